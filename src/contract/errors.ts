@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+/**
+ * Every error code of the service, with its HTTP status, the command line's exit code and its meaning.
+ * Codes are stable: a published one is never reused with another meaning.
+ */
+export const errorCodes = {
+  invalid_request: {
+    status: 400,
+    exit: 2,
+    meaning: 'A value is missing, of the wrong type or breaks a rule.',
+  },
+  malformed_json: { status: 400, exit: 2, meaning: 'The body is not valid JSON.' },
+  invalid_personal_access_token: {
+    status: 400,
+    exit: 4,
+    meaning: 'The personal access token is unknown, expired, revoked or of another publisher.',
+  },
+  duplicate_publisher: { status: 400, exit: 5, meaning: 'The publisher id is taken.' },
+  duplicate_node: { status: 400, exit: 5, meaning: 'The node id is taken, in this or another spelling.' },
+  node_deleted: { status: 400, exit: 5, meaning: 'The node was deleted; its id is not given out again.' },
+  version_exists: { status: 400, exit: 5, meaning: 'The version number is used up.' },
+  invalid_transition: { status: 400, exit: 2, meaning: 'The status cannot change that way.' },
+  idempotency_mismatch: {
+    status: 400,
+    exit: 2,
+    meaning: 'The idempotency key was used before with another request.',
+  },
+  upload_incomplete: { status: 400, exit: 7, meaning: 'The upload ended before all announced bytes came.' },
+  unauthenticated: {
+    status: 401,
+    exit: 4,
+    meaning: 'No credential, or one that is unknown, expired or revoked.',
+  },
+  forbidden: { status: 403, exit: 4, meaning: 'The credential is valid but may not do this.' },
+  admin_required: { status: 403, exit: 4, meaning: 'Only an admin may do this.' },
+  banned: { status: 403, exit: 4, meaning: 'The node or its publisher is banned.' },
+  invalid_signature: { status: 403, exit: 4, meaning: 'The signed URL is expired or was changed.' },
+  host_not_allowed: {
+    status: 403,
+    exit: 2,
+    meaning: 'A service on loopback answers only requests addressed to loopback.',
+  },
+  not_found: { status: 404, exit: 3, meaning: 'There is no such thing, or it is hidden from this caller.' },
+  method_not_allowed: { status: 405, exit: 2, meaning: 'The path exists, but not with this method.' },
+  definitions_already_set: {
+    status: 409,
+    exit: 5,
+    meaning: 'The definitions of this version are already stored.',
+  },
+  idempotency_in_flight: {
+    status: 409,
+    exit: 7,
+    meaning: 'A request with the same idempotency key is still running.',
+  },
+  too_large: { status: 413, exit: 2, meaning: 'The body is larger than this operation accepts.' },
+  unsupported_media_type: { status: 415, exit: 2, meaning: 'The body has a content type not accepted here.' },
+  range_not_satisfiable: { status: 416, exit: 2, meaning: 'The range lies outside the file.' },
+  rate_limited: { status: 429, exit: 7, meaning: 'Too many requests from this caller.' },
+  internal: { status: 500, exit: 1, meaning: 'The service failed; the request id finds it in the logs.' },
+  unavailable: { status: 503, exit: 7, meaning: 'The service is starting, stopping or out of a resource.' },
+} as const satisfies Record<string, { status: number; exit: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One problem of a request: where (`node_version.version`, array items as `node_versions.3.version`) and what. */
+export const ErrorDetail = z.object({ path: z.string(), message: z.string() });
+
+/** The body of every answer that is not a success. */
+export const ErrorBody = z
+  .object({
+    error: z.string().meta({ description: 'Stable code' }),
+    message: z.string().meta({ description: 'One sentence a person can act on' }),
+    details: z.array(ErrorDetail).optional(),
+  })
+  .meta({ id: 'Error' });
+
+export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { operation } from './operation.js';
+import { HostNodePaging, Paging } from './paging.js';
+
+export const HostNodePolicy = z.enum([
+  'HostNodePolicyActive',
+  'HostNodePolicyBanned',
+  'HostNodePolicyLocalOnly',
+]);
+
+/** service.md 2.4, a node definition. */
+export const HostNode = z
+  .object({
+    category: z.string().optional().meta({ description: 'UI category used for grouping' }),
+    host_node_name: z.string().optional().meta({ description: 'Unique identifier for the node' }),
+    deprecated: z.boolean().optional().meta({ description: 'Deprecated nodes are hidden in the UI' }),
+    description: z.string().optional().meta({ description: 'Brief description of purpose' }),
+    experimental: z.boolean().optional().meta({ description: 'Subject to change or removal' }),
+    function: z.string().optional().meta({ description: 'Name of the entry-point function' }),
+    // Decided: input_types, return_types and return_names are JSON text.
+    input_types: z.string().optional().meta({ description: "JSON text: the host's input object" }),
+    output_is_list: z
+      .array(z.boolean())
+      .optional()
+      .meta({ description: 'One flag per output: whether that output is a list' }),
+    policy: HostNodePolicy.optional(),
+    return_names: z.string().optional().meta({ description: 'JSON text: an array of output names' }),
+    return_types: z.string().optional().meta({ description: 'JSON text: an array of type names' }),
+  })
+  .meta({ id: 'HostNode' });
+
+// Decided: the three filters are node_id, node_version and host_node_name, each exact.
+const Filters = HostNodePaging.extend({
+  node_id: z.string().min(1).max(1024).optional().meta({ description: 'Only definitions of this node' }),
+  node_version: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .meta({ description: "Only definitions of this version; absent: each node's latest version" }),
+  host_node_name: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .meta({ description: 'Only definitions of this name' }),
+});
+
+export const hostNodes = {
+  get: operation({
+    method: 'GET',
+    path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
+    summary: 'Show one node definition of a version',
+    auth: 'none',
+    response: HostNode,
+  }),
+  listAll: operation({
+    method: 'GET',
+    path: '/host-nodes',
+    summary: 'List node definitions of all nodes',
+    auth: 'none',
+    query: Filters,
+    response: z.object({ host_nodes: z.array(HostNode), total: z.int() }),
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/nodes/{nodeId}/versions/{version}/host-nodes',
+    summary: 'List the node definitions of a version',
+    auth: 'none',
+    query: Paging,
+    response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),
+  }),
+};

@@ -1,0 +1,15 @@
+/** Decided: the service's limits, each configurable; bytes unless the name says otherwise. */
+export const limits = {
+  generationBody: 150 * 1024 ** 2,
+  jsonBody: 20 * 1024 ** 2,
+  archive: 2 * 1024 ** 3,
+  archiveEntries: 50_000,
+  archiveUnpacked: 8 * 1024 ** 3,
+  /** Unpacked bytes for each packed one. */
+  archiveRatio: 200,
+  bulkPairs: 1000,
+  uploadBeginSeconds: 15 * 60,
+  uploadAbandonedSeconds: 24 * 60 * 60,
+} as const;
+
+export type Limits = { -readonly [Name in keyof typeof limits]: number };

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { NodeVersion } from './node-version.js';
+import { operation } from './operation.js';
+import { Paging } from './paging.js';
+import { Publisher } from './publisher.js';
+import { DateTime, NodeId } from './rules.js';
+
+export const NodeStatus = z.enum(['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned']);
+
+/** service.md 2.2. Fields marked read-only are set by the service or by admins and ignored in requests. */
+export const Node = z
+  .object({
+    author: z.string().optional(),
+    banner_url: z.string().optional().meta({ description: "URL to the node's banner" }),
+    category: z.string().optional().meta({ description: 'Use tags instead', deprecated: true }),
+    created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
+    description: z.string().max(1000).optional().meta({ description: 'What the node does' }),
+    downloads: z.int().optional().meta({ description: 'Number of downloads', readOnly: true }),
+    repo_stars: z
+      .int()
+      .optional()
+      .meta({ description: 'Number of stars on the source repository', readOnly: true }),
+    icon: z.string().optional().meta({ description: "URL to the node's icon" }),
+    id: NodeId.optional().meta({ description: 'Unique identifier of the node' }),
+    latest_version: NodeVersion.optional().meta({ readOnly: true }),
+    license: z.string().optional().meta({ description: "Path to the LICENSE file in the node's repository" }),
+    name: z.string().min(1).optional().meta({ description: 'Display name' }),
+    preempted_host_node_names: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Host node names preempted by this node', readOnly: true }),
+    publisher: Publisher.optional().meta({ readOnly: true }),
+    rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
+    repository: z.string().optional().meta({ description: "URL to the node's repository" }),
+    search_ranking: z
+      .int()
+      .optional()
+      .meta({ description: 'Numeric value used to sort search results', readOnly: true }),
+    status: NodeStatus.optional().meta({ readOnly: true }),
+    status_detail: z.string().optional().meta({ readOnly: true }),
+    supported_accelerators: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Accelerators the node supports' }),
+    supported_hostui_frontend_version: z
+      .string()
+      .optional()
+      .meta({ description: 'Supported frontend versions' }),
+    supported_hostui_version: z
+      .string()
+      .optional()
+      .meta({ description: 'Supported host application versions' }),
+    supported_os: z.array(z.string()).optional().meta({ description: 'Operating systems the node supports' }),
+    tags: z.array(z.string()).optional().meta({ description: 'Tags, in place of the category' }),
+    tags_admin: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Admin-only tags for security warnings and admin metadata', readOnly: true }),
+    // Decided: translations are `{ "<language>": { "<field>": "text" } }`.
+    translations: z
+      .record(z.string(), z.record(z.string(), z.string()))
+      .optional()
+      .meta({ description: 'Translations of node metadata: { "<language>": { "<field>": "text" } }' }),
+  })
+  .meta({ id: 'Node' });
+
+const NewNode = Node.required({ id: true, name: true }).meta({ id: 'NewNode' });
+
+const NodePage = z.object({
+  limit: z.int(),
+  nodes: z.array(Node),
+  page: z.int(),
+  total: z.int(),
+  totalPages: z.int(),
+});
+
+export const node = {
+  create: operation({
+    method: 'POST',
+    path: '/publishers/{publisherId}/nodes',
+    summary: 'Create a node under a publisher',
+    auth: 'bearer',
+    status: 201,
+    body: NewNode,
+    response: Node,
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/nodes/{nodeId}',
+    summary: 'Show a node',
+    auth: 'none',
+    query: z.object({
+      include_translations: z.boolean().default(false).meta({ description: 'Include the translations' }),
+    }),
+    response: Node,
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/publishers/{publisherId}/nodes/v2',
+    summary: "List a publisher's nodes",
+    auth: 'bearer',
+    query: Paging,
+    response: NodePage,
+  }),
+  search: operation({
+    method: 'GET',
+    path: '/nodes',
+    summary: 'Search the nodes of all publishers',
+    auth: 'none',
+    query: Paging.extend({
+      search: z
+        .string()
+        .max(200)
+        .optional()
+        .meta({ description: 'Words in the id, name, description or tags' }),
+    }),
+    response: NodePage,
+    extension: true,
+  }),
+  update: operation({
+    method: 'PUT',
+    path: '/publishers/{publisherId}/nodes/{nodeId}',
+    summary: "Update a node's details",
+    auth: 'bearer',
+    body: Node,
+    response: Node,
+    extension: true,
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/publishers/{publisherId}/nodes/{nodeId}',
+    summary: 'Delete a node; its id is not given out again',
+    auth: 'bearer',
+    status: 204,
+    extension: true,
+  }),
+  install: operation({
+    method: 'GET',
+    path: '/nodes/{nodeId}/install',
+    summary: 'Find the version to install, and count the download',
+    auth: 'none',
+    query: z.object({
+      version: z.string().min(1).max(256).optional().meta({ description: 'Absent: the latest version' }),
+    }),
+    response: NodeVersion,
+    extension: true,
+  }),
+};

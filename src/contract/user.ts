@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { operation } from './operation.js';
+import { Role } from './publisher.js';
+import { DateTime } from './rules.js';
+
+const Me = z
+  .object({
+    id: z.string(),
+    name: z.string().optional(),
+    email: z.string().optional(),
+    admin: z.boolean(),
+    publishers: z.array(z.object({ id: z.string(), role: Role })),
+    credential: z.object({
+      kind: z.enum(['identity_provider', 'service', 'owner', 'personal_access_token', 'admin_token']),
+      expires_at: DateTime.optional(),
+    }),
+  })
+  .meta({ id: 'Me' });
+
+export const user = {
+  me: operation({
+    method: 'GET',
+    path: '/users/me',
+    summary: 'Show who the credential belongs to and what it may do',
+    auth: 'bearer',
+    response: Me,
+    extension: true,
+  }),
+};

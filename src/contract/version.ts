@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { Node } from './node.js';
+import { NodeVersion, NodeVersionStatus } from './node-version.js';
+import { operation } from './operation.js';
+import { DateTime } from './rules.js';
+
+const Publish = z
+  .object({
+    node: Node,
+    node_version: NodeVersion.required({ version: true }),
+    personal_access_token: z.string().min(1).max(1024).meta({ writeOnly: true }),
+  })
+  .meta({ id: 'PublishRequest' });
+
+const Published = z
+  .object({
+    node_version: NodeVersion,
+    signedUrl: z.string().meta({ description: 'Signed URL for uploading the node version with one PUT' }),
+  })
+  .meta({ id: 'Published' });
+
+// Decided: a field that is not known here is refused, because it would answer 200 and change nothing.
+const VersionUpdate = z
+  .strictObject({
+    changelog: z.string().optional().meta({ description: 'Summary of changes in this version' }),
+    deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),
+  })
+  .meta({ id: 'VersionUpdate' });
+
+export const VersionPair = z
+  .strictObject({ node_id: z.string().min(1).max(1024), version: z.string().min(1).max(1024) })
+  .meta({ id: 'VersionPair' });
+
+const BulkRequest = z.strictObject({ node_versions: z.array(VersionPair) }).meta({ id: 'BulkRequest' });
+
+/** service.md 2.7. Decided: status is `success`, `not_found` or `error`. */
+export const BulkItem = z
+  .object({
+    identifier: z.object({ node_id: z.string(), version: z.string() }),
+    status: z.string().meta({ examples: ['success', 'not_found', 'error'] }),
+    error_message: z.string().optional(),
+    node_version: NodeVersion.optional(),
+  })
+  .meta({ id: 'BulkItem' });
+
+const HistoryEntry = z
+  .object({
+    at: DateTime,
+    by: z.string().meta({ description: 'Who caused it: a user id, or `service`' }),
+    status: z.string(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'HistoryEntry' });
+
+const ofPublisher = '/publishers/{publisherId}/nodes/{nodeId}/versions';
+
+export const version = {
+  publish: operation({
+    method: 'POST',
+    path: `${ofPublisher}`,
+    summary: 'Register a version and receive the URL to upload it to',
+    auth: 'bearer',
+    status: 201,
+    body: Publish,
+    response: Published,
+  }),
+  update: operation({
+    method: 'PUT',
+    path: `${ofPublisher}/{versionId}`,
+    summary: "Update a version's changelog and deprecated flag",
+    auth: 'bearer',
+    body: VersionUpdate,
+    response: NodeVersion,
+  }),
+  get: operation({
+    method: 'GET',
+    path: '/nodes/{nodeId}/versions/{version}',
+    summary: 'Show a version',
+    auth: 'none',
+    response: NodeVersion,
+    extension: true,
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/nodes/{nodeId}/versions',
+    summary: "List a node's versions, newest first",
+    auth: 'none',
+    query: z.object({
+      statuses: z.array(NodeVersionStatus).optional().meta({ description: 'Only versions in these states' }),
+    }),
+    response: z.array(NodeVersion),
+    extension: true,
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: `${ofPublisher}/{versionId}`,
+    summary: 'Delete a version; its number is not given out again',
+    auth: 'bearer',
+    status: 204,
+    extension: true,
+  }),
+  history: operation({
+    method: 'GET',
+    path: `${ofPublisher}/{versionId}/history`,
+    summary: "Show how a version's status came about",
+    auth: 'bearer',
+    response: z.array(HistoryEntry),
+    extension: true,
+  }),
+  bulk: operation({
+    method: 'POST',
+    path: '/bulk/nodes/versions',
+    summary: 'Read many versions by node id and version',
+    auth: 'none',
+    body: BulkRequest,
+    response: z.object({ node_versions: z.array(BulkItem) }),
+  }),
+};
