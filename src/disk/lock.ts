@@ -1,0 +1,46 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'libsql';
+
+/** A lock that was not had in time. */
+export class LockTimeout extends Error {
+  override readonly name = 'LockTimeout';
+}
+
+export interface Lock {
+  /** Gives the lock back; calling it twice is harmless. */
+  release(): void;
+}
+
+/**
+ * Takes the lock kept at `path`, across processes. The operating system holds it, through SQLite's own file lock,
+ * so that it ends with the process however that dies: there is no stale lock to guess about.
+ * @param waitMs how long to wait for another holder; the thread sleeps meanwhile, so keep it short in a server
+ * @throws LockTimeout when another process still holds it
+ */
+export function takeLock(path: string, waitMs: number): Lock {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new Database(path, { timeout: waitMs });
+  try {
+    database.exec('begin exclusive');
+  } catch (error) {
+    database.close();
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
+    throw new LockTimeout(`Another process holds ${path}.`);
+  }
+  return { release: () => database.open && database.close() };
+}
+
+/** Runs `action` while holding the lock at `path`. */
+export async function withLock<Result>(
+  path: string,
+  waitMs: number,
+  action: () => Result | Promise<Result>,
+): Promise<Result> {
+  const lock = takeLock(path, waitMs);
+  try {
+    return await action();
+  } finally {
+    lock.release();
+  }
+}

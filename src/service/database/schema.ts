@@ -1,0 +1,156 @@
+import type { ColumnType, Generated } from 'kysely';
+
+// Both engines hold the same few types: times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1.
+type Time = string;
+type Json = string;
+
+/** Written once, changed by nobody. */
+type Fixed<Type> = ColumnType<Type, Type, never>;
+
+export interface UserTable {
+  id: Fixed<string>;
+  /** Issuer and subject of the token; both null for an invitation nobody has taken up. */
+  issuer: string | null;
+  subject: string | null;
+  email: string | null;
+  name: string | null;
+  created_at: Fixed<Time>;
+}
+
+export interface PublisherTable {
+  id: Fixed<string>;
+  name: string;
+  description: string | null;
+  logo: string | null;
+  source_code_repo: string | null;
+  support: string | null;
+  website: string | null;
+  status: string;
+  status_reason: string | null;
+  created_at: Fixed<Time>;
+}
+
+export interface MemberTable {
+  publisher_id: Fixed<string>;
+  user_id: Fixed<string>;
+  role: 'owner' | 'member';
+  created_at: Fixed<Time>;
+}
+
+export interface PersonalAccessTokenTable {
+  id: Fixed<string>;
+  publisher_id: Fixed<string>;
+  name: Fixed<string>;
+  description: Fixed<string | null>;
+  /** First 4 characters of the token's random part. */
+  prefix: Fixed<string>;
+  /** SHA-256 of the whole token, hex. */
+  hash: Fixed<string>;
+  created_by: Fixed<string>;
+  created_at: Fixed<Time>;
+  expires_at: Fixed<Time | null>;
+  last_used_at: Time | null;
+}
+
+export interface NodeTable {
+  id: Fixed<string>;
+  /** The id in lower case: ids are unique without regard to case. */
+  folded_id: Fixed<string>;
+  publisher_id: Fixed<string>;
+  name: string;
+  /** The other fields people and admins set, as the contract spells them. */
+  details: Json;
+  /** Lower-case id, name, description and tags, for search. */
+  search_text: string;
+  search_ranking: number;
+  status: string;
+  status_detail: string | null;
+  downloads: number;
+  latest_version_id: string | null;
+  created_at: Fixed<Time>;
+}
+
+export interface VersionTable {
+  id: Fixed<string>;
+  node_id: Fixed<string>;
+  version: Fixed<string>;
+  /** The other fields people and admins set, as the contract spells them. */
+  details: Json;
+  status: string;
+  status_reason: string | null;
+  extract_status: 'pending' | 'success' | 'failed';
+  /** Bytes, SHA-256 and tree digest of the archive; null until it is uploaded (the tree: until it is checked). */
+  archive_size: number | null;
+  archive_sha256: string | null;
+  archive_tree: string | null;
+  uploaded_at: Time | null;
+  created_at: Fixed<Time>;
+}
+
+export interface HostNodeTable {
+  version_id: Fixed<string>;
+  node_id: Fixed<string>;
+  name: Fixed<string>;
+  definition: Json;
+  policy: string;
+}
+
+/** Append-only: histories and the audit are read from it. */
+export interface EventTable {
+  id: Generated<number>;
+  at: Fixed<Time>;
+  actor: Fixed<string>;
+  subject_kind: Fixed<string>;
+  subject_id: Fixed<string>;
+  action: Fixed<string>;
+  status: Fixed<string | null>;
+  reason: Fixed<string | null>;
+}
+
+export interface JobTable {
+  id: Fixed<string>;
+  kind: Fixed<string>;
+  /** One job of a kind for each key: enqueuing it again changes nothing. */
+  key: Fixed<string>;
+  run_at: Time;
+  attempts: number;
+  leased_until: Time | null;
+  leased_by: string | null;
+  last_error: string | null;
+  created_at: Fixed<Time>;
+}
+
+export interface IdempotencyTable {
+  caller: Fixed<string>;
+  operation: Fixed<string>;
+  key: Fixed<string>;
+  /** SHA-256 of path and body, hex. */
+  request_hash: Fixed<string>;
+  status: Fixed<number>;
+  body: Fixed<Json>;
+  created_at: Fixed<Time>;
+}
+
+/** Keys the service makes for itself: one row a key. */
+export interface KeyTable {
+  id: Fixed<string>;
+  /** `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url). */
+  use: Fixed<'token' | 'url'>;
+  secret: Fixed<string>;
+  created_at: Fixed<Time>;
+  retired_at: Time | null;
+}
+
+export interface Schema {
+  users: UserTable;
+  publishers: PublisherTable;
+  members: MemberTable;
+  personal_access_tokens: PersonalAccessTokenTable;
+  nodes: NodeTable;
+  versions: VersionTable;
+  host_nodes: HostNodeTable;
+  events: EventTable;
+  jobs: JobTable;
+  idempotency: IdempotencyTable;
+  keys: KeyTable;
+}

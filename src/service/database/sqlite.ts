@@ -1,0 +1,157 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import Database from 'libsql';
+import { migrate } from './migrate.js';
+import type { Schema } from './schema.js';
+
+export interface SqliteOptions {
+  /** Path of the database file; its folder exists. */
+  readonly file: string;
+  /** `false` gives up fsync: only for data that ends with the process. */
+  readonly durable: boolean;
+}
+
+/** Opens, and migrates, the embedded database. */
+export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>> {
+  const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
+  await migrate(database, 'integer primary key autoincrement');
+  return database;
+}
+
+function sqliteDialect(options: SqliteOptions): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new LibsqlDriver(options),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+/**
+ * Two handles on one file: reads outside a transaction never wait for one, and transactions, which await between
+ * their statements, take turns on the other. Every write needs a transaction, because a lone write would sleep on
+ * the lock of a transaction that cannot go on meanwhile; `query_only` makes such a write fail at once.
+ */
+class LibsqlDriver implements Driver {
+  #reader: Database.Database | undefined;
+  #writer: Database.Database | undefined;
+  #lastTurn: Promise<void> = Promise.resolve();
+
+  constructor(readonly options: SqliteOptions) {}
+
+  async init(): Promise<void> {
+    this.#writer = open(this.options);
+    this.#reader = open(this.options);
+    this.#reader.pragma('query_only = ON');
+  }
+
+  async acquireConnection(): Promise<LibsqlConnection> {
+    return new LibsqlConnection(this.#reader as Database.Database);
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const endTurn = await this.#takeTurn();
+    try {
+      (connection as LibsqlConnection).begin(this.#writer as Database.Database, endTurn);
+    } catch (error) {
+      endTurn();
+      throw error;
+    }
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    (connection as LibsqlConnection).commit();
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    (connection as LibsqlConnection).rollback();
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#reader?.close();
+    this.#writer?.close();
+  }
+
+  async #takeTurn(): Promise<() => void> {
+    const before = this.#lastTurn;
+    let endTurn = () => {};
+    this.#lastTurn = new Promise((resolve) => {
+      endTurn = resolve;
+    });
+    await before;
+    return endTurn;
+  }
+}
+
+class LibsqlConnection implements DatabaseConnection {
+  #handle: Database.Database;
+  #endTurn: () => void = () => {};
+
+  constructor(handle: Database.Database) {
+    this.#handle = handle;
+  }
+
+  begin(writer: Database.Database, endTurn: () => void): void {
+    writer.exec('begin immediate');
+    this.#handle = writer;
+    this.#endTurn = endTurn;
+  }
+
+  commit(): void {
+    this.#handle.exec('commit');
+    this.#endTurn();
+  }
+
+  /** Also called after a commit that failed, where SQLite may have rolled back by itself. */
+  rollback(): void {
+    try {
+      if (this.#handle.inTransaction) this.#handle.exec('rollback');
+    } finally {
+      this.#endTurn();
+    }
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const statement = this.#handle.prepare(query.sql);
+    const parameters = query.parameters.map(storable);
+    if (statement.reader) return { rows: statement.all(parameters) as Row[] };
+    const { changes } = statement.run(parameters);
+    return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  // biome-ignore lint/correctness/useYield: kysely asks for the method; nothing here streams rows
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('Rows are not streamed from the embedded database.');
+  }
+}
+
+/** libsql aborts the process on a boolean and cuts a string at NUL, so both are settled before it sees them. */
+function storable(value: unknown): string | number | bigint | Buffer | null {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'string' && value.includes('\0')) {
+    throw new TypeError('Text with a NUL character cannot be stored.');
+  }
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') {
+    return value;
+  }
+  if (Buffer.isBuffer(value)) return value;
+  throw new TypeError(`A value of type ${typeof value} cannot be stored.`);
+}
+function open({ file, durable }: SqliteOptions): Database.Database {
+  const handle = new Database(file, { timeout: 10_000 });
+  handle.pragma('journal_mode = WAL');
+  handle.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
+  handle.pragma('foreign_keys = ON');
+  return handle;
+}
