@@ -1,0 +1,32 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Configuration } from './configuration.js';
+import type { Schema } from './database/schema.js';
+import type { Queue } from './queue/queue.js';
+import type { Storage } from './storage/storage.js';
+
+export type Database = Kysely<Schema>;
+export type Tx = Transaction<Schema>;
+
+/** What every part of a running service may use; made once by serve.ts. */
+export interface Context {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly storage: Storage;
+  readonly queue: Queue;
+  /** The service's own keys, loaded at start. */
+  readonly keys: Keys;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Where clients reach the service, without a trailing slash; known once it listens. */
+  readonly baseUrl: () => string;
+  readonly log: (level: 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
+}
+
+export interface Keys {
+  /** HMAC key of signed URLs. */
+  readonly url: Buffer;
+  /** Ed25519 private keys as JWK, newest first; the first one signs, all verify. */
+  readonly token: readonly { readonly kid: string; readonly jwk: Record<string, unknown> }[];
+  /** The embedded owner's bearer token; absent where no data folder holds one. */
+  readonly owner?: string;
+}

@@ -1,0 +1,33 @@
+import type { Tx } from '../context.js';
+
+export interface NewJob {
+  readonly kind: string;
+  /** One job of a kind for each key, usually the id of what it is about; enqueuing it again changes nothing. */
+  readonly key: string;
+  /** Milliseconds since the epoch; absent: at once. */
+  readonly runAt?: number;
+}
+
+export interface Job {
+  readonly kind: string;
+  readonly key: string;
+  /** How often it was begun before, 0 the first time. */
+  readonly attempts: number;
+}
+
+/**
+ * Does one job. It may be called again after a crash at any point, so it must end the same however often it runs.
+ * A throw is the service's own failure: the job is tried again later, forever, with growing pauses.
+ */
+export type Work = (job: Job, signal: AbortSignal) => Promise<void>;
+
+/** Durable jobs: what is enqueued in a committed transaction is done at least once, by one worker at a time. */
+export interface Queue {
+  enqueue(tx: Tx, job: NewJob): Promise<void>;
+  /** Begins to work; called once. */
+  start(work: Record<string, Work>): void;
+  /** Takes no more jobs, and waits for the running ones at most so long. */
+  stop(graceMs: number): Promise<void>;
+  /** Whether a job is running or due by `time` (milliseconds since the epoch). */
+  busyBy(time: number): Promise<boolean>;
+}
