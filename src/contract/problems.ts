@@ -51,11 +51,17 @@ function bound(origin: string, limit: number | bigint, side: 'least' | 'most'): 
   return `must hold at ${side} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
 }
 
+/** zod expects of text for a whole number no more than `a number`, which `1e3` would seem to be. */
+function wholeNumber(schema: unknown): boolean {
+  const { format } = (schema ?? {}) as Partial<z.ZodNumber>;
+  return format === 'safeint' || format === 'int32';
+}
+
 const sentence: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is required';
-      return `must be ${typeNames[issue.expected] ?? issue.expected}`;
+      return `must be ${typeNames[wholeNumber(issue.inst) ? 'int' : issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       if (issue.input === undefined) return 'is required';
       return issue.values.length === 1

@@ -1,0 +1,125 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { contract } from '../../src/contract/index.js';
+import { openapi } from '../../src/contract/openapi.js';
+import { operation, operations } from '../../src/contract/operation.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the plain JSON it is
+type Json = any;
+
+const document: Json = openapi(contract, { version: '1.2.3', serverUrl: 'http://127.0.0.1:7717' });
+
+function at(name: string): Json {
+  for (const methods of Object.values<Json>(document.paths)) {
+    for (const found of Object.values<Json>(methods)) if (found.operationId === name) return found;
+  }
+  throw new Error(`${name} is not in the document`);
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid in the eyes of a validator that is not ours', async () => {
+    const validator = new Validator();
+    const result = await validator.validate(structuredClone(document));
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('is plain JSON whose references all lead somewhere', () => {
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
+    let count = 0;
+    for (const [, path] of references) {
+      count++;
+      const target = (path as string).split('/').reduce((place: Json, key) => place?.[key], document);
+      expect(target, path).toBeDefined();
+    }
+    expect(count).toBeGreaterThan(10);
+  });
+
+  it('holds every operation of the contract under its dotted name, and no other', () => {
+    const named = Object.values<Json>(document.paths).flatMap((methods) =>
+      Object.values<Json>(methods).map((found) => found.operationId),
+    );
+    expect(named.sort()).toEqual([...operations(contract)].map(([name]) => name).sort());
+  });
+
+  it('says its version and where the service is', () => {
+    expect(document.info.version).toBe('1.2.3');
+    expect(document.servers).toEqual([{ url: 'http://127.0.0.1:7717' }]);
+    expect(openapi(contract, { version: '1' })).not.toHaveProperty('servers');
+  });
+
+  it('marks operations that the service description does not list', () => {
+    expect(at('publisher.create')['x-extension']).toBe(true);
+    expect(at('publisher.update')).not.toHaveProperty('x-extension');
+  });
+
+  it('asks for a credential, or says that one only widens what is seen', () => {
+    expect(at('publisher.update').security).toEqual([{ bearer: [] }]);
+    expect(at('node.get').security).toEqual([{}, { bearer: [] }]);
+  });
+
+  it('takes an Idempotency-Key for POSTs that answer without a secret', () => {
+    const key = expect.objectContaining({ name: 'Idempotency-Key', in: 'header' });
+    expect(at('version.publish').parameters).toContainEqual(key);
+    expect(at('publisher.token.create').parameters).not.toContainEqual(key);
+    expect(at('publisher.update').parameters).not.toContainEqual(key);
+  });
+
+  it('lists path and query parameters with their limits and defaults', () => {
+    expect(at('node.list').parameters).toEqual([
+      expect.objectContaining({ name: 'publisherId', in: 'path', required: true }),
+      {
+        name: 'page',
+        in: 'query',
+        description: 'Page, counted from 1',
+        schema: { type: 'integer', minimum: 1, default: 1 },
+      },
+      expect.objectContaining({
+        name: 'limit',
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 10 },
+      }),
+    ]);
+  });
+
+  it('answers with the declared status, and with the Error body otherwise', () => {
+    expect(Object.keys(at('publisher.create').responses)).toEqual(['201', 'default']);
+    expect(at('node.delete').responses['204']).toEqual({ description: 'Done' });
+    expect(at('node.get').responses.default).toEqual({ $ref: '#/components/responses/Error' });
+    expect(document.components.responses.Error.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/Error',
+    });
+  });
+
+  it('refuses unknown fields in requests where the service does, and nowhere in answers', () => {
+    expect(document.components.schemas.VersionUpdate.additionalProperties).toBe(false);
+    expect(document.components.schemas.Node).not.toHaveProperty('additionalProperties');
+    expect(JSON.stringify(at('node.list').responses)).not.toContain('additionalProperties');
+  });
+
+  it('names a schema twice where it is sent and answered in different forms', async () => {
+    const Grain = z.strictObject({ amount: z.int().default(2) }).meta({ id: 'GrainOfThisTest' });
+    const Outer = z.object({ grain: Grain }).meta({ id: 'OuterOfThisTest' });
+    const set = operation({
+      method: 'PUT',
+      path: '/grain',
+      summary: 'Set the grain',
+      auth: 'none',
+      body: Outer,
+      response: Outer,
+    });
+    const written: Json = openapi({ grain: { set } }, { version: '1' });
+    const { schemas } = written.components;
+    expect(schemas.GrainOfThisTest).toMatchObject({ additionalProperties: false });
+    expect(schemas.GrainOfThisTest).not.toHaveProperty('required');
+    expect(schemas.GrainOfThisTestAnswer).toMatchObject({ required: ['amount'] });
+    expect(schemas.GrainOfThisTestAnswer).not.toHaveProperty('additionalProperties');
+    expect(schemas.OuterOfThisTest.properties.grain.$ref).toBe('#/components/schemas/GrainOfThisTest');
+    expect(schemas.OuterOfThisTestAnswer.properties.grain.$ref).toBe(
+      '#/components/schemas/GrainOfThisTestAnswer',
+    );
+    expect((await new Validator().validate(written)).valid).toBe(true);
+  });
+});
