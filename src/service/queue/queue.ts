@@ -18,6 +18,7 @@ export interface Job {
 /**
  * Does one job. It may be called again after a crash at any point, so it must end the same however often it runs.
  * A throw is the service's own failure: the job is tried again later, forever, with growing pauses.
+ * A throw of Postponed is no failure.
  */
 export type Work = (job: Job, signal: AbortSignal) => Promise<void>;
 
@@ -30,4 +31,14 @@ export interface Queue {
   stop(graceMs: number): Promise<void>;
   /** Whether a job is running or due by `time` (milliseconds since the epoch). */
   busyBy(time: number): Promise<boolean>;
+}
+
+/** Thrown by a job that turns out not to be due yet. */
+export class Postponed extends Error {
+  override readonly name = 'Postponed';
+
+  /** @param until milliseconds since the epoch */
+  constructor(readonly until: number) {
+    super(`Not due before ${new Date(until).toISOString()}.`);
+  }
 }
