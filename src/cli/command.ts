@@ -1,0 +1,66 @@
+import type { Leaf } from '../contract/text.js';
+
+/** The part of a leaf that turns text into a value. */
+export type ValueType = Pick<Leaf, 'type' | 'items'>;
+
+/** One flag, as plain data. */
+export interface Flag {
+  /** Long name without dashes: `changelog`, `advanced-settings.contrast`. */
+  readonly name: string;
+  readonly short?: string;
+  /** Placeholder of its value in help; absent for a switch. */
+  readonly value?: string;
+  readonly description: string;
+  /** A switch that also has its `--no-` form. */
+  readonly negatable?: boolean;
+  /** May be given more than once; its values make a list. */
+  readonly repeat?: boolean;
+  /** Where in the request its value goes: `['body', 'name']`; absent: read by the command itself. */
+  readonly target?: readonly string[];
+  readonly type?: ValueType;
+  readonly choices?: readonly string[];
+}
+
+/** One positional, as plain data. */
+export interface Argument {
+  readonly name: string;
+  readonly description?: string;
+  readonly required: boolean;
+  readonly variadic: boolean;
+  readonly target?: readonly string[];
+  readonly type?: ValueType;
+}
+
+/** What a command shows of an answer. */
+export interface Shape {
+  /** The response field that holds the list; absent where the answer is the list, or one object. */
+  readonly items?: string;
+  /** Fields shown of each item; dotted for nested ones. */
+  readonly columns?: readonly string[];
+  /** The one field that is the whole answer, as of a token just made. */
+  readonly only?: string;
+}
+
+/** One command of the tree, as plain data: what help, completion and the reference need, and what runs it. */
+export interface Command {
+  readonly words: readonly string[];
+  readonly summary: string;
+  readonly arguments: readonly Argument[];
+  readonly flags: readonly Flag[];
+  readonly examples: readonly string[];
+  /** The one operation it runs; absent for a command written by hand. */
+  readonly operation?: string;
+  /** The file of `commands/` that runs it. */
+  readonly module: string;
+  readonly shape?: Shape;
+  /** It changes something on the service: `--dry-run` is offered, and the service is named after it. */
+  readonly changes?: boolean;
+  /** Not listed in help. */
+  readonly hidden?: boolean;
+}
+
+export interface CommandTree {
+  readonly groups: Readonly<Record<string, string>>;
+  readonly globals: readonly Flag[];
+  readonly commands: readonly Command[];
+}

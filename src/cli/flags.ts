@@ -1,0 +1,64 @@
+import type { Leaf } from '../contract/text.js';
+import type { Flag } from './command.js';
+
+/** The flags of a request's fields; read-only fields and secrets have none. */
+export function flagsOf(fields: Readonly<Record<string, Leaf>>, target: readonly string[]): Flag[] {
+  return Object.entries(fields)
+    .filter(([, leaf]) => !leaf.readOnly && !leaf.writeOnly)
+    .flatMap(([name, leaf]) => flagOf(name, leaf, target));
+}
+
+function flagOf(name: string, leaf: Leaf, target: readonly string[]): Flag | Flag[] {
+  const place = [...target, name];
+  if (leaf.fields) {
+    return flagsOf(leaf.fields, place).map((flag) => ({ ...flag, name: `${kebab(name)}.${flag.name}` }));
+  }
+  const value = placeholder(leaf);
+  const item = leaf.items ?? leaf;
+  return {
+    name: kebab(name),
+    description: describe(leaf),
+    target: place,
+    type: { type: leaf.type, ...(leaf.items && { items: { type: leaf.items.type, required: true } }) },
+    ...(value ? { value } : { negatable: true }),
+    ...(leaf.items && { repeat: true }),
+    ...(item.enum && { choices: item.enum.map(String) }),
+  };
+}
+
+function kebab(name: string): string {
+  return name.replace(/_/g, '-').replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
+}
+
+function placeholder(leaf: Leaf): string | undefined {
+  if (leaf.type === 'boolean') return undefined;
+  if (leaf.type === 'object') return 'json';
+  if ((leaf.items ?? leaf).enum) return 'choice';
+  if (leaf.format === 'date-time') return 'date-time';
+  const type = (leaf.items ?? leaf).type;
+  return type === 'integer' || type === 'number' ? 'number' : 'text';
+}
+
+/** Description, then what the schema says of its values: choices, range, length, default. */
+function describe(leaf: Leaf): string {
+  const facts = [
+    leaf.required && 'required',
+    (leaf.items ?? leaf).enum && `one of ${(leaf.items ?? leaf).enum?.join(', ')}`,
+    range(leaf),
+    leaf.items && 'repeatable',
+    leaf.deprecated && 'deprecated',
+    leaf.default !== undefined && `default ${String(leaf.default)}`,
+  ].filter(Boolean);
+  const words = leaf.description ?? '';
+  return facts.length > 0 ? `${words}${words && ' '}(${facts.join('; ')})` : words;
+}
+
+// zod writes a whole number's safe range as its bounds; only a bound somebody chose is worth a word.
+function range({ minimum, maximum, maxLength }: Leaf): string | undefined {
+  const least = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined;
+  const most = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined;
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  if (most !== undefined) return `at most ${most}`;
+  return maxLength === undefined ? undefined : `at most ${maxLength} characters`;
+}

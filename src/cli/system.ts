@@ -1,0 +1,76 @@
+import { homedir } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+
+/** Questions to a person; all of them on stderr. */
+export interface Prompts {
+  password(message: string): Promise<string>;
+  confirm(message: string): Promise<boolean>;
+  input(message: string, initial?: string): Promise<string>;
+}
+
+/** Everything of the outside world that the command line touches, so that a test can stand in for it. */
+export interface System {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** The program to start again in the background: node's own path, and this program's entry. */
+  readonly executable: readonly [node: string, entry: string];
+  readonly now: () => number;
+  readonly prompts: Prompts;
+  /** Hears Ctrl-C and termination until the returned function is called. */
+  onSignal(handler: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
+  /** Ends the process without waiting: the second Ctrl-C. */
+  exit(code: number): never;
+}
+
+/** The real one. */
+export function system(entry: string): System {
+  // A reader that went away, as `head` does, is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    platform: process.platform,
+    executable: [process.execPath, entry],
+    now: Date.now,
+    prompts: inquirer,
+    onSignal(handler) {
+      process.on('SIGINT', handler);
+      process.on('SIGTERM', handler);
+      return () => {
+        process.off('SIGINT', handler);
+        process.off('SIGTERM', handler);
+      };
+    },
+    exit: (code) => process.exit(code),
+  };
+}
+
+// inquirer writes to stdout unless told otherwise, and stdout is for answers.
+const context = { output: process.stderr, clearPromptOnDone: false };
+
+const inquirer: Prompts = {
+  async password(message) {
+    const prompts = await import('@inquirer/prompts');
+    return prompts.password({ message, mask: '*' }, context);
+  },
+  async confirm(message) {
+    const prompts = await import('@inquirer/prompts');
+    return prompts.confirm({ message, default: false }, context);
+  },
+  async input(message, initial) {
+    const prompts = await import('@inquirer/prompts');
+    return prompts.input({ message, ...(initial !== undefined && { default: initial }) }, context);
+  },
+};

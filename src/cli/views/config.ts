@@ -1,0 +1,20 @@
+import type { View } from './view.js';
+
+const explain = { key: 'profile, autostart, ca_file or profiles.<name>.base_url' };
+
+export const configViews: readonly View[] = [
+  { usage: 'config get <key>', module: 'config', summary: 'Print one setting', explain },
+  {
+    usage: 'config set <key> <value>',
+    module: 'config',
+    summary: 'Change a setting',
+    explain,
+    examples: [
+      'regen config set profiles.team.base_url https://registry.example.com',
+      'regen config set profile team',
+    ],
+  },
+  { usage: 'config unset <key>', module: 'config', summary: 'Take a setting back to its default', explain },
+  { usage: 'config list', module: 'config', summary: 'List every setting and where its value comes from' },
+  { usage: 'config path', module: 'config', summary: 'Print the path of the settings file' },
+];

@@ -1,0 +1,127 @@
+import { type OperationName, contract } from '../../contract/index.js';
+import { type Operation, operations } from '../../contract/operation.js';
+import { type Leaf, leaves } from '../../contract/text.js';
+import type { Argument, Command, CommandTree, Flag } from '../command.js';
+import { flagsOf } from '../flags.js';
+import { authViews } from './auth.js';
+import { configViews } from './config.js';
+import { globals, groups } from './globals.js';
+import { hostNodeViews } from './host-nodes.js';
+import { nodeViews } from './node.js';
+import { publisherViews } from './publisher.js';
+import { serveViews } from './serve.js';
+import { versionViews } from './version.js';
+import type { View } from './view.js';
+
+const views = [
+  ...publisherViews,
+  ...nodeViews,
+  ...versionViews,
+  ...hostNodeViews,
+  ...authViews,
+  ...configViews,
+  ...serveViews,
+];
+
+const operationByName = new Map(operations(contract));
+
+/** Joins the views with the contract into the whole command tree, as plain data. */
+export function commandTree(): CommandTree {
+  return { groups, globals, commands: views.map(commandOf) };
+}
+
+/** A field of a request and where it goes. */
+interface Place {
+  readonly leaf: Leaf;
+  readonly target: readonly string[];
+}
+
+function commandOf(view: View): Command {
+  const operation = view.operation && operationOf(view.operation);
+  const places = operation ? placesOf(operation) : new Map<string, Place>();
+  const changes = view.changes ?? (operation !== undefined && operation.method !== 'GET' && !isRead(view));
+  const [words, names] = splitUsage(view.usage);
+  const positionals = names.map((name) => argumentOf(name, view, places));
+  const derived = operation && !isRead(view) ? derivedFlags(operation, view.hide ?? []) : [];
+  const paged = [...places.keys()].includes('page');
+  return {
+    words,
+    summary: view.summary ?? operation?.summary ?? '',
+    arguments: positionals,
+    flags: [
+      ...derived.map((flag) => (view.short?.[flag.name] ? { ...flag, short: view.short[flag.name] } : flag)),
+      ...(view.flags ?? []),
+      ...(paged ? [{ name: 'all', description: 'Read every page' }] : []),
+      ...(operation?.body && !isRead(view) ? [bodyFlag] : []),
+      ...(changes ? [dryRunFlag] : []),
+    ],
+    examples: view.examples ?? [],
+    ...(view.operation && { operation: view.operation }),
+    module: view.module ?? 'operation',
+    ...(view.shape && { shape: view.shape }),
+    ...(changes && { changes }),
+    ...(view.hidden && { hidden: true }),
+  };
+}
+
+// A command of its own over a body, such as bulk, asks for the body's parts in its own way.
+function isRead(view: View): boolean {
+  return view.module === 'bulk';
+}
+
+const bodyFlag: Flag = {
+  name: 'body',
+  value: 'json|@file|-',
+  description: 'The whole request body, in place of its flags',
+};
+
+const dryRunFlag: Flag = {
+  name: 'dry-run',
+  description: 'Print the request, secrets masked, and send nothing',
+};
+
+function operationOf(name: OperationName): Operation {
+  const found = operationByName.get(name);
+  if (!found) throw new Error(`No operation is called ${name}.`);
+  return found;
+}
+
+function placesOf(operation: Operation): Map<string, Place> {
+  const places = new Map<string, Place>();
+  for (const part of ['body', 'query', 'params'] as const) {
+    const schema = operation[part];
+    if (!schema || !('shape' in schema)) continue;
+    for (const [name, leaf] of Object.entries(leaves(schema as Operation['params']))) {
+      places.set(name, { leaf, target: [part, name] });
+    }
+  }
+  return places;
+}
+
+function derivedFlags(operation: Operation, hidden: readonly string[]): Flag[] {
+  return (['body', 'query'] as const).flatMap((part) => {
+    const schema = operation[part];
+    if (!schema || !('shape' in schema)) return [];
+    const flags = flagsOf(leaves(schema as Operation['params']), [part]);
+    return flags.filter(({ name }) => !hidden.includes(name));
+  });
+}
+
+function splitUsage(usage: string): [words: string[], names: string[]] {
+  const parts = usage.split(' ');
+  const first = parts.findIndex((part) => /^[<[]/.test(part));
+  return first < 0 ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
+}
+
+function argumentOf(written: string, view: View, places: ReadonlyMap<string, Place>): Argument {
+  const name = written.replace(/[<>[\].]/g, '');
+  const place = places.get(name);
+  const description = view.explain?.[name] ?? place?.leaf.description;
+  return {
+    name,
+    required: written.startsWith('<'),
+    variadic: written.includes('...'),
+    ...(description && { description }),
+    ...(place && { target: place.target, type: { type: place.leaf.type ?? 'string' } }),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Flag } from '../command.js';
+
+/** The flags every command takes. */
+export const globals: readonly Flag[] = [
+  { name: 'base-url', value: 'url', description: 'Service to talk to' },
+  { name: 'profile', value: 'name', description: "Profile of the settings to use; 'local' is the embedded service" },
+  { name: 'token-file', value: 'path', description: "File that holds the token to send, or '-' for standard input" },
+  { name: 'json', description: "Print the service's answer unchanged, as one JSON document" },
+  { name: 'ndjson', description: 'Print the items of a list as JSON, one a line, as they come' },
+  { name: 'verbose', short: 'v', description: 'Trace requests on stderr, secrets masked' },
+  { name: 'quiet', short: 'q', description: 'Say nothing on stderr but errors' },
+  { name: 'no-input', description: 'Never ask; fail where an answer would be needed' },
+  { name: 'no-color', description: 'No colour' },
+  { name: 'no-autostart', description: 'Do not start the embedded service' },
+];
+
+/** Shown beside each group of commands. */
+export const groups: Readonly<Record<string, string>> = {
+  publisher: 'Publishers, their members and their tokens',
+  'publisher token': 'Personal access tokens for publishing',
+  'publisher member': "A publisher's members",
+  node: 'Nodes: create, find, change',
+  version: 'Versions of a node: pack, publish, read',
+  'host-nodes': 'Node definitions of published versions',
+  auth: 'Credentials',
+  config: 'Settings',
+  serve: 'The service itself, on this machine',
+};

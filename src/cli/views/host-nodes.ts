@@ -1,0 +1,20 @@
+import type { View } from './view.js';
+
+export const hostNodeViews: readonly View[] = [
+  { usage: 'host-nodes get <nodeId> <version> <hostNodeName>', operation: 'hostNodes.get' },
+  {
+    usage: 'host-nodes list [node_id] [node_version]',
+    operation: 'hostNodes.listAll',
+    module: 'host-nodes-list',
+    summary: 'List node definitions: of one version, or of all nodes, filtered',
+    explain: {
+      node_id: 'Only definitions of this node',
+      node_version: "Only definitions of this version; absent: each node's latest version",
+    },
+    shape: {
+      items: 'host_nodes',
+      columns: ['host_node_name', 'category', 'function', 'return_types', 'policy', 'deprecated'],
+    },
+    examples: ['regen host-nodes list hello-nodes 1.0.0', 'regen host-nodes list --host-node-name KSampler'],
+  },
+];

@@ -1,0 +1,24 @@
+import type { View } from './view.js';
+
+const shape = {
+  items: 'nodes',
+  columns: ['id', 'name', 'latest_version.version', 'downloads', 'status', 'description'],
+};
+
+export const nodeViews: readonly View[] = [
+  {
+    usage: 'node create <publisherId>',
+    operation: 'node.create',
+    examples: ['regen node create my-team --id light-tools --name "Light tools" --tags light --tags relight'],
+  },
+  { usage: 'node get <nodeId>', operation: 'node.get', examples: ['regen node get hello-nodes --json'] },
+  {
+    usage: 'node list <publisherId>',
+    operation: 'node.list',
+    shape,
+    examples: ['regen node list my-team --all --ndjson'],
+  },
+  { usage: 'node search [search]', operation: 'node.search', shape, examples: ['regen node search relight'] },
+  { usage: 'node update <publisherId> <nodeId>', operation: 'node.update', hide: ['id'] },
+  { usage: 'node delete <publisherId> <nodeId>', operation: 'node.delete' },
+];

@@ -1,0 +1,45 @@
+import type { View } from './view.js';
+
+const publisherColumns = ['id', 'name', 'status', 'website'];
+
+export const publisherViews: readonly View[] = [
+  {
+    usage: 'publisher create [id]',
+    operation: 'publisher.create',
+    examples: ['regen publisher create my-team --name "My Team" --website https://example.com'],
+  },
+  { usage: 'publisher get <publisherId>', operation: 'publisher.get' },
+  { usage: 'publisher list', operation: 'publisher.list', shape: { columns: publisherColumns } },
+  {
+    usage: 'publisher update <publisherId>',
+    operation: 'publisher.update',
+    hide: ['id'],
+    examples: ['regen publisher update my-team --description "Nodes for light" --support https://example.com/help'],
+  },
+  {
+    usage: 'publisher token create <publisherId> [name]',
+    operation: 'publisher.token.create',
+    shape: { only: 'token' },
+    examples: [
+      'regen publisher token create my-team "release workflow" --expires-at 2027-01-01T00:00:00Z > token.txt',
+    ],
+  },
+  {
+    usage: 'publisher token list <publisherId>',
+    operation: 'publisher.token.list',
+    shape: { columns: ['id', 'name', 'token', 'created_at', 'expires_at', 'last_used_at'] },
+  },
+  { usage: 'publisher token revoke <publisherId> <tokenId>', operation: 'publisher.token.revoke' },
+  {
+    usage: 'publisher member add <publisherId> [email]',
+    operation: 'publisher.member.add',
+    examples: ['regen publisher member add my-team ann@example.com --role member'],
+  },
+  {
+    usage: 'publisher member list <publisherId>',
+    operation: 'publisher.member.list',
+    shape: { columns: ['user.id', 'user.email', 'user.name', 'role'] },
+  },
+  { usage: 'publisher member set <publisherId> <userId>', operation: 'publisher.member.set' },
+  { usage: 'publisher member remove <publisherId> <userId>', operation: 'publisher.member.remove' },
+];

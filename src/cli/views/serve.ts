@@ -1,0 +1,40 @@
+import type { View } from './view.js';
+
+const data = {
+  name: 'data',
+  value: 'folder',
+  description: 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/regen)',
+} as const;
+
+export const serveViews: readonly View[] = [
+  {
+    usage: 'serve',
+    module: 'serve',
+    summary: 'Run the service: the registry on this machine; its URL is the one line on stdout once it is ready',
+    flags: [
+      { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
+      { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
+      data,
+      { name: 'config', value: 'path', description: 'JSON file with the service configuration' },
+      { name: 'detach', description: 'Go on in the background once it is ready' },
+    ],
+    examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],
+  },
+  {
+    usage: 'serve status',
+    module: 'serve-status',
+    summary: 'Show the running service; exit 7 when there is none',
+    flags: [data],
+  },
+  {
+    usage: 'serve stop',
+    module: 'serve-stop',
+    summary: 'Let the running service finish what it does, and end it',
+    flags: [data],
+  },
+  {
+    usage: 'serve logs',
+    module: 'serve-logs',
+    summary: 'Print the log of services started in the background',
+  },
+];

@@ -1,0 +1,25 @@
+import type { OperationName } from '../../contract/index.js';
+import type { Flag, Shape } from '../command.js';
+
+/**
+ * A command as data. What it does not say is derived: summary and flags come from the operation, positionals named
+ * like a path parameter, query or body field fill that field; an optional one has its flag as well.
+ */
+export interface View {
+  /** Words and positionals: `version update <publisherId> <nodeId> <versionId>`. */
+  readonly usage: string;
+  readonly operation?: OperationName;
+  /** The file of `commands/` that runs it; absent: `operation`, which runs any operation. */
+  readonly module?: string;
+  readonly summary?: string;
+  /** What a positional means, where its name does not say it. */
+  readonly explain?: Readonly<Record<string, string>>;
+  readonly flags?: readonly Flag[];
+  /** Derived flags left out, because a positional already says the same. */
+  readonly hide?: readonly string[];
+  readonly short?: Readonly<Record<string, string>>;
+  readonly shape?: Shape;
+  readonly changes?: boolean;
+  readonly hidden?: boolean;
+  readonly examples?: readonly string[];
+}
