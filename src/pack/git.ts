@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { devNull } from 'node:os';
+
+/**
+ * The paths below a folder that git tracks, submodules included, relative to it and with `/`. `undefined` where git is
+ * not installed, the folder is in no checkout, or git tracks nothing in it (a pack inside the checkout of its host, which
+ * ignores it, is outside git).
+ */
+export async function trackedFiles(folder: string): Promise<string[] | undefined> {
+  const listing = await git(folder, ['ls-files', '-z', '--recurse-submodules']);
+  if (!listing) return undefined;
+  // During a merge a path is listed once for each side.
+  return [...new Set(listing.split('\0').slice(0, -1))];
+}
+
+/** 50,000 paths of 1,024 bytes. */
+const longestListing = 64 * 1024 ** 2;
+
+function git(folder: string, command: readonly string[]): Promise<string | undefined> {
+  // A checkout may come from anywhere: its configuration must run nothing, and the owner of its files does not matter then.
+  const options = ['-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${devNull}`, '-c', 'safe.directory=*'];
+  return new Promise((resolve) => {
+    execFile(
+      'git',
+      [...options, ...command],
+      { cwd: folder, env: environment(), maxBuffer: longestListing, windowsHide: true },
+      (error, stdout) => resolve(error ? undefined : stdout),
+    );
+  });
+}
+
+/** Without GIT_DIR, GIT_INDEX_FILE and the like, which hooks set and which name another checkout; without the user's settings. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, Path, SystemRoot, TMPDIR, TEMP } = process.env;
+  return {
+    ...{ PATH, Path, SystemRoot, TMPDIR, TEMP },
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    LC_ALL: 'C',
+  };
+}

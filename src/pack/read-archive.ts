@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createInflateRaw, constants as zlibConstants } from 'node:zlib';
+import type { Entry } from 'yauzl';
+import type { Limits } from '../contract/limits.js';
+import { collisions, pathProblem, quoted } from './path.js';
+import { type FileMode, fileMode, type TreeEntry, treeDigest } from './tree.js';
+import { entryName, entryPlace, openZip, Refusal, type Zip, zipEnd } from './zip.js';
+
+export type ArchiveLimits = Pick<Limits, 'archive' | 'archiveEntries' | 'archiveUnpacked' | 'archiveRatio'>;
+
+export interface ArchivedFile {
+  readonly path: string;
+  /** Bytes, counted while unpacking. */
+  readonly size: number;
+  readonly mode: FileMode;
+}
+
+export type Inspection =
+  | {
+      readonly ok: true;
+      /** As `treeDigest` of the files. */
+      readonly tree: string;
+      readonly entries: readonly ArchivedFile[];
+      /** Bytes of all files. */
+      readonly unpacked: number;
+    }
+  /** `reason` is a sentence that names the entry, safe to print. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Hands the content of some files over in the same pass. */
+export interface FileReader {
+  /** Files larger than this many bytes are not handed over. */
+  readonly maxBytes: number;
+  wanted(path: string): boolean;
+  /** Content whose size and CRC are verified. Later entries may still be refused: use it only if the inspection is ok. */
+  read(path: string, content: Buffer): void | Promise<void>;
+}
+
+/**
+ * Reads a zip of unknown origin to its end and says whether it is sound: nothing is written, memory is bounded, and
+ * whatever is wrong with the archive is an answer, not an exception. It is stricter than unpackers are: what two of
+ * them could read differently is refused.
+ *
+ * @throws what `reader.read` throws, and the system's error where the file itself cannot be read.
+ */
+export async function inspectArchive(
+  path: string,
+  limits: ArchiveLimits,
+  reader?: FileReader,
+): Promise<Inspection> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) throw new Refusal('The archive is empty: it has 0 bytes.');
+    if (size > limits.archive)
+      throw new Refusal(`The archive has ${size} bytes; at most ${limits.archive} are accepted.`);
+    return await readEntries(await openZip(handle, size), limits, reader);
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, reason: error.message };
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader): Promise<Inspection> {
+  if (zip.entryCount > limits.archiveEntries)
+    throw new Refusal(
+      `The archive has ${zip.entryCount} entries; at most ${limits.archiveEntries} are accepted.`,
+    );
+  const budget = unpackBudget(zip.size, limits);
+  const paths: string[] = [];
+  const entries: ArchivedFile[] = [];
+  const tree: TreeEntry[] = [];
+  let cursor = 0;
+  for await (const entry of zip.entries()) {
+    const name = entryName(entry);
+    const isFolder = name.endsWith('/');
+    const path = isFolder ? name.slice(0, -1) : name;
+    const problem = pathProblem(path) ?? attributeProblem(entry, isFolder);
+    if (problem) throw new Refusal(`The entry ${quoted(name)} ${problem}.`);
+    paths.push(path);
+    const place = await entryPlace(zip, entry, cursor);
+    cursor = place.end;
+    const wanted = !isFolder && reader?.wanted(path) && entry.uncompressedSize <= reader.maxBytes;
+    const content = await unpack(zip, entry, place.start, name, budget, Boolean(wanted));
+    if (isFolder) continue;
+    const mode = fileMode(entry.externalFileAttributes >>> 16);
+    entries.push({ path, size: content.size, mode });
+    tree.push({ path, mode, sha256: content.sha256 });
+    if (content.whole) await reader?.read(path, content.whole);
+  }
+  await zipEnd(zip, cursor);
+  refuseCollisions(paths);
+  if (entries.length === 0) throw new Refusal('The archive holds no files.');
+  return { ok: true, tree: treeDigest(tree), entries, unpacked: budget.used };
+}
+
+const fileTypes: Record<number, string> = {
+  21609: 'is a symbolic link',
+  14406: 'is a device',
+  4802: 'is a device',
+  2401: 'is a named pipe',
+  26411: 'is a socket',
+};
+
+function attributeProblem(entry: Entry, isFolder: boolean): string | undefined {
+  // Bit 0 and 6 are encryption, 13 hides the headers.
+  if (entry.generalPurposeBitFlag & 0x2041) return 'is encrypted';
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
+    return `is compressed with method ${entry.compressionMethod}; only deflate and no compression are read`;
+  const mode = entry.externalFileAttributes >>> 16;
+  const type = mode & 0o170000;
+  // Writers on other systems leave the type empty.
+  if (type !== 0 && type !== (isFolder ? 0o040000 : 0o100000))
+    return `${fileTypes[type] ?? 'is not what its name says'}; only ordinary files and folders are accepted`;
+  if (mode & 0o7000) return 'has a special mode (setuid, setgid or sticky)';
+  if (isFolder && entry.uncompressedSize !== 0) return 'is a folder with content';
+  return undefined;
+}
+
+interface Budget {
+  used: number;
+  /** Counts bytes that were really unpacked and refuses the archive when there are too many. */
+  spend(bytes: number): void;
+}
+
+function unpackBudget(archiveSize: number, limits: ArchiveLimits): Budget {
+  const byRatio = archiveSize * limits.archiveRatio;
+  return {
+    used: 0,
+    spend(bytes) {
+      this.used += bytes;
+      if (this.used > limits.archiveUnpacked)
+        throw new Refusal(`The archive unpacks to more than the ${limits.archiveUnpacked} bytes accepted.`);
+      if (this.used > byRatio)
+        throw new Refusal(
+          `The archive unpacks to more than ${limits.archiveRatio} times its size, as a zip bomb does.`,
+        );
+    },
+  };
+}
+
+interface Content {
+  readonly size: number;
+  readonly sha256: string;
+  readonly whole?: Buffer;
+}
+
+/** Unpacks one entry and holds it against what the archive says of it. */
+async function unpack(
+  zip: Zip,
+  entry: Entry,
+  start: number,
+  name: string,
+  budget: Budget,
+  keep: boolean,
+): Promise<Content> {
+  const refuse = (what: string) => new Refusal(`The entry ${quoted(name)} ${what}.`);
+  const hash = createHash('sha256');
+  const kept: Buffer[] = [];
+  let size = 0;
+  let crc = 0;
+  const take = async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      budget.spend(chunk.length);
+      if (size > entry.uncompressedSize) throw refuse('unpacks to more bytes than the archive says');
+      crc = crc32(chunk, crc);
+      hash.update(chunk);
+      if (keep) kept.push(chunk);
+    }
+  };
+  const packed = zip.bytes(start, start + entry.compressedSize);
+  if (entry.compressionMethod === 0) {
+    await take(packed);
+  } else {
+    const inflate = createInflateRaw({ chunkSize: chunkSizeFor(entry.uncompressedSize) });
+    try {
+      await pipeline(Readable.from(packed, { objectMode: false }), inflate, take);
+    } catch (error) {
+      if (!isZlibError(error)) throw error;
+      throw refuse('has damaged content: it cannot be decompressed');
+    }
+    // Bytes after the end of the deflate stream would be unpacked by nobody and seen by nobody.
+    if (inflate.bytesWritten !== entry.compressedSize) throw refuse('holds bytes that belong to no content');
+  }
+  if (size !== entry.uncompressedSize) throw refuse('unpacks to fewer bytes than the archive says');
+  // yauzl leaves this to its caller.
+  if (crc !== entry.crc32) throw refuse('has damaged content: its checksum does not match');
+  return { size, sha256: hash.digest('hex'), ...(keep && { whole: Buffer.concat(kept) }) };
+}
+
+/** Small entries need no buffer of 64 KiB each. */
+function chunkSizeFor(size: number): number {
+  return Math.min(Math.max(size, zlibConstants.Z_MIN_CHUNK), 64 * 1024);
+}
+
+function isZlibError(error: unknown): boolean {
+  return error instanceof Error && /^Z_/.test(String((error as NodeJS.ErrnoException).code));
+}
+
+const collisionWords = {
+  same: 'is in the archive twice',
+  case: 'differs only by case from',
+  folder: 'lies in a folder where there is already a file named',
+};
+
+function refuseCollisions(paths: readonly string[]): void {
+  const [first] = collisions(paths);
+  if (!first) return;
+  const other = first.kind === 'same' ? '' : ` ${quoted(first.with)}`;
+  throw new Refusal(`The entry ${quoted(first.path)} ${collisionWords[first.kind]}${other}.`);
+}

@@ -1,0 +1,49 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+
+/** What tools make and nobody means to publish. */
+const never = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
+
+/** Rules of one .gitignore and the folder they count from: `''` or `web/`. */
+interface Rules {
+  readonly base: string;
+  readonly rules: Ignore;
+}
+
+/**
+ * Yields every file below a folder, relative to it and with `/`, in no order. Links are yielded, not followed.
+ * `.gitignore` files are honoured, nested ones too; with `everything` only `.git` is left out.
+ */
+export async function* walk(root: string, { everything = false } = {}): AsyncGenerator<string> {
+  const pending: { base: string; above: readonly Rules[] }[] = [{ base: '', above: [] }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { base } = next;
+    const inForce = everything ? [] : await withGitignore(root, base, next.above);
+    for (const entry of await readdir(join(root, base), { withFileTypes: true })) {
+      const path = base + entry.name;
+      const isFolder = entry.isDirectory();
+      if (everything ? entry.name === '.git' : never.has(entry.name)) continue;
+      if (isIgnored(isFolder ? `${path}/` : path, inForce)) continue;
+      if (isFolder) pending.push({ base: `${path}/`, above: inForce });
+      else yield path;
+    }
+  }
+}
+
+async function withGitignore(root: string, base: string, above: readonly Rules[]): Promise<readonly Rules[]> {
+  const text = await readFile(join(root, base, '.gitignore'), 'utf8').catch(() => undefined);
+  if (text === undefined) return above;
+  return [{ base, rules: ignore({ ignorecase: false }).add(text) }, ...above];
+}
+
+/** The innermost .gitignore that has a word on a path decides. Folders above it were not ignored, or we would not be here. */
+function isIgnored(path: string, inForce: readonly Rules[]): boolean {
+  for (const { base, rules } of inForce) {
+    const inner = path.slice(base.length);
+    if (!ignore.isPathValid(inner)) return false;
+    const { ignored, unignored } = rules.test(inner);
+    if (ignored || unignored) return ignored;
+  }
+  return false;
+}
