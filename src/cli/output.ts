@@ -1,0 +1,143 @@
+import type { ChalkInstance } from 'chalk';
+import type { Shape } from './command.js';
+import type { Failure } from './failure.js';
+import { at, cell, fieldsOf } from './rows.js';
+import type { System } from './system.js';
+import { field, harmless, json, oneLine } from './text.js';
+
+export interface OutputMode {
+  readonly json?: boolean;
+  readonly ndjson?: boolean;
+  readonly quiet?: boolean;
+  /** `false` turns colour off. */
+  readonly color?: boolean;
+}
+
+/** The two streams: answers on stdout, everything said to a person on stderr. */
+export class Output {
+  readonly #out: Promise<Stream>;
+  readonly #err: Promise<Stream>;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly system: System,
+    readonly mode: OutputMode,
+  ) {
+    this.#out = stream(system, system.stdout, mode);
+    this.#err = stream(system, system.stderr, mode);
+  }
+
+  /** Prints the service's answer, or one composed of several. */
+  async answer(value: unknown, shape: Shape = {}): Promise<void> {
+    const { terminal, paint } = await this.#out;
+    const items = itemsOf(value, shape);
+    if (this.mode.ndjson) return this.items(items ?? [value]);
+    if (this.mode.json) return this.line(json(value ?? {}, terminal ? 2 : undefined));
+    if (value === undefined) return;
+    if (shape.only) return this.line(harmless(cell(at(value, shape.only))));
+    if (items) return this.#table(items, shape.columns);
+    const rows = fieldsOf(value).filter(([, text]) => text !== '');
+    if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
+    await this.#lines(await aligned(rows.map(([name, text]) => [paint.bold(name), harmless(text)])));
+  }
+
+  /** Prints items as JSON, one a line. */
+  async items(items: readonly unknown[]): Promise<void> {
+    await this.#lines(items.map((item) => json(item)));
+  }
+
+  async #table(items: readonly unknown[], columns?: readonly string[]): Promise<void> {
+    const { terminal, paint } = await this.#out;
+    const names = columns ?? [...new Set(items.flatMap((item) => fieldsOf(item).map(([name]) => name)))];
+    const rows = items.map((item) => names.map((name) => cell(at(item, name))));
+    if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
+    if (items.length === 0) return this.note('Nothing to list.');
+    const header = names.map((name) => paint.bold(name.split('.').at(-1)?.toUpperCase() ?? name));
+    await this.#lines(await aligned([header, ...rows.map((row) => row.map(oneLine))]));
+  }
+
+  /** One line of the answer. */
+  async line(text: string): Promise<void> {
+    await this.#lines([text]);
+  }
+
+  async #lines(lines: readonly string[]): Promise<void> {
+    if (lines.length > 0) await this.write(`${lines.join('\n')}\n`);
+  }
+
+  /** Bytes of the answer, as they are. Waits while the reader is slow. */
+  async write(chunk: string | Uint8Array): Promise<void> {
+    this.#written = this.#written.then(
+      () => new Promise((done) => this.system.stdout.write(chunk, () => done())),
+    );
+    await this.#written;
+  }
+
+  /** A line for people. */
+  async note(text: string): Promise<void> {
+    if (!this.mode.quiet) await this.#say(harmless(text));
+  }
+
+  async warn(text: string): Promise<void> {
+    const { paint } = await this.#err;
+    if (!this.mode.quiet) await this.#say(`${paint.yellow('warning:')} ${harmless(text)}`);
+  }
+
+  /** A failure: what failed, then what to do, then each detail; with `--json` one object. */
+  async failure(failure: Failure): Promise<void> {
+    const { code, hint, status, requestId, details } = failure.facts;
+    if (this.mode.json || this.mode.ndjson) {
+      const error = { code, message: failure.message, hint, status, request_id: requestId, details };
+      return this.#say(json({ error }));
+    }
+    const { paint } = await this.#err;
+    await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
+    for (const { path, message } of details ?? []) {
+      await this.#say(`  ${paint.bold(oneLine(path))} ${oneLine(message)}`);
+    }
+    if (hint) await this.#say(`${paint.dim('hint:')} ${oneLine(hint)}`);
+  }
+
+  async #say(text: string): Promise<void> {
+    await new Promise<void>((done) => this.system.stderr.write(`${text}\n`, () => done()));
+  }
+}
+
+interface Stream {
+  readonly terminal: boolean;
+  readonly paint: ChalkInstance;
+}
+
+async function stream(system: System, to: { readonly isTTY?: boolean }, mode: OutputMode): Promise<Stream> {
+  const { Chalk } = await import('chalk');
+  return { terminal: to.isTTY === true, paint: new Chalk({ level: colour(system.env, to, mode) ? 1 : 0 }) };
+}
+
+/** https://no-color.org and https://force-color.org, each stream by itself. */
+function colour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {
+  if (mode.color === false || env.NO_COLOR) return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return to.isTTY === true && env.TERM !== 'dumb';
+}
+
+function itemsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
+  const items = shape.items ? at(value, shape.items) : value;
+  return Array.isArray(items) ? items : undefined;
+}
+
+/** Columns as wide as their widest cell on a screen, the last one free. */
+async function aligned(rows: readonly (readonly string[])[]): Promise<string[]> {
+  const { default: width } = await import('string-width');
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, text] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(text));
+  }
+  return rows.map((row) =>
+    row
+      .map((text, index) =>
+        index === row.length - 1 ? text : text + ' '.repeat((widths[index] ?? 0) - width(text)),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { usage } from './failure.js';
+import { folders } from './folders.js';
+import { type Mended, Store } from './store.js';
+import type { System } from './system.js';
+
+const fixedKeys = ['profile', 'autostart', 'ca_file'];
+const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.base_url$/i;
+
+/** Which environment variable says the same as a setting, and wins over it. */
+const variables: Record<string, string> = {
+  profile: 'REGEN_PROFILE',
+  ca_file: 'REGEN_CA_FILE',
+};
+
+export interface Setting {
+  readonly key: string;
+  readonly value: string;
+  /** The environment variable or file it comes from, or `default`. */
+  readonly source: string;
+}
+
+const defaults: Record<string, string> = { profile: 'local', autostart: 'true' };
+
+/** The settings file: flat, dotted keys with text values. */
+export class Settings {
+  readonly store: Store;
+  readonly #env: System['env'];
+
+  constructor(system: System, mended: Mended) {
+    this.store = new Store(join(folders(system).config, 'config.json'), mended);
+    this.#env = system.env;
+  }
+
+  get(key: string): Setting | undefined {
+    const variable = variables[key];
+    const fromEnvironment = variable && this.#env[variable];
+    if (fromEnvironment) return { key, value: fromEnvironment, source: variable };
+    const stored = this.store.read()[key];
+    if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
+    const standard = defaults[key];
+    return standard === undefined ? undefined : { key, value: standard, source: 'default' };
+  }
+
+  list(): Setting[] {
+    const keys = new Set([...fixedKeys, ...Object.keys(this.store.read())]);
+    return [...keys].sort().flatMap((key) => this.get(key) ?? []);
+  }
+
+  async set(key: string, value: string): Promise<void> {
+    checkKey(key);
+    checkValue(key, value);
+    await this.store.change((values) => ({ ...values, [key]: value }));
+  }
+
+  async unset(key: string): Promise<void> {
+    checkKey(key);
+    await this.store.change(({ [key]: _, ...rest }) => rest);
+  }
+}
+
+export function checkKey(key: string): void {
+  if (fixedKeys.includes(key) || profileKey.test(key)) return;
+  throw usage(
+    `There is no setting '${key}'.`,
+    `Settings are ${fixedKeys.join(', ')} and profiles.<name>.base_url.`,
+  );
+}
+
+function checkValue(key: string, value: string): void {
+  if (key === 'autostart' && value !== 'true' && value !== 'false') {
+    throw usage(`autostart is true or false, not '${value}'.`);
+  }
+  if (key === 'profiles.local.base_url') {
+    throw usage("The profile 'local' is the embedded service; it has no address to set.", 'Choose another name.');
+  }
+  if (profileKey.test(key) && !/^https?:\/\/./.test(value)) {
+    throw usage(`'${value}' is not an http or https address.`, 'Write it as https://registry.example.com.');
+  }
+  if (value === '') throw usage(`${key} needs a value.`, `To remove it: regen config unset ${key}`);
+}

@@ -1,0 +1,56 @@
+import { renameSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
+import { withLock } from '../disk/lock.js';
+import { readPrivateFile } from '../disk/private-file.js';
+
+type Values = Record<string, unknown>;
+
+/** Told what had to be mended, in one sentence. */
+export type Mended = (sentence: string) => void;
+
+/** How long a change waits for others to finish theirs. */
+const waitMs = 20_000;
+
+/**
+ * One file of values, its owner's alone. Reading takes the file as it is; every change reads, changes and writes it
+ * under a lock, because conf by itself loses concurrent writes.
+ */
+export class Store {
+  constructor(
+    readonly path: string,
+    readonly mended: Mended,
+  ) {}
+
+  read(): Values {
+    const text = readPrivateFile(this.path, (path) => this.mended(`${path} was readable by others; it is not any more.`));
+    if (text === undefined) return {};
+    try {
+      const values: unknown = JSON.parse(text);
+      if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values;
+    } catch {}
+    this.#setAside();
+    return {};
+  }
+
+  /** Changes the values as they are on disk at that moment. */
+  async change(edit: (values: Values) => Values): Promise<void> {
+    const { default: Conf } = await import('conf');
+    await withLock(`${this.path}.lock`, waitMs, () => {
+      const before = this.read();
+      const conf = new Conf({
+        cwd: dirname(this.path),
+        configName: basename(this.path, extname(this.path)),
+        fileExtension: extname(this.path).slice(1),
+        accessPropertiesByDotNotation: false,
+        configFileMode: 0o600,
+      });
+      conf.store = edit(before);
+    });
+  }
+
+  #setAside(): void {
+    const aside = `${this.path}.corrupt-${Date.now()}`;
+    renameSync(this.path, aside);
+    this.mended(`${this.path} could not be read; it is kept as ${aside} and a new one begun.`);
+  }
+}
