@@ -1,6 +1,5 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { withLock } from '../disk/lock.js';
 import { readPrivateFile } from '../disk/private-file.js';
 
 type Values = Record<string, unknown>;
@@ -34,7 +33,7 @@ export class Store {
 
   /** Changes the values as they are on disk at that moment. */
   async change(edit: (values: Values) => Values): Promise<void> {
-    const { default: Conf } = await import('conf');
+    const [{ default: Conf }, { withLock }] = await Promise.all([import('conf'), import('../disk/lock.js')]);
     await withLock(`${this.path}.lock`, waitMs, () => {
       const before = this.read();
       const conf = new Conf({
