@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LockTimeout, takeLock } from '../disk/lock.js';
+import { readPrivateFile, writePrivateFile } from '../disk/private-file.js';
+import { FolderInUse, type ServiceFile } from './start-failures.js';
+
+/** A data folder held by this service alone. */
+export interface DataFolder {
+  readonly path: string;
+  /** Whether what lies in it outlives the service. */
+  readonly durable: boolean;
+  /** The embedded owner's bearer token, made once for the folder. */
+  readonly ownerToken: string;
+  /** Says in `service.json` where this service listens. */
+  announce(service: ServiceFile): void;
+  /** Takes the announcement back and lets others have the folder. */
+  release(): void;
+}
+
+/**
+ * Takes a data folder, made if need be.
+ * @param data absent: a private temporary folder, removed at the end
+ * @throws FolderInUse
+ */
+export function openFolder(data: string | undefined): DataFolder {
+  const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(path);
+  const announcement = join(path, 'service.json');
+  let announced: ServiceFile | undefined;
+  return {
+    path,
+    durable: data !== undefined,
+    ownerToken: ownerToken(join(path, 'owner.token')),
+    announce: (service) => {
+      announced = service;
+      writePrivateFile(announcement, `${JSON.stringify(service)}\n`);
+    },
+    release: () => {
+      if (announced && readServiceFile(path)?.instance === announced.instance)
+        rmSync(announcement, { force: true });
+      lock.release();
+      if (data === undefined) rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @returns undefined where no service announced itself in the folder, or what is there cannot be read as that */
+export function readServiceFile(folder: string): ServiceFile | undefined {
+  try {
+    return JSON.parse(readPrivateFile(join(folder, 'service.json')) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lockFolder(path: string): { release(): void } {
+  try {
+    return takeLock(join(path, 'service.lock'), 0);
+  } catch (error) {
+    if (error instanceof LockTimeout) throw new FolderInUse(path, readServiceFile(path));
+    throw error;
+  }
+}
+
+function ownerToken(path: string): string {
+  const existing = readPrivateFile(path)?.trim();
+  if (existing) return existing;
+  const token = `regen_owner_${randomBytes(32).toString('base64url')}`;
+  writePrivateFile(path, `${token}\n`);
+  return token;
+}

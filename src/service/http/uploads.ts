@@ -1,0 +1,166 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.js';
+import { Refused } from '../refused.js';
+import { markUploaded } from '../registry/version-states.js';
+import { type Staged, TooLarge } from '../storage/storage.js';
+import { type ArchiveName, archiveKey, type UploadGrant, verifyUpload } from './signed-urls.js';
+
+/** A client that sends nothing for so long is gone. */
+const silenceMs = 60_000;
+
+/** Adds the PUT that signed URLs lead to: the archive of a registered version, as it is, in one request. */
+export async function routeUploads(app: FastifyInstance, context: Context): Promise<void> {
+  await app.register(async (scope) => {
+    // The handler reads the bytes itself, whatever they claim to be.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(
+      '/uploads/:publisherId/:nodeId/:version/node.zip',
+      async (request, reply) => {
+        try {
+          return await receive(context, request);
+        } catch (error) {
+          letGo(request, reply);
+          throw asRefusal(error);
+        }
+      },
+    );
+  });
+}
+
+type UploadRequest = FastifyRequest<{ Params: ArchiveName; Querystring: UploadGrant }>;
+
+/** What a PUT answers once the archive's file and row are durable. */
+interface Receipt {
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+// Decided: the signed URL takes one PUT of application/zip, answers 200, and keeps nothing of an upload that was cut.
+async function receive(context: Context, request: UploadRequest): Promise<Receipt> {
+  const versionId = verifyUpload(context, request.params, request.query);
+  if (!versionId) {
+    throw new Refused(
+      'invalid_signature',
+      'This upload URL is expired or was changed; register the version again.',
+    );
+  }
+  const announced = announcedSize(request, context.configuration.limits.archive);
+  await refuseEarly(context, versionId, announced);
+  request.raw.setTimeout(silenceMs, () => request.raw.destroy());
+  const key = archiveKey(request.params);
+  // Its own stream, because a failing consumer destroys its source, and the answer would go with the connection.
+  const body = Readable.from(request.raw.iterator({ destroyOnReturn: false }));
+  const staged = await context.storage.stage(key, body, context.configuration.limits.archive);
+  try {
+    if (announced !== undefined && staged.size !== announced) {
+      throw new Refused('upload_incomplete', `${announced} bytes were announced but ${staged.size} came.`);
+    }
+    await keep(context, versionId, staged);
+  } finally {
+    await staged.discard();
+  }
+  return { size: staged.size, sha256: staged.sha256 };
+}
+
+/** @returns the bytes announced; undefined where the body comes in chunks */
+function announcedSize({ headers }: UploadRequest, limit: number): number | undefined {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/zip' || headers['content-encoding'] !== undefined) {
+    throw new Refused(
+      'unsupported_media_type',
+      'Send the archive as it is, with Content-Type: application/zip.',
+    );
+  }
+  const length = headers['content-length'];
+  if (length === undefined) return undefined;
+  if (Number(length) > limit) throw new Refused('too_large', tooLarge(limit));
+  return Number(length);
+}
+
+/** Spares the client a long transfer that could only end in a refusal. */
+async function refuseEarly(
+  context: Context,
+  versionId: string,
+  announced: number | undefined,
+): Promise<void> {
+  const version = await context.database
+    .selectFrom('versions')
+    .select(['version', 'status', 'archive_size'])
+    .where('id', '=', versionId)
+    .executeTakeFirst();
+  if (!version || version.status === 'NodeVersionStatusDeleted') throw gone();
+  const otherSize = announced !== undefined && announced !== version.archive_size;
+  if (version.archive_size !== null && otherSize) throw otherBytes(version.version);
+}
+
+/** File, row and job become durable together; the same bytes once more are a repeat whose answer was lost. */
+async function keep(context: Context, versionId: string, staged: Staged): Promise<void> {
+  await context.database.transaction().execute(async (tx) => {
+    const { size, sha256 } = staged;
+    if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
+      await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId });
+      // Last, so that hardly anything can fail after it; a file whose row is not committed is named by nothing.
+      await staged.commit();
+      return;
+    }
+    const version = await tx
+      .selectFrom('versions')
+      .select(['version', 'status', 'archive_sha256'])
+      .where('id', '=', versionId)
+      .executeTakeFirst();
+    if (!version || version.status === 'NodeVersionStatusDeleted') throw gone();
+    if (version.archive_sha256 !== sha256) throw otherBytes(version.version);
+  });
+}
+
+function gone(): Refused {
+  return new Refused(
+    'version_exists',
+    'This version was deleted meanwhile; register it again or take another number.',
+  );
+}
+
+function otherBytes(version: string): Refused {
+  return new Refused(
+    'version_exists',
+    `Version ${version} already has another archive; publish the new one under the next number.`,
+  );
+}
+
+function tooLarge(limit: number): string {
+  return `The archive is larger than the ${limit} bytes accepted here.`;
+}
+
+const outOfRoom = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+const cut = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof TooLarge) return new Refused('too_large', 'The archive is larger than accepted here.');
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (outOfRoom.includes(code))
+    return new Refused('unavailable', 'The service has no room for the archive now.');
+  if (cut.includes(code)) return new Refused('upload_incomplete', 'The upload ended before all bytes came.');
+  return error;
+}
+
+/** What is still read of a body that was refused, so that its sender comes to read the answer. */
+const drainedBytes = 64 * 1024 ** 2;
+const drainedMs = 10_000;
+
+/** Closing at once would reset the connection, and the answer would be lost with it. */
+function letGo({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (raw.complete || raw.destroyed) return;
+  const end = setTimeout(() => raw.socket.destroy(), drainedMs);
+  let left = drainedBytes;
+  raw.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0 && reply.raw.writableFinished) raw.socket.destroy();
+  });
+  raw.on('error', () => {});
+  raw.once('close', () => clearTimeout(end));
+  raw.resume();
+}

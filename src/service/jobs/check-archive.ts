@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely';
+import { type Inspection, inspectArchive } from '../../pack/read-archive.js';
+import type { Context, Tx } from '../context.js';
+import type { VersionTable } from '../database/schema.js';
+import { type ArchiveName, archiveKey } from '../http/signed-urls.js';
+import type { Work } from '../queue/queue.js';
+import { explainPending, transition } from '../registry/version-states.js';
+
+/** Holds an uploaded archive against the rules and lets its version leave Pending. */
+export function checkArchive(context: Context): Work {
+  return async ({ key: versionId }) => {
+    const version = await uncheckedVersion(context, versionId);
+    if (!version) return;
+    const verdict = await inspect(context, version);
+    await context.database.transaction().execute((tx) => settle(tx, context.now(), version, verdict));
+  };
+}
+
+type Unchecked = ArchiveName & Pick<Selectable<VersionTable>, 'id'>;
+
+async function uncheckedVersion({ database }: Context, versionId: string): Promise<Unchecked | undefined> {
+  return await database
+    .selectFrom('versions')
+    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
+    .select([
+      'versions.id',
+      'nodes.publisher_id as publisherId',
+      'versions.node_id as nodeId',
+      'versions.version',
+    ])
+    .where('versions.id', '=', versionId)
+    .where('versions.status', '<>', 'NodeVersionStatusDeleted')
+    .where('versions.uploaded_at', 'is not', null)
+    .where('versions.archive_tree', 'is', null)
+    .executeTakeFirst();
+}
+
+// Decided: the service's own failure is retried; meanwhile the version is Pending with a reason, never silent.
+async function inspect(context: Context, version: Unchecked): Promise<Inspection> {
+  try {
+    const archive = await context.storage.borrow(archiveKey(version));
+    try {
+      return await inspectArchive(archive.path, context.configuration.limits);
+    } finally {
+      await archive.release();
+    }
+  } catch (error) {
+    const reason = 'The service could not read the archive; it tries again by itself.';
+    await context.database.transaction().execute((tx) => explainPending(tx, version.id, reason));
+    throw error;
+  }
+}
+
+// Decided: a sound archive makes the version Active; an unreadable one Flagged, and status_reason says why.
+async function settle(tx: Tx, now: number, { id }: Unchecked, verdict: Inspection): Promise<void> {
+  const current = await tx
+    .selectFrom('versions')
+    .select('status')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (verdict.ok) {
+    await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
+  }
+  // The owner or an admin was quicker.
+  if (current.status !== 'NodeVersionStatusPending') return;
+  await transition(tx, {
+    versionId: id,
+    to: verdict.ok ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged',
+    ...(!verdict.ok && { reason: verdict.reason }),
+    right: 'service',
+    actor: 'service',
+    now,
+  });
+}
