@@ -61,7 +61,7 @@ class LeasedTable implements Queue {
   start(work: Record<string, Work>): void {
     this.#work = work;
     this.#stopped = false;
-    this.#claiming = this.#begin();
+    this.#look(() => this.#begin());
     this.#poll = setInterval(() => this.#wake(), this.parts.pollMs ?? 5_000);
   }
 
@@ -98,24 +98,27 @@ class LeasedTable implements Queue {
   /** One look at a time; a wake-up during it makes it look again. */
   #wake(): void {
     this.#woken = true;
-    if (this.#stopped || this.#claiming) return;
-    this.#claiming = this.#claimAll();
+    if (!this.#stopped && !this.#claiming) this.#look(() => this.#claimAll());
+  }
+
+  #look(action: () => Promise<void>): void {
+    this.#claiming = action().finally(() => {
+      this.#claiming = undefined;
+      if (this.#woken) this.#wake();
+    });
   }
 
   async #claimAll(): Promise<void> {
     try {
-      do {
-        this.#woken = false;
-        while (!this.#stopped && this.#running.size < (this.parts.concurrency ?? 2)) {
-          const job = await claim(this.parts, Object.keys(this.#work));
-          if (!job) break;
-          this.#run(job);
-        }
-      } while (this.#woken && !this.#stopped);
+      this.#woken = false;
+      while (!this.#stopped && this.#running.size < (this.parts.concurrency ?? 2)) {
+        const job = await claim(this.parts, Object.keys(this.#work));
+        if (!job) break;
+        this.#run(job);
+      }
     } catch (error) {
+      this.#woken = false;
       this.parts.log('error', 'The queue could not be read; it is tried again.', { error: String(error) });
-    } finally {
-      this.#claiming = undefined;
     }
   }
 

@@ -1,0 +1,289 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../src/service/context.js';
+import { openSqlite } from '../../src/service/database/sqlite.js';
+import { type LeasedTableParts, leasedTable } from '../../src/service/queue/leased-table.js';
+import { type Job, type NewJob, Postponed, type Queue, type Work } from '../../src/service/queue/queue.js';
+
+let folder: string;
+let database: Database;
+let queues: Queue[];
+let time: number;
+let logged: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'regen-queue-'));
+  database = await openSqlite({ file: join(folder, 'db'), durable: false });
+  queues = [];
+  time = Date.parse('2026-01-01T00:00:00Z');
+  logged = [];
+});
+
+afterEach(async () => {
+  await Promise.all(queues.map((queue) => queue.stop(1_000)));
+  await database.destroy();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function queue(parts: Partial<LeasedTableParts> = {}): Queue {
+  const made = leasedTable({
+    database,
+    now: () => time,
+    log: (_level, message) => logged.push(message),
+    instance: 'one',
+    alone: true,
+    pollMs: 20,
+    ...parts,
+  });
+  queues.push(made);
+  return made;
+}
+
+function enqueue(to: Queue, job: NewJob): Promise<void> {
+  return database.transaction().execute((tx) => to.enqueue(tx, job));
+}
+
+const jobs = () => database.selectFrom('jobs').selectAll().execute();
+const emptied = () => vi.waitFor(async () => expect(await jobs()).toEqual([]));
+
+/** Work that notes what it was given and ends when `finish` is called. */
+function held(): { work: Work; begun: Job[]; signals: AbortSignal[]; finish: () => void } {
+  let finish = () => {};
+  const gate = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const begun: Job[] = [];
+  const signals: AbortSignal[] = [];
+  const work: Work = async (job, signal) => {
+    begun.push(job);
+    signals.push(signal);
+    await gate;
+  };
+  return { work, begun, signals, finish };
+}
+
+describe('the queue', () => {
+  it('does what was enqueued, without waiting for the next look at the table, and forgets it', async () => {
+    const done: string[] = [];
+    const one = queue({ pollMs: 60_000_000 });
+    one.start({ greet: async ({ key }) => void done.push(key) });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await emptied();
+    expect(done).toEqual(['a']);
+  });
+
+  it('does nothing of a transaction that is rolled back', async () => {
+    const done: string[] = [];
+    const one = queue();
+    one.start({ greet: async ({ key }) => void done.push(key) });
+    await expect(
+      database.transaction().execute(async (tx) => {
+        await one.enqueue(tx, { kind: 'greet', key: 'never' });
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    await enqueue(one, { kind: 'greet', key: 'after' });
+    await emptied();
+    expect(done).toEqual(['after']);
+  });
+
+  it('keeps one job of a kind for each key', async () => {
+    const one = queue();
+    await enqueue(one, { kind: 'greet', key: 'a', runAt: time + 1_000 });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await enqueue(one, { kind: 'part', key: 'a' });
+    expect((await jobs()).map(({ kind, run_at }) => [kind, Date.parse(run_at)])).toEqual([
+      ['greet', time + 1_000],
+      ['part', time],
+    ]);
+  });
+
+  it('waits until a job is due', async () => {
+    const done: string[] = [];
+    const one = queue();
+    one.start({ greet: async ({ key }) => void done.push(key) });
+    await enqueue(one, { kind: 'greet', key: 'later', runAt: time + 60_000 });
+    await enqueue(one, { kind: 'greet', key: 'now' });
+    await vi.waitFor(() => expect(done).toEqual(['now']));
+    expect(await jobs()).toHaveLength(1);
+    time += 60_000;
+    await emptied();
+    expect(done).toEqual(['now', 'later']);
+  });
+
+  it('works on two jobs at once, not more', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    one.start({ wait: work });
+    for (const key of ['a', 'b', 'c']) await enqueue(one, { kind: 'wait', key });
+    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(begun).toHaveLength(2);
+    finish();
+    await emptied();
+    expect(begun).toHaveLength(3);
+  });
+
+  it('tries a failing job again and again, after pauses that grow, and keeps its last error', async () => {
+    const pauses: number[] = [];
+    const attempts: number[] = [];
+    const one = queue();
+    one.start({
+      fail: async ({ attempts: before }) => {
+        attempts.push(before);
+        if (before < 4) throw new Error(`failure ${before}`);
+      },
+    });
+    await enqueue(one, { kind: 'fail', key: 'a' });
+    for (const before of [0, 1, 2, 3]) {
+      await vi.waitFor(async () => {
+        const [job] = await jobs();
+        expect(job?.last_error).toBe(`Error: failure ${before}`);
+        pauses[before] = Date.parse(job?.run_at as string) - time;
+      });
+      time += pauses[before] as number;
+    }
+    await emptied();
+    expect(attempts).toEqual([0, 1, 2, 3, 4]);
+    for (const [index, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(500 * 2 ** index);
+      expect(pause).toBeLessThanOrEqual(1_000 * 2 ** index);
+    }
+    expect(logged).toHaveLength(4);
+  });
+
+  it('puts a job off that says it is not due, without counting that as a failure', async () => {
+    const attempts: number[] = [];
+    const due = time + 5_000;
+    const one = queue();
+    one.start({
+      later: async ({ attempts: before }) => {
+        attempts.push(before);
+        if (time < due) throw new Postponed(due);
+      },
+    });
+    await enqueue(one, { kind: 'later', key: 'a' });
+    await vi.waitFor(async () => expect(Date.parse((await jobs())[0]?.run_at as string)).toBe(due));
+    time = due;
+    await emptied();
+    expect(attempts).toEqual([0, 0]);
+    expect(logged).toEqual([]);
+  });
+
+  it('takes over at once what a dead process left, when it works on the table alone', async () => {
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    await lease('dead', time + 3_600_000);
+    const done: string[] = [];
+    queue({ instance: 'two' }).start({ greet: async ({ key }) => void done.push(key) });
+    await emptied();
+    expect(done).toEqual(['a']);
+  });
+
+  it('shares a table: leaves a leased job alone until its lease ends', async () => {
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    await lease('other', time + 60_000);
+    const done: string[] = [];
+    const shared = queue({ instance: 'two', alone: false });
+    shared.start({ greet: async ({ key }) => void done.push(key) });
+    await enqueue(shared, { kind: 'greet', key: 'b' });
+    await vi.waitFor(() => expect(done).toEqual(['b']));
+    time += 60_001;
+    await emptied();
+    expect(done).toEqual(['b', 'a']);
+  });
+
+  it('gives each job to one worker of several', async () => {
+    const done: string[] = [];
+    const greet: Work = async ({ key }) => void done.push(key);
+    const workers = ['one', 'two', 'three'].map((instance) => queue({ instance, alone: false }));
+    for (const worker of workers) worker.start({ greet });
+    const keys = Array.from({ length: 30 }, (_, index) => String(index));
+    await Promise.all(keys.map((key, index) => enqueue(workers[index % 3] as Queue, { kind: 'greet', key })));
+    await emptied();
+    expect(done.sort()).toEqual(keys.sort());
+  });
+
+  it('renews its lease while it works, and tells the work when the lease is lost', async () => {
+    const { work, signals, finish } = held();
+    const one = queue({ leaseMs: 30 });
+    one.start({ wait: work });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    time += 1_000;
+    await vi.waitFor(async () =>
+      expect(Date.parse((await jobs())[0]?.leased_until as string)).toBe(time + 30),
+    );
+    expect(signals[0]?.aborted).toBe(false);
+    await lease('thief', time + 60_000);
+    await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true));
+    finish();
+    await one.stop(1_000);
+    expect((await jobs())[0]?.leased_by).toBe('thief');
+  });
+
+  it('waits at a stop for the running job, and takes no other', async () => {
+    const { work, begun, finish } = held();
+    const one = queue({ concurrency: 1 });
+    one.start({ wait: work });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await enqueue(one, { kind: 'wait', key: 'b', runAt: time - 1 });
+    const stopped = one.stop(10_000);
+    finish();
+    await stopped;
+    expect((await jobs()).map(({ key }) => key)).toEqual(['b']);
+  });
+
+  it('ends at a stop a job that takes too long, and leaves it to the next start as it was', async () => {
+    const one = queue();
+    let begun = false;
+    one.start({
+      endless: (_job, signal) =>
+        new Promise((_resolve, reject) => {
+          begun = true;
+          signal.addEventListener('abort', () => reject(new Error('stopped')));
+        }),
+    });
+    await enqueue(one, { kind: 'endless', key: 'a' });
+    await vi.waitFor(() => expect(begun).toBe(true));
+    await one.stop(10);
+    expect(await jobs()).toMatchObject([
+      { attempts: 0, leased_by: null, leased_until: null, last_error: null },
+    ]);
+  });
+
+  it('knows whether it is busy, or will be', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    expect(await one.busyBy(time)).toBe(false);
+    await enqueue(one, { kind: 'wait', key: 'a', runAt: time + 1_000 });
+    expect(await one.busyBy(time + 999)).toBe(false);
+    expect(await one.busyBy(time + 1_000)).toBe(true);
+    time += 1_000;
+    one.start({ wait: work });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    expect(await one.busyBy(0)).toBe(true);
+    finish();
+    await emptied();
+    await vi.waitFor(async () => expect(await one.busyBy(time + 1_000_000)).toBe(false));
+  });
+
+  it('leaves kinds it does not know to others', async () => {
+    const one = queue();
+    one.start({ greet: async () => {} });
+    await enqueue(one, { kind: 'foreign', key: 'a' });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await vi.waitFor(async () => expect((await jobs()).map(({ kind }) => kind)).toEqual(['foreign']));
+  });
+});
+
+async function lease(by: string, until: number): Promise<void> {
+  await database.transaction().execute((tx) =>
+    tx
+      .updateTable('jobs')
+      .set({ leased_by: by, leased_until: new Date(until).toISOString() })
+      .execute(),
+  );
+}
