@@ -1,0 +1,186 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Node } from '../contract/node.js';
+import { NodeVersion } from '../contract/node-version.js';
+import { check, type Problem } from '../contract/problems.js';
+import { PublisherId } from '../contract/rules.js';
+import { readDynamicVersion } from './dynamic-version.js';
+import { classified, licenseFile, repositoryOf, withoutFrontend } from './metadata.js';
+import { type ReadText, readerOf } from './pack-text.js';
+import type { PackProblem } from './problem.js';
+import { keyPath, type Pyproject, readPyproject } from './pyproject.js';
+import { readRequirements } from './requirements.js';
+
+const ManifestNode = Node.required({ id: true, name: true });
+const ManifestVersion = NodeVersion.required({ version: true });
+
+/** A pack as its `pyproject.toml` describes it, in the shapes that publishing sends. Absent keys are absent fields. */
+export interface Manifest {
+  readonly publisher: string;
+  readonly node: z.output<typeof ManifestNode>;
+  readonly version: z.output<typeof ManifestVersion>;
+  /** `includes`: what to pack even if ignored, as written. */
+  readonly includes: readonly string[];
+  /** Which table described the pack; `undefined` where there is neither. */
+  readonly table: 'hostui' | 'comfy' | undefined;
+  /** What was left out on the way, worth a word but no obstacle. */
+  readonly warnings: readonly PackProblem[];
+}
+
+export type ReadManifest =
+  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: false; readonly problems: readonly PackProblem[] };
+
+/**
+ * Reads a pack's `pyproject.toml`, and the files that it refers to for version and dependencies. No code of the pack is run.
+ *
+ * @param options.publisher the publisher to publish under, in place of `PublisherId`
+ * @returns everything that is wrong at once, `where` being the key: `[project] version`
+ */
+export async function readManifest(
+  folder: string,
+  options: { readonly publisher?: string } = {},
+): Promise<ReadManifest> {
+  const pyproject = await readPyproject(folder);
+  if (!pyproject.ok) return pyproject;
+  const { project, tool } = pyproject.value;
+  // Published packs carry [tool.comfy]; it is read where [tool.hostui] is absent.
+  const table = tool.hostui ? 'hostui' : tool.comfy ? 'comfy' : undefined;
+  const pack = tool.hostui ?? tool.comfy;
+
+  const problems: PackProblem[] = [];
+  const warnings: PackProblem[] = [];
+  const read = readerOf(folder);
+  const versionText = await findVersion(pyproject.value, read, problems);
+  const listed = await findDependencies(pyproject.value, read, problems, warnings);
+  const { dependencies, frontend } = withoutFrontend(listed);
+  const supported = {
+    supported_os: classified(project.classifiers, 'Operating System :: ', /./),
+    supported_accelerators: classified(project.classifiers, 'Environment :: ', /^[GN]PU :: /),
+    supported_hostui_version: pack?.['requires-hostui'] ?? pack?.['requires-comfyui'],
+    supported_hostui_frontend_version: frontend,
+  };
+  if (project.license?.file && !(await isFile(folder, project.license.file)))
+    warnings.push({
+      where: '[project] license',
+      message: `names ${project.license.file}, which is not there`,
+    });
+
+  const judge = judgeOf(table ?? 'hostui', problems);
+  const publisher = judge(
+    z.object({ publisher: PublisherId }),
+    compact({ publisher: options.publisher ?? pack?.PublisherId }),
+  );
+  const node = judge(
+    ManifestNode,
+    compact({
+      id: project.name,
+      name: pack?.DisplayName ?? project.name,
+      description: project.description,
+      author: project.authors[0]?.name,
+      license: project.license?.file ?? project.license?.text ?? licenseFile(project['license-files']),
+      category: pack?.Category,
+      tags: project.keywords.length > 0 ? project.keywords : undefined,
+      repository: repositoryOf(project.urls),
+      icon: pack?.Icon,
+      banner_url: pack?.Banner,
+      ...supported,
+    }),
+  );
+  // What was said about a version that could not be found is enough.
+  const version = judge(
+    versionText === undefined ? NodeVersion : ManifestVersion,
+    compact({ version: versionText, dependencies, ...supported }),
+  );
+  if (problems.length > 0 || !publisher || !node || !version) return { ok: false, problems: once(problems) };
+  return {
+    ok: true,
+    manifest: {
+      publisher: publisher.publisher,
+      node,
+      version: version as Manifest['version'],
+      includes: pack?.includes ?? [],
+      table,
+      warnings,
+    },
+  };
+}
+
+/** Where each field of the service stands in the file. */
+function keyOf(field: string, table: string): Problem['path'] {
+  const keys: Record<string, Problem['path']> = {
+    id: ['project', 'name'],
+    tags: ['project', 'keywords'],
+    publisher: ['tool', table, 'PublisherId'],
+    name: ['tool', table, 'DisplayName'],
+    icon: ['tool', table, 'Icon'],
+    banner_url: ['tool', table, 'Banner'],
+    category: ['tool', table, 'Category'],
+  };
+  return keys[field] ?? ['project', field];
+}
+
+/** Holds values against the service's own schemas and collects problems under the file's keys. */
+function judgeOf(table: string, problems: PackProblem[]) {
+  return <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | undefined => {
+    const checked = check(schema, value);
+    if (checked.ok) return checked.value;
+    for (const { path, message } of checked.problems) {
+      // Without [project] name there is no display name either; one sentence is enough.
+      if (path[0] === 'name' && message === 'is required') continue;
+      problems.push({ where: keyPath([...keyOf(String(path[0]), table), ...path.slice(1)]), message });
+    }
+    return undefined;
+  };
+}
+
+async function findVersion(
+  pyproject: Pyproject,
+  read: ReadText,
+  problems: PackProblem[],
+): Promise<string | undefined> {
+  const where = '[project] version';
+  const { version, dynamic } = pyproject.project;
+  if (version) return version;
+  if (!dynamic.includes('version')) {
+    problems.push({ where, message: 'is required, such as version = "1.0.0"' });
+    return undefined;
+  }
+  const found = await readDynamicVersion(pyproject, read);
+  if ('version' in found) return found.version;
+  problems.push({ where, message: found.problem });
+  return undefined;
+}
+
+async function findDependencies(
+  { project, tool }: Pyproject,
+  read: ReadText,
+  problems: PackProblem[],
+  warnings: PackProblem[],
+): Promise<readonly string[]> {
+  const where = '[project] dependencies';
+  if (project.dependencies || !project.dynamic.includes('dependencies')) return project.dependencies ?? [];
+  const files = tool.setuptools?.dynamic?.dependencies?.file ?? ['requirements.txt'];
+  const { dependencies, problems: found, skipped } = await readRequirements(files, read);
+  problems.push(...found.map((message) => ({ where, message })));
+  warnings.push(
+    ...skipped.map((line) => ({ where, message: `leaves out ${line}, which only pip understands` })),
+  );
+  return dependencies;
+}
+
+function compact(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function once(problems: readonly PackProblem[]): PackProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.where}\0${problem.message}`, problem])).values()];
+}
+
+async function isFile(folder: string, path: string): Promise<boolean> {
+  return stat(join(folder, path)).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,24 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, sep } from 'node:path';
+
+/** Reads a text file of the pack, or says why it cannot, in a sentence without its subject. */
+export type ReadText = (path: string) => Promise<{ readonly text: string } | { readonly problem: string }>;
+
+/** 1 MiB: nobody writes a longer one by hand. */
+export const longestText = 1024 ** 2;
+
+/** Reads small text files inside the pack; a manifest that refers outside it reads nothing. */
+export function readerOf(folder: string): ReadText {
+  return async (path) => {
+    if (isAbsolute(path)) return { problem: `refers to ${path}; write it relative to the pack` };
+    const root = await realpath(folder);
+    const file = await realpath(join(root, path)).catch(() => undefined);
+    if (file === undefined) return { problem: `refers to ${path}, which is not there` };
+    if (!file.startsWith(root.endsWith(sep) ? root : root + sep))
+      return { problem: `refers to ${path}, which lies outside the pack` };
+    const stats = await stat(file);
+    if (!stats.isFile() || stats.size > longestText)
+      return { problem: `refers to ${path}, which is not a text file of at most 1 MiB` };
+    return { text: (await readFile(file, 'utf8')).replace(/^\uFEFF/, '') };
+  };
+}

@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import { z } from 'zod';
+import { check, type Problem } from '../contract/problems.js';
+import { longestText } from './pack-text.js';
+import type { PackProblem } from './problem.js';
+
+/** Templates leave what they do not know empty: `Icon = ""` is an absent icon. */
+const text = z
+  .string()
+  .transform((value) => value.trim() || undefined)
+  .optional();
+const texts = z.array(z.string()).default([]);
+
+const files = z.union([z.string().transform((path) => [path]), z.array(z.string())], {
+  error: 'must be a path or a list of paths',
+});
+
+const PackTable = z.looseObject({
+  PublisherId: text,
+  DisplayName: text,
+  Icon: text,
+  Banner: text,
+  Category: text,
+  includes: texts,
+  'requires-hostui': text,
+  'requires-comfyui': text,
+  version: z.looseObject({ path: text }).optional(),
+});
+
+const project = z.looseObject({
+  name: text,
+  description: text,
+  version: text,
+  dynamic: texts,
+  dependencies: z.array(z.string()).optional(),
+  license: z
+    .union(
+      [
+        z.string().transform((value) => ({ file: undefined, text: value.trim() || undefined })),
+        z.looseObject({ file: text, text }),
+      ],
+      { error: 'must be a text such as "MIT", or { file = "LICENSE" }' },
+    )
+    .optional(),
+  'license-files': z.unknown().optional(),
+  keywords: texts,
+  authors: z.array(z.looseObject({ name: text, email: text })).default([]),
+  urls: z.record(z.string(), z.string()).default({}),
+  classifiers: texts,
+});
+
+const dynamic = z.looseObject({ attr: text, file: files.optional() });
+
+const tool = z.looseObject({
+  hostui: PackTable.optional(),
+  comfy: PackTable.optional(),
+  setuptools: z
+    .looseObject({
+      dynamic: z.looseObject({ version: dynamic.optional(), dependencies: dynamic.optional() }).optional(),
+      'package-dir': z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
+  setuptools_scm: z.unknown().optional(),
+  hatch: z
+    .looseObject({
+      version: z.looseObject({ path: text, pattern: text, source: text }).optional(),
+    })
+    .optional(),
+  pdm: z.looseObject({ version: z.looseObject({ source: text, path: text }).optional() }).optional(),
+  flit: z.looseObject({ module: z.looseObject({ name: text }).optional() }).optional(),
+  poetry: z.looseObject({ version: text }).optional(),
+});
+
+/** The keys of a `pyproject.toml` that a pack is described by. Other keys are nobody's business here. */
+const Pyproject = z.looseObject({
+  project: project.prefault({}),
+  tool: tool.prefault({}),
+});
+
+export type Pyproject = z.output<typeof Pyproject>;
+
+export type ReadPyproject =
+  | { readonly ok: true; readonly value: Pyproject }
+  | { readonly ok: false; readonly problems: PackProblem[] };
+
+/** Reads a folder's `pyproject.toml`: all that is wrong with its shape, each with its key. */
+export async function readPyproject(folder: string): Promise<ReadPyproject> {
+  const failed = (message: string, place = '') => ({
+    ok: false as const,
+    problems: [{ where: `pyproject.toml${place}`, message }],
+  });
+  const bytes = await readFile(join(folder, 'pyproject.toml')).catch((error: NodeJS.ErrnoException) => error);
+  if (bytes instanceof Error)
+    return failed(bytes.code === 'ENOENT' ? `is missing in ${folder}` : `cannot be read (${bytes.code})`);
+  if (bytes.length > longestText) return failed('is larger than 1 MiB');
+  let parsed: unknown;
+  try {
+    parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (!(error instanceof TomlError)) return failed('is not UTF-8 text');
+    const [sentence = ''] = error.message.replace('Invalid TOML document: ', '').split('\n');
+    return failed(`is not valid TOML: ${sentence}`, `:${error.line}:${error.column}`);
+  }
+  const checked = check(Pyproject, parsed);
+  if (checked.ok) return checked;
+  return { ok: false, problems: checked.problems.map((problem) => located(problem)) };
+}
+
+/** `['tool', 'hostui', 'includes', 2]` as people write it: `[tool.hostui] includes[2]`. */
+export function keyPath(path: Problem['path']): string {
+  const depth = path[0] === 'tool' ? 2 : 1;
+  const keys = path.slice(depth).map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
+  return `[${path.slice(0, depth).join('.')}] ${keys.join('').replace(/^\./, '')}`.trim();
+}
+
+function located({ path, message }: Problem): PackProblem {
+  return { where: keyPath(path), message };
+}

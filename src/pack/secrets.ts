@@ -1,0 +1,84 @@
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import type { PackFile } from './files.js';
+import { secretFiles, secretShapes } from './secret-shapes.js';
+
+/** Where a secret was found. Never the secret itself: reports end up in logs. */
+export interface FoundSecret {
+  readonly path: string;
+  /** 1-based; absent where the whole file is the secret. */
+  readonly line?: number;
+  /** `private key`, `GitHub token`, `environment file`. */
+  readonly kind: string;
+}
+
+/**
+ * Looks for what must not be published: files that hold secrets by their nature, and keys and tokens of well-known
+ * shapes in text. Contents are streamed; binary files are passed over.
+ */
+export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecret[]> {
+  const found: FoundSecret[] = [];
+  for (const file of files) {
+    // A link has a name of its own; what it leads to has another.
+    const kind = secretFileKind(basename(file.path)) ?? secretFileKind(basename(file.absolute));
+    if (kind) found.push({ path: file.path, kind });
+    else found.push(...(await secretsIn(file)));
+  }
+  return found;
+}
+
+function secretFileKind(name: string): string | undefined {
+  return secretFiles.find(({ name: pattern }) => pattern.test(name))?.kind;
+}
+
+/** Longer than any match, so that one that begins at the end of a chunk is whole together with the next. */
+const overlap = 2048;
+
+async function secretsIn(file: PackFile): Promise<FoundSecret[]> {
+  const found = new Map<string, FoundSecret>();
+  let carried = '';
+  let line = 1;
+  let first = true;
+  const search = (text: string, until: number) => {
+    for (const { index, kind } of matches(text)) {
+      if (index >= until) continue;
+      const at = line + newlines(text.slice(0, index));
+      found.set(`${at} ${kind}`, { path: file.path, line: at, kind });
+    }
+    line += newlines(text.slice(0, until));
+    carried = text.slice(until);
+  };
+  // One byte is one character: shapes are ASCII, and no character is cut in two at the end of a chunk.
+  for await (const chunk of createReadStream(file.absolute, {
+    encoding: 'latin1',
+    highWaterMark: 256 * 1024,
+  })) {
+    if (first && chunk.slice(0, 8192).includes('\0')) return [];
+    first = false;
+    const text = carried + chunk;
+    search(text, Math.max(0, text.length - overlap));
+  }
+  search(carried, carried.length);
+  return [...found.values()];
+}
+
+function* matches(text: string): Generator<{ index: number; kind: string }> {
+  for (const { kind, shape } of secretShapes) {
+    for (const match of text.matchAll(shape))
+      if (!isPlaceholder(match[0])) yield { index: match.index, kind };
+  }
+}
+
+/** `hf_xxxxxxxx` in a readme is no secret. Real keys are random: many different characters, and no such words. */
+function isPlaceholder(match: string): boolean {
+  const random = match.slice(-30);
+  return (
+    new Set(random).size < 8 || /example|your|placeholder|dummy|redacted|x{6}|1234567|abcdef/i.test(match)
+  );
+}
+
+function newlines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
