@@ -1,0 +1,53 @@
+/**
+ * The pages of a list, one request each, from the first to the last.
+ * @example for await (const page of pages((page) => client.node.list({ publisherId, page }))) …
+ */
+export async function* pages<Page extends object>(
+  read: (page: number) => Promise<Page>,
+  first = 1,
+): AsyncGenerator<Page, void, void> {
+  let seen = 0;
+  for (let number = first; ; number++) {
+    const page = await read(number);
+    yield page;
+    const count = itemsOf(page).length;
+    seen += count;
+    if (count === 0 || isLast(page as Counts, number, first === 1 ? seen : undefined)) return;
+  }
+}
+
+/** The items of all pages. */
+export async function* items<Page extends object>(
+  read: (page: number) => Promise<Page>,
+  first = 1,
+): AsyncGenerator<ItemOf<Page>, void, void> {
+  for await (const page of pages(read, first)) {
+    yield* itemsOf(page) as ItemOf<Page>[];
+  }
+}
+
+/** The one list in a page: `nodes`, `host_nodes` … */
+export type ItemOf<Page> = Page extends readonly (infer Item)[]
+  ? Item
+  : { [Name in keyof Page]: Page[Name] extends readonly (infer Item)[] ? Item : never }[keyof Page];
+
+/** The one list in a page, or the page itself where it is a list. */
+export function itemsOf<Page extends object>(page: Page): ItemOf<Page>[] {
+  const list = Array.isArray(page) ? page : Object.values(page).find(Array.isArray);
+  return (list ?? []) as ItemOf<Page>[];
+}
+
+interface Counts {
+  readonly totalPages?: number;
+  readonly totalNumberOfPages?: number;
+  readonly total?: number;
+}
+
+function isLast(page: Counts, number: number, seen: number | undefined): boolean {
+  const last = page.totalPages ?? page.totalNumberOfPages;
+  if (last !== undefined) return number >= last;
+  // Where reading began in the middle, an empty page ends it.
+  if (page.total !== undefined) return seen !== undefined && seen >= page.total;
+  // Without a count there is no telling whether a service that ignores `page` would ever end.
+  return true;
+}

@@ -1,0 +1,312 @@
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { type ClientOptions, createClient } from '../../src/client/client.js';
+import { InvalidRequestError, ResponseError, ServiceError } from '../../src/client/errors.js';
+import { contract } from '../../src/contract/index.js';
+import { fakeClock, json, type Reply, serve } from './server.js';
+
+async function clientOf(reply: Reply, options: Partial<ClientOptions> = {}) {
+  const service = await serve(reply);
+  const client = createClient({ baseUrl: service.url, ...fakeClock(), ...options });
+  onTestFinished(() => client.close());
+  return { client, seen: service.seen, url: service.url };
+}
+
+async function failure(promise: Promise<unknown>): Promise<never> {
+  return promise.then(
+    () => expect.unreachable('should have failed'),
+    (error) => error as never,
+  );
+}
+
+const publish = {
+  node: { name: 'Hello' },
+  node_version: { version: '1.0.0' },
+  personal_access_token: 'regen_pat_secret',
+};
+
+describe('a call', () => {
+  it('puts parameters in the path and the query, and answers with the parsed body', async () => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'hello' }));
+    const node = await client.node.get({ nodeId: 'hello', include_translations: true });
+    expect(node).toEqual({ id: 'hello' });
+    expect(seen[0]).toMatchObject({ method: 'GET', url: '/nodes/hello?include_translations=true' });
+    expectTypeOf(node.downloads).toEqualTypeOf<number | undefined>();
+  });
+
+  it('repeats the values of a list in the query', async () => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, []));
+    const statuses = ['NodeVersionStatusActive', 'NodeVersionStatusPending'] as const;
+    await client.version.list({ nodeId: 'a', statuses: [...statuses] });
+    expect(seen[0]?.url).toBe(
+      '/nodes/a/versions?statuses=NodeVersionStatusActive&statuses=NodeVersionStatusPending',
+    );
+  });
+
+  it('sends what was given, not what the schema would make of it', async () => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, { nodes: [] }));
+    await client.node.list({ publisherId: 'acme' });
+    expect(seen[0]?.url).toBe('/publishers/acme/nodes/v2');
+    const body = { ...publish, node: { ...publish.node, added_later: [1] } };
+    await client.version.publish({ publisherId: 'acme', nodeId: 'hello', body });
+    expect(JSON.parse(seen[1]?.body ?? '')).toEqual(body);
+    expect(seen[1]?.headers['content-type']).toBe('application/json');
+  });
+
+  it('keeps a path in the base address as a prefix', async () => {
+    const { url, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const client = createClient({ baseUrl: `${url}/registry/` });
+    onTestFinished(() => client.close());
+    await client.node.get({ nodeId: 'a' });
+    expect(seen[0]?.url).toBe('/registry/nodes/a');
+  });
+
+  it.each([
+    ['a/../b', '/nodes/a%2F..%2Fb'],
+    ['a?b#c', '/nodes/a%3Fb%23c'],
+    ['ä %', '/nodes/%C3%A4%20%25'],
+    ['...', '/nodes/...'],
+  ])('escapes %j as one segment of the path', async (nodeId, path) => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, {}));
+    await client.node.get({ nodeId });
+    expect(seen[0]?.url).toBe(path);
+  });
+
+  it.each(['.', '..', '', '\ud800'])('refuses %j as a segment of the path', async (nodeId) => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const error: InvalidRequestError = await failure(client.node.get({ nodeId }));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.problems[0]?.path).toEqual(['nodeId']);
+    expect(seen).toEqual([]);
+  });
+
+  it('names everything that is wrong with the input at once, and sends nothing', async () => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const input = { publisherId: 'acme', nodeID: 'x', body: { node: {}, node_version: { version: 'v1' } } };
+    // @ts-expect-error nodeId and the token are missing
+    const error: InvalidRequestError = await failure(client.version.publish(input));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.problems.map(({ path, message }) => [path.join('.'), message])).toEqual([
+      ['nodeId', 'is required'],
+      ['body.node_version.version', "'v1' is not a semantic version; write 1.0.0"],
+      ['body.personal_access_token', 'is required'],
+      ['nodeID', 'is not a field known here'],
+    ]);
+    expect(seen).toEqual([]);
+  });
+
+  it('asks for the body of an operation that has one, and refuses one where there is none', async () => {
+    const { client } = await clientOf((_, response) => json(response, 200, {}));
+    // @ts-expect-error the body is missing
+    const missing: InvalidRequestError = await failure(client.publisher.create());
+    expect(missing.message).toBe('body is required');
+    // @ts-expect-error this operation has no body
+    const extra: InvalidRequestError = await failure(client.node.get({ nodeId: 'a', body: {} }));
+    expect(extra.message).toBe('body is not a field known here');
+  });
+
+  it('answers undefined for 204', async () => {
+    const { client } = await clientOf((_, response) => response.writeHead(204).end());
+    const nothing = await client.node.delete({ publisherId: 'acme', nodeId: 'a' });
+    expectTypeOf(nothing).toEqualTypeOf<undefined>();
+    expect(nothing).toBeUndefined();
+  });
+
+  it('needs no input where nothing is required', async () => {
+    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'me' }));
+    await client.user.me();
+    await client.node.search();
+    expect(seen.map(({ url }) => url)).toEqual(['/users/me', '/nodes']);
+  });
+
+  it('tells the status and headers where they are asked for', async () => {
+    const { client } = await clientOf((_, response) =>
+      json(response, 201, { id: 'acme' }, { 'X-Note': 'hi' }),
+    );
+    const body = { id: 'acme', name: 'Acme' };
+    const answered = await client.request(contract.publisher.create, { body });
+    expect(answered).toMatchObject({ status: 201, headers: { 'x-note': 'hi' }, data: { id: 'acme' } });
+  });
+});
+
+describe('an answer', () => {
+  it('keeps fields and values that are not known here, and may lack what is optional', async () => {
+    const later = { id: 'a', status: 'NodeStatusArchived', added_later: { deep: [null] }, downloads: 'many' };
+    const { client } = await clientOf((_, response) => json(response, 200, later));
+    expect(await client.node.get({ nodeId: 'a' })).toEqual(later);
+  });
+
+  it('may be chunked and begin with a byte order mark', async () => {
+    const { client } = await clientOf((_, response) => {
+      response.write('\ufeff{"id":');
+      setTimeout(() => response.end('"ä"}'), 10);
+    });
+    expect(await client.node.get({ nodeId: 'a' })).toEqual({ id: 'ä' });
+  });
+
+  it('that is an HTML page is an error that says so', async () => {
+    const { client } = await clientOf((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in to the Wi-Fi</html>');
+    });
+    const error: ResponseError = await failure(client.node.get({ nodeId: 'a' }));
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).toMatchObject({ code: 'not_json', status: 200 });
+    expect(error.message).toContain('an HTML page instead of JSON');
+  });
+
+  it('that is empty where JSON is expected is an error', async () => {
+    const { client } = await clientOf((_, response) => response.end());
+    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'empty' });
+  });
+
+  it('that is larger than accepted is an error, and is not read to its end', async () => {
+    const { client } = await clientOf((_, response) => void response.write('x'.repeat(5000)), {
+      maxAnswerBytes: 1000,
+    });
+    const error: ResponseError = await failure(client.node.get({ nodeId: 'a' }));
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'too_large' });
+    expect(error.message).toContain('1000 bytes');
+  });
+});
+
+describe("the service's errors", () => {
+  it('keep their code, sentence, details and request id', async () => {
+    const details = [{ path: 'id', message: 'is taken' }];
+    const { client } = await clientOf((_, response) => {
+      const body = { error: 'duplicate_publisher', message: 'The id is taken.', details };
+      json(response, 400, body, { 'X-Request-Id': 'r-1' });
+    });
+    const error: ServiceError = await failure(client.publisher.create({ body: { id: 'acme', name: 'A' } }));
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({
+      code: 'duplicate_publisher',
+      status: 400,
+      message: 'The id is taken.',
+      details,
+      requestId: 'r-1',
+    });
+  });
+
+  it('survive details in a form that is not known', async () => {
+    const { client } = await clientOf((_, response) =>
+      json(response, 400, { error: 'x', message: 'y', details: 'z' }),
+    );
+    expect(await failure(client.user.me())).toMatchObject({ code: 'x', message: 'y', details: [] });
+  });
+
+  it.each([
+    [
+      'text/html',
+      '<html><body>Bad Gateway</body></html>',
+      404,
+      ': there is nothing at this address (an HTML page).',
+    ],
+    ['text/plain', '', 404, ': there is nothing at this address.'],
+    ['text/plain', 'no such\n\u001b[31mroute', 418, ' (no such [31mroute).'],
+    ['application/json', '{"oops":1}', 403, ': this is not allowed.'],
+    [
+      'application/xml',
+      '<Error><Message>Request has expired</Message></Error>',
+      403,
+      ': this is not allowed (Request has expired).',
+    ],
+  ])('of %s %j still make a sentence', async (type, body, status, sentence) => {
+    const { client, url } = await clientOf((_, response) =>
+      response.writeHead(status, { 'content-type': type }).end(body),
+    );
+    const error: ServiceError = await failure(client.user.me());
+    expect(error).toMatchObject({ name: 'ServiceError', code: `http_${status}`, status });
+    expect(error.message).toBe(`${url} answered ${status}${sentence}`);
+  });
+
+  it('are cut where their body is huge', async () => {
+    const { client } = await clientOf((_, response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' });
+      const more = () => {
+        while (response.write('lots of words '.repeat(1000))) if (response.destroyed) return;
+        response.once('drain', more);
+      };
+      more();
+    });
+    const error: ServiceError = await failure(client.user.me());
+    expect(error.status).toBe(404);
+    expect(error.message.length).toBeLessThan(400);
+  });
+
+  it('are told by their status where the body breaks off', async () => {
+    const { client } = await clientOf((_, response) => {
+      response.writeHead(404, { 'content-length': 100 }).write('half');
+      setTimeout(() => response.destroy(), 10);
+    });
+    expect(await failure(client.user.me())).toMatchObject({ name: 'ServiceError', status: 404 });
+  });
+});
+
+describe('a client', () => {
+  it.each([
+    ['registry.example', 'must be a URL'],
+    ['ftp://registry.example', 'must start with http:// or https://'],
+    ['https://me:secret@registry.example', 'must not hold a name or password'],
+    ['https://registry.example/?a=1', 'without ? or #'],
+  ])('is not made for %s', (baseUrl, sentence) => {
+    expect(() => createClient({ baseUrl })).toThrow(sentence);
+    expect(() => createClient({ baseUrl })).not.toThrow('secret');
+  });
+
+  it('is not made for a tree whose names are taken', () => {
+    expect(() => createClient({ baseUrl: 'http://127.0.0.1', tree: { close: contract.node } })).toThrow(
+      'close',
+    );
+  });
+
+  it('fails with a word once it is closed', async () => {
+    const { client } = await clientOf((_, response) => json(response, 200, {}));
+    await client.user.me();
+    await client.close();
+    expect(await failure(client.user.me())).toMatchObject({ name: 'NetworkError', sent: false });
+  });
+});
+
+describe('a raw request', () => {
+  it('goes anywhere on the service with its credential and comes back whatever its status', async () => {
+    const { client, seen } = await clientOf((_, response) => response.writeHead(418).end('short and stout'), {
+      token: 'secret-1',
+    });
+    const answer = await client.raw({
+      method: 'post',
+      path: 'tea?kind=green',
+      query: { cups: [1, 2] },
+      headers: { 'X-Spoon': 'one' },
+      body: '{}',
+    });
+    let text = '';
+    for await (const part of answer.body) text += Buffer.from(part).toString();
+    expect([answer.status, text]).toEqual([418, 'short and stout']);
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/tea?kind=green&cups=1&cups=2', body: '{}' });
+    expect(seen[0]?.headers).toMatchObject({
+      authorization: 'Bearer secret-1',
+      'x-spoon': 'one',
+      'content-type': 'application/json',
+    });
+  });
+
+  it('takes a whole address of the same origin, and of no other', async () => {
+    const { client, seen, url } = await clientOf((_, response) => response.end(), { token: 'secret-1' });
+    expect((await client.raw({ path: `${url}/files/a%2Fb?sig=1` })).status).toBe(200);
+    expect(seen[0]?.url).toBe('/files/a%2Fb?sig=1');
+    for (const path of ['https://evil.example/', 'http://127.0.0.1:1/', 'file:///etc/passwd']) {
+      await expect(client.raw({ path })).rejects.toBeInstanceOf(InvalidRequestError);
+    }
+    expect((await client.raw({ path: '//evil.example/x' })).url.origin).toBe(url);
+  });
+
+  it('is repeated like any other while the service is busy, and the last answer comes back', async () => {
+    const { client, seen } = await clientOf((_, response, number) =>
+      response.writeHead(number < 3 ? 503 : 200).end(),
+    );
+    expect((await client.raw({ path: '/x' })).status).toBe(200);
+    expect((await client.raw({ path: '/x', retries: 0 })).status).toBe(200);
+    expect(seen).toHaveLength(4);
+    const { client: other } = await clientOf((_, response) => response.writeHead(502).end('still'));
+    expect((await other.raw({ path: '/x', retries: 1 })).status).toBe(502);
+  });
+});

@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface TestService {
+  readonly url: string;
+  /** Every request that came, in order, read to its end. */
+  readonly seen: Seen[];
+}
+
+export type Reply = (request: Seen, response: ServerResponse, number: number) => void;
+
+/** A real server on a free port of loopback that ends with the test. `number` counts requests from 1. */
+export async function serve(reply: Reply): Promise<TestService> {
+  const seen: Seen[] = [];
+  const url = await listen(
+    createServer(async (request, response) => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part);
+      const { method = '', url = '', headers } = request;
+      const one = { method, url, headers, body: Buffer.concat(parts).toString() };
+      reply(one, response, seen.push(one));
+    }),
+  );
+  return { url, seen };
+}
+
+/** The same for a handler that reads the request itself, or not at all. */
+export function serveRaw(listener: RequestListener): Promise<string> {
+  return listen(createServer(listener));
+}
+
+export async function listen(server: Server, scheme = 'http', host = '127.0.0.1'): Promise<string> {
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return `${scheme}://${shown}:${(server.address() as AddressInfo).port}`;
+}
+
+export function json(response: ServerResponse, status: number, value: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+}
+
+/** A clock that only sleeping moves, and the pauses that were slept. */
+export function fakeClock(start = 0) {
+  const pauses: number[] = [];
+  let time = start;
+  return {
+    pauses,
+    now: () => time,
+    sleep: async (ms: number) => {
+      pauses.push(ms);
+      time += ms;
+    },
+    random: () => 1,
+  };
+}
