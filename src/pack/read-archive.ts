@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, constants as zlibConstants } from 'node:zlib';
 import type { Entry } from 'yauzl';
 import type { Limits } from '../contract/limits.js';
@@ -82,7 +81,8 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const path = isFolder ? name.slice(0, -1) : name;
     const problem = pathProblem(path) ?? attributeProblem(entry, isFolder);
     if (problem) throw new Refusal(`The entry ${quoted(name)} ${problem}.`);
-    paths.push(path);
+    // An empty folder collides with a file of its name, but not with the files in it.
+    paths.push(isFolder ? `${path}/.` : path);
     const place = await entryPlace(zip, entry, cursor);
     cursor = place.end;
     const wanted = !isFolder && reader?.wanted(path) && entry.uncompressedSize <= reader.maxBytes;
@@ -99,13 +99,14 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
   return { ok: true, tree: treeDigest(tree), entries, unpacked: budget.used };
 }
 
-const fileTypes: Record<number, string> = {
-  21609: 'is a symbolic link',
-  14406: 'is a device',
-  4802: 'is a device',
-  2401: 'is a named pipe',
-  26411: 'is a socket',
-};
+// A Map, because the formatter rewrites octal keys of an object to other numbers.
+const fileTypes = new Map([
+  [0o120000, 'is a symbolic link'],
+  [0o060000, 'is a device'],
+  [0o020000, 'is a device'],
+  [0o010000, 'is a named pipe'],
+  [0o140000, 'is a socket'],
+]);
 
 function attributeProblem(entry: Entry, isFolder: boolean): string | undefined {
   // Bit 0 and 6 are encryption, 13 hides the headers.
@@ -116,7 +117,7 @@ function attributeProblem(entry: Entry, isFolder: boolean): string | undefined {
   const type = mode & 0o170000;
   // Writers on other systems leave the type empty.
   if (type !== 0 && type !== (isFolder ? 0o040000 : 0o100000))
-    return `${fileTypes[type] ?? 'is not what its name says'}; only ordinary files and folders are accepted`;
+    return `${fileTypes.get(type) ?? 'is not what its name says'}; only ordinary files and folders are accepted`;
   if (mode & 0o7000) return 'has a special mode (setuid, setgid or sticky)';
   if (isFolder && entry.uncompressedSize !== 0) return 'is a folder with content';
   return undefined;
@@ -180,7 +181,10 @@ async function unpack(
   } else {
     const inflate = createInflateRaw({ chunkSize: chunkSizeFor(entry.uncompressedSize) });
     try {
-      await pipeline(Readable.from(packed, { objectMode: false }), inflate, take);
+      const source = Readable.from(packed, { objectMode: false });
+      source.on('error', (error) => inflate.destroy(error)).pipe(inflate);
+      // Not by pipeline(): it ends in an AbortError where bytes follow the deflate stream, and hides what take() throws.
+      await take(inflate).finally(() => source.destroy());
     } catch (error) {
       if (!isZlibError(error)) throw error;
       throw refuse('has damaged content: it cannot be decompressed');

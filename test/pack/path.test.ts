@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { collisions, pathProblem, quoted } from '../../src/pack/path.js';
+
+describe('a path inside a pack', () => {
+  it.each([
+    'nodes.py',
+    'web/js/nodes.js',
+    '.github/workflows/publish.yml',
+    'docs/naïve café.md',
+    '日本語/説明.md',
+    'a'.repeat(255),
+    '..hidden/...file',
+    'auxiliary.py',
+    'console.log',
+    'com10.py',
+  ])('may be %s', (path) => {
+    expect(pathProblem(path)).toBeUndefined();
+  });
+
+  it.each([
+    ['../evil.py', 'climbs out'],
+    ['web/../../evil.py', 'climbs out'],
+    ['..', 'climbs out'],
+    ['/etc/passwd', 'absolute'],
+    ['C:/Windows/evil.dll', 'absolute'],
+    ['c:evil.dll', 'absolute'],
+    ['web\\..\\evil.py', 'backslash'],
+    ['nul\0.py', 'control character'],
+    ['new\nline.py', 'control character'],
+    ['\u001b[31mred.py', 'control character'],
+    ['backwards\u202egnp.py', 'control character'],
+    ['', 'no name'],
+    ['web//nodes.js', 'empty part'],
+    ['./nodes.py', 'empty part'],
+    ['web/', 'empty part'],
+    ['file.py:stream', 'Windows cannot store'],
+    ['what?.py', 'Windows cannot store'],
+    ['aux.py', 'Windows keeps'],
+    ['web/CON', 'Windows keeps'],
+    ['nul.tar.gz', 'Windows keeps'],
+    ['COM1', 'Windows keeps'],
+    ['trailing.', 'dot or a space'],
+    ['trailing /nodes.py', 'dot or a space'],
+    ['a'.repeat(256), '255 bytes'],
+    [`${'abc/'.repeat(300)}x`, '1024 bytes'],
+    ['broken\uFFFD.py', 'not valid UTF-8'],
+  ])('may not be %j', (path, word) => {
+    expect(pathProblem(path)).toContain(word);
+  });
+});
+
+describe('paths side by side', () => {
+  it('are free of collisions when every one is a name of its own', () => {
+    expect(collisions(['a.py', 'b.py', 'a/b.py', 'a-b/c.py', 'ab/c.py'])).toEqual([]);
+  });
+
+  it('collide when they are the same, or the same but for case or Unicode form', () => {
+    expect(collisions(['a.py', 'b.py', 'a.py'])).toEqual([{ path: 'a.py', with: 'a.py', kind: 'same' }]);
+    expect(collisions(['Web/A.js', 'web/a.js'])).toHaveLength(1);
+    expect(collisions(['caf\u00e9.py', 'cafe\u0301.py'])).toMatchObject([{ kind: 'case' }]);
+  });
+
+  it('collide when one needs a folder where another is a file', () => {
+    expect(collisions(['web/a.js', 'web-b', 'web'])).toEqual([
+      { path: 'web/a.js', with: 'web', kind: 'folder' },
+    ]);
+  });
+});
+
+describe('a name of unknown origin', () => {
+  it('is printed without control characters and shortened', () => {
+    expect(quoted('a\u001b[2Jb\u202e')).toBe("'a\\u{1b}[2Jb\\u{202e}'");
+    expect(quoted('x'.repeat(5000)).length).toBeLessThan(210);
+  });
+});
