@@ -22,7 +22,7 @@ export interface HttpOptions extends TransportOptions {
   readonly retries?: number;
   /** One attempt, its answer included. Default a minute, and a second for each 128 KiB of body. */
   readonly timeoutMs?: number;
-  /** All attempts and the pauses between them. Default 5 times the time of one. */
+  /** All attempts and the pauses between them. Default 5 times the time of one, and a minute. */
   readonly totalTimeoutMs?: number;
   readonly trace?: (event: Trace) => void;
   /** Milliseconds since 1970. */
@@ -87,7 +87,7 @@ export class Http {
     use: (answer: Answer) => Promise<Result> | Result,
   ): Promise<Result> {
     const timeoutMs = this.timeoutMs(request);
-    const total = request.totalTimeoutMs ?? this.options.totalTimeoutMs ?? 5 * timeoutMs;
+    const total = request.totalTimeoutMs ?? this.options.totalTimeoutMs ?? 5 * timeoutMs + 60_000;
     const ends = request.idleMs === undefined ? this.now() + total : Number.POSITIVE_INFINITY;
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,0 +1,410 @@
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientOptions, createClient } from '../../src/client/client.js';
+import { InvalidRequestError, type NetworkError, ServiceError } from '../../src/client/errors.js';
+import type { Trace } from '../../src/client/trace.js';
+import { fakeClock, json, listen, type Reply, serve } from './server.js';
+
+function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  const clock = fakeClock(Date.parse('2026-01-31T12:00:00Z'));
+  const client = createClient({ baseUrl, ...clock, ...options });
+  onTestFinished(() => client.close());
+  return { client, pauses: clock.pauses };
+}
+
+async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
+  return promise.then(
+    () => expect.unreachable('should have failed'),
+    (error) => error as Failure,
+  );
+}
+
+/** Fails with these statuses first and succeeds then. */
+function flaky(statuses: number[], headers = {}): Reply {
+  return (_, response, number) => {
+    const status = statuses[number - 1];
+    if (status === undefined) json(response, 200, { id: 'done' }, headers);
+    else json(response, status, { error: 'unavailable', message: 'Busy.' }, headers);
+  };
+}
+
+const create = { body: { id: 'acme', name: 'Acme' } };
+const update = { publisherId: 'acme', body: { name: 'Acme' } };
+/** Breaks the connection after the request was read. */
+const breaks: Reply = (_, response) => void response.destroy();
+
+describe('the credential', () => {
+  it('is sent as bearer, and the user agent with it', async () => {
+    const { url, seen } = await serve(flaky([]));
+    await clientOf(url, { token: 'secret-1', userAgent: 'regen-cli/1.2.3' }).client.user.me();
+    expect(seen[0]?.headers).toMatchObject({
+      authorization: 'Bearer secret-1',
+      'user-agent': 'regen-cli/1.2.3',
+      accept: 'application/json',
+    });
+  });
+
+  it('is fetched anew for each attempt where it is a function, and may be absent', async () => {
+    const { url, seen } = await serve(flaky([503]));
+    const tokens = ['first', undefined];
+    await clientOf(url, { token: async () => tokens.shift() }).client.user.me();
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', undefined]);
+  });
+
+  it.each(['two words', 'line\nbreak', 'ключ', ''])('%j is refused, without repeating it', async (token) => {
+    const { url, seen } = await serve(flaky([]));
+    const error = await failure<InvalidRequestError>(clientOf(url, { token }).client.user.me());
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    if (token) expect(error.message).not.toContain(token);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('a redirect', () => {
+  it('of a read is followed with the credential within the origin', async () => {
+    const { url, seen } = await serve((request, response) => {
+      if (request.url === '/nodes/Hello') response.writeHead(302, { location: '/nodes/hello' }).end('moved');
+      else json(response, 200, { id: 'hello' });
+    });
+    const { client } = clientOf(url, { token: 'secret-1' });
+    expect(await client.node.get({ nodeId: 'Hello' })).toEqual({ id: 'hello' });
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret-1', 'Bearer secret-1']);
+  });
+
+  it('to another origin leaves the credential and every header of the caller behind, for good', async () => {
+    const home = await serve((request, response) => {
+      if (request.url === '/back') json(response, 200, { id: 'back' });
+      else response.writeHead(307, { location: `${away.url}/away` }).end();
+    });
+    const away = await serve((_, response) =>
+      response.writeHead(302, { location: `${home.url}/back` }).end(),
+    );
+    const { client } = clientOf(home.url, { token: 'secret-1' });
+    const headers = { Cookie: 'a=b', 'X-Api-Key': 'secret-2', Authorization: 'Bearer secret-3' };
+    await client.raw({ path: '/x', headers });
+    expect(home.seen[0]?.headers).toMatchObject({ cookie: 'a=b', authorization: 'Bearer secret-3' });
+    expect(JSON.stringify([away.seen, home.seen[1]])).not.toMatch(/secret|cookie|authorization/);
+    expect(await client.node.get({ nodeId: 'a' })).toEqual({ id: 'back' });
+    expect(JSON.stringify([away.seen, home.seen[3]])).not.toMatch(/secret|authorization/);
+  });
+
+  it('of a read is followed five times and no more', async () => {
+    const { url, seen } = await serve((_, response, number) =>
+      response.writeHead(302, { location: `/${number}` }).end(),
+    );
+    expect(await failure(clientOf(url).client.user.me())).toMatchObject({ code: 'redirect', status: 302 });
+    expect(seen).toHaveLength(6);
+  });
+
+  it.each(['file:///etc/passwd', 'javascript:alert(1)'])('to %s is refused', async (location) => {
+    const { url } = await serve((_, response) => response.writeHead(302, { location }).end());
+    expect(await failure(clientOf(url).client.user.me())).toMatchObject({ code: 'redirect' });
+  });
+
+  it('without a usable target is an error', async () => {
+    const { url } = await serve((_, response) => response.writeHead(302, { location: 'http://[' }).end());
+    expect(await failure(clientOf(url).client.user.me())).toMatchObject({ code: 'redirect', status: 302 });
+  });
+
+  it.each([301, 303, 307, 308])('of a change is not followed (%i)', async (status) => {
+    const { url, seen } = await serve((_, response) =>
+      response.writeHead(status, { location: 'https://elsewhere.example/x?token=1' }).end(),
+    );
+    const error = await failure<Error>(clientOf(url).client.publisher.create(create));
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'redirect', status });
+    expect(error.message).toContain('https://elsewhere.example,');
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('a repeat', () => {
+  it.each([429, 502, 503, 504])('follows %i for a read and for a PUT or DELETE', async (status) => {
+    const { url, seen } = await serve(flaky([status, status, status]));
+    expect(await clientOf(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'done' });
+    expect(seen).toHaveLength(4);
+    const other = await serve(flaky([status]));
+    await clientOf(other.url).client.publisher.update(update);
+    expect(other.seen.map(({ body }) => body)).toEqual([other.seen[0]?.body, other.seen[0]?.body]);
+    const third = await serve(flaky([status]));
+    await clientOf(third.url).client.node.delete({ publisherId: 'acme', nodeId: 'a' });
+    expect(third.seen).toHaveLength(2);
+  });
+
+  it.each([400, 401, 403, 404, 409, 500, 501])('does not follow %i', async (status) => {
+    const { url, seen } = await serve((_, response) => json(response, status, { error: 'x', message: 'y' }));
+    expect(await failure(clientOf(url).client.user.me())).toMatchObject({ status });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('ends after the number asked for, with the last failure', async () => {
+    const { url, seen } = await serve(flaky([503, 502, 503, 503, 503, 503]));
+    const { client, pauses } = clientOf(url);
+    expect(await failure(client.user.me())).toMatchObject({ status: 503 });
+    expect(seen).toHaveLength(4);
+    expect(pauses).toEqual([250, 500, 1000]);
+    const none = await serve(flaky([503]));
+    await failure(clientOf(none.url, { retries: 0 }).client.user.me());
+    expect(none.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['7', 7000],
+    ['Sat, 31 Jan 2026 12:00:30 GMT', 30_000],
+    ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
+    ['-5', 250],
+    ['soon', 250],
+  ])('waits as long as Retry-After %j asks', async (header, pause) => {
+    const { url } = await serve(flaky([429], { 'Retry-After': header }));
+    const { client, pauses } = clientOf(url);
+    await client.publisher.create(create);
+    expect(pauses).toEqual([pause]);
+  });
+
+  it('is left out where the service asks for more than is worth waiting', async () => {
+    const { url, seen } = await serve(flaky([429], { 'Retry-After': '3600' }));
+    const { client, pauses } = clientOf(url);
+    const error = await failure<ServiceError>(client.user.me());
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error.retryAfterMs).toBe(3_600_000);
+    expect([seen.length, pauses]).toEqual([1, []]);
+  });
+
+  it('is left out where the total time would be over before it', async () => {
+    const { url, seen } = await serve(flaky([503, 503], { 'Retry-After': '40' }));
+    expect(await failure(clientOf(url, { totalTimeoutMs: 60_000 }).client.user.me())).toMatchObject({
+      status: 503,
+    });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('follows a broken connection for a read, also one that broke inside the answer', async () => {
+    const { url, seen } = await serve((_, response, number) => {
+      if (number === 1) return void response.destroy();
+      if (number === 3) return json(response, 200, { id: 'whole' });
+      response.writeHead(200, { 'content-length': 50 }).write('{"id":');
+      setTimeout(() => response.destroy(), 10);
+    });
+    expect(await clientOf(url).client.node.get({ nodeId: 'a' })).toEqual({ id: 'whole' });
+    expect(seen).toHaveLength(3);
+  });
+});
+
+describe('a POST', () => {
+  it('carries one random key over all its repeats, and another one for the next request', async () => {
+    const { url, seen } = await serve(flaky([503, 429]));
+    const { client } = clientOf(url);
+    await client.publisher.create(create);
+    await client.publisher.create(create);
+    const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys.slice(0, 3)).toEqual([keys[0], keys[0], keys[0]]);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  it('carries the key that was given', async () => {
+    const { url, seen } = await serve(flaky([]));
+    await clientOf(url).client.publisher.create(create, { idempotencyKey: 'mine 1' });
+    expect(seen[0]?.headers['idempotency-key']).toBe('mine 1');
+  });
+
+  it.each(['', 'ä', 'a\nb', 'x'.repeat(256)])('refuses the key %j', async (idempotencyKey) => {
+    const { url } = await serve(flaky([]));
+    const call = clientOf(url).client.publisher.create(create, { idempotencyKey });
+    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+  });
+
+  it('has no key where the answer is a secret, nor has any other method', async () => {
+    const { url, seen } = await serve(flaky([]));
+    const { client } = clientOf(url);
+    const token = { publisherId: 'acme', body: { name: 'ci' } };
+    await client.publisher.token.create(token);
+    await client.publisher.update(update);
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined]);
+    const call = client.publisher.token.create(token, { idempotencyKey: 'k' });
+    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+  });
+
+  it.each([
+    ['a broken connection', breaks],
+    ['502', flaky([502])],
+    ['504', flaky([504])],
+  ])('is not repeated after %s by itself', async (_, reply) => {
+    const { url, seen } = await serve(reply);
+    await failure(clientOf(url).client.publisher.create(create));
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is repeated after them once the service has echoed a key', async () => {
+    const { url, seen } = await serve((request, response, number) => {
+      const echo = { 'Idempotency-Key': request.headers['idempotency-key'] };
+      if (number === 2) return void response.destroy();
+      if (number === 3) return json(response, 502, {});
+      json(response, 200, { id: 'done' }, echo);
+    });
+    const { client } = clientOf(url);
+    await client.publisher.create(create);
+    expect(await client.publisher.create(create)).toEqual({ id: 'done' });
+    expect(seen).toHaveLength(4);
+    expect(seen[1]?.headers['idempotency-key']).toBe(seen[3]?.headers['idempotency-key']);
+  });
+
+  it('that answers with a secret is not, because it carries no key', async () => {
+    const { url, seen } = await serve((request, response, number) => {
+      if (number === 2) return void response.destroy();
+      json(response, 200, {}, { 'Idempotency-Key': request.headers['idempotency-key'] ?? '' });
+    });
+    const { client } = clientOf(url);
+    await client.publisher.create(create);
+    await failure(client.publisher.token.create({ publisherId: 'acme', body: { name: 'ci' } }));
+    expect(seen).toHaveLength(2);
+  });
+
+  it('does not trust an echo of another key', async () => {
+    const { url, seen } = await serve((_, response, number) => {
+      if (number === 2) return void response.destroy();
+      json(response, 200, {}, { 'Idempotency-Key': 'always the same' });
+    });
+    const { client } = clientOf(url);
+    await client.publisher.create(create);
+    await failure(client.publisher.create(create));
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is asked again while the first with its key is still running', async () => {
+    const running = { error: 'idempotency_in_flight', message: 'Still running.' };
+    const { url, seen } = await serve((_, response, number) =>
+      number < 3 ? json(response, 409, running) : json(response, 201, { id: 'done' }),
+    );
+    expect(await clientOf(url).client.publisher.create(create)).toEqual({ id: 'done' });
+    expect(seen).toHaveLength(3);
+  });
+
+  it('is repeated where nothing was sent', async () => {
+    const { client, pauses } = clientOf('http://127.0.0.1:1');
+    const error = await failure<NetworkError>(client.publisher.create(create));
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'refused', sent: false });
+    expect(error.message).toContain('Nothing listens at http://127.0.0.1:1.');
+    expect(pauses).toHaveLength(3);
+  });
+});
+
+describe('a network failure', () => {
+  it('says that the request may have arrived where the connection broke before an answer', async () => {
+    const { url } = await serve(breaks);
+    const error = await failure<NetworkError>(clientOf(url).client.publisher.create(create));
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'reset', sent: 'unknown' });
+  });
+
+  it('says that it did arrive where the answer broke off', async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 9 }).write('{');
+      setTimeout(() => response.destroy(), 10);
+    });
+    expect(await failure(clientOf(url).client.publisher.create(create))).toMatchObject({
+      code: 'reset',
+      sent: true,
+    });
+  });
+
+  it('names a host that does not exist', async () => {
+    const { client } = clientOf('http://no-such-host.invalid', { retries: 0 });
+    expect(await failure(client.user.me())).toMatchObject({ code: 'dns', sent: false });
+  });
+
+  it('is told where no answer comes in time, and a read is repeated', async () => {
+    const { url, seen } = await serve(() => undefined);
+    const { client } = clientOf(url, { timeoutMs: 500, retries: 1 });
+    const error = await failure<NetworkError>(client.user.me());
+    expect(error).toMatchObject({ code: 'timeout', sent: 'unknown' });
+    expect(error.message).toBe(`${url} did not answer within 0.5 s.`);
+    expect(seen.length).toBe(2);
+  });
+
+  it('is told where an answer begins in time and does not end', async () => {
+    const { url } = await serve((_, response) => void response.write('{'));
+    const { client } = clientOf(url, { retries: 0 });
+    expect(await failure(client.user.me({}, { timeoutMs: 100 }))).toMatchObject({
+      code: 'timeout',
+      sent: true,
+    });
+  });
+
+  it('is told in time also while a connection is being made', async () => {
+    // The second step of TLS never comes.
+    const url = await listen(createServer(), 'https');
+    const { client } = clientOf(url, { timeoutMs: 50, retries: 0 });
+    expect(await failure(client.user.me())).toMatchObject({ code: 'timeout', sent: false });
+  });
+
+  it('is told where something else than HTTP answers', async () => {
+    const url = await listen(createServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
+    expect(await failure(clientOf(url).client.user.me())).toMatchObject({ name: 'NetworkError' });
+  });
+});
+
+describe('a signal', () => {
+  const reason = new Error('enough');
+
+  it('ends a request with its own reason, before, while waiting for the answer, and in its body', async () => {
+    const { url, seen } = await serve((_, response, number) => {
+      if (number === 2) response.write('{');
+    });
+    const { client } = clientOf(url);
+    const before = AbortSignal.abort(reason);
+    expect(await failure(client.user.me({}, { signal: before }))).toBe(reason);
+    expect(seen).toHaveLength(0);
+    for (let round = 1; round <= 2; round++) {
+      const stop = new AbortController();
+      const call = failure(client.user.me({}, { signal: stop.signal }));
+      await expect.poll(() => seen.length).toBe(round);
+      stop.abort(reason);
+      expect(await call).toBe(reason);
+    }
+    expect(seen).toHaveLength(2);
+  });
+
+  it('ends the pause before a repeat', async () => {
+    const { url, seen } = await serve(flaky([503], { 'Retry-After': '60' }));
+    const stop = new AbortController();
+    const client = createClient({
+      baseUrl: url,
+      trace: ({ kind }) => kind === 'retry' && stop.abort(reason),
+    });
+    onTestFinished(() => client.close());
+    expect(await failure(client.user.me({}, { signal: stop.signal }))).toBe(reason);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('a trace', () => {
+  it('tells requests, answers, redirects and repeats without their secrets', async () => {
+    const { url } = await serve((_, response, number) => {
+      if (number === 1) return json(response, 503, {});
+      if (number === 2)
+        response.writeHead(302, { location: '/b?X-Amz-Signature=secret-2', 'set-cookie': 'secret-3' });
+      response.end('{}');
+    });
+    const events: Trace[] = [];
+    const { client } = clientOf(url, { token: 'secret-1', trace: (event) => events.push(event) });
+    await client.node.get({ nodeId: 'a' });
+    expect(events.map(({ kind }) => kind)).toEqual([
+      ...['request', 'response', 'retry', 'request', 'response', 'redirect', 'request', 'response'],
+    ]);
+    expect(events[0]).toMatchObject({
+      method: 'GET',
+      url: `${url}/nodes/a`,
+      headers: { authorization: '***' },
+    });
+    expect(events[2]).toMatchObject({ attempt: 1, pauseMs: 250, reason: { status: 503 } });
+    expect(JSON.stringify(events)).not.toContain('secret');
+  });
+});
+
+describe('an IPv6 service', () => {
+  it('is reached at its address', async ({ skip }) => {
+    const { createServer: http } = await import('node:http');
+    const server = http((_, response) => response.end('{"id":"six"}'));
+    const url = await listen(server, 'http', '::1').catch(() => skip('no IPv6 on this machine'));
+    expect(await clientOf(url).client.user.me()).toEqual({ id: 'six' });
+  });
+});
