@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { type CryptoKey, decodeJwt, errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { Context, Keys } from '../context.js';
+import { Refused } from '../refused.js';
+import type { Identity } from './identity.js';
+
+/** Issuer and audience of the tokens the service makes itself. */
+const self = 'regen';
+const algorithm = 'EdDSA';
+
+export interface TokenSubject {
+  readonly sub: string;
+  /** `admin` makes an admin. */
+  readonly roles?: readonly string[];
+  readonly email?: string;
+  readonly name?: string;
+  /** An hour where absent; a negative one makes a token that has expired. */
+  readonly expiresInSeconds?: number;
+}
+
+/** Makes a bearer token of the service itself. */
+export async function signToken(
+  { keys, now }: Pick<Context, 'keys' | 'now'>,
+  { sub, roles = [], email, name, expiresInSeconds = 3600 }: TokenSubject,
+): Promise<string> {
+  const key = keys.token[0] as Keys['token'][number];
+  const issuedAt = Math.floor(now() / 1000);
+  return new SignJWT({ roles, ...(email ? { email } : {}), ...(name ? { name } : {}) })
+    .setProtectedHeader({ alg: algorithm, kid: key.kid, typ: 'JWT' })
+    .setIssuer(self)
+    .setAudience(self)
+    .setSubject(sub)
+    .setIssuedAt(issuedAt)
+    .setNotBefore(Math.min(issuedAt, issuedAt + expiresInSeconds))
+    .setExpirationTime(issuedAt + expiresInSeconds)
+    .setJti(randomUUID())
+    .sign((await imported(key)).privateKey);
+}
+
+/** The Verifier of the service's own tokens. */
+export async function verifyOwnToken(context: Context, token: string): Promise<Identity | undefined> {
+  if (issuerOf(token) !== self) return undefined;
+  const claims = await verified(context, token);
+  const { email, name, roles } = claims as { email?: string; name?: string; roles?: string[] };
+  return {
+    kind: 'service',
+    issuer: self,
+    subject: claims.sub as string,
+    verifiedEmail: email,
+    name,
+    admin: roles?.includes('admin') ?? false,
+    expiresAt: claims.exp as number,
+  };
+}
+
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+async function verified({ keys, now }: Context, token: string): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = keys.token.find((one) => one.kid === kid);
+        if (!key) throw new errors.JWKSNoMatchingKey();
+        return (await imported(key)).publicKey;
+      },
+      {
+        issuer: self,
+        audience: self,
+        algorithms: [algorithm],
+        requiredClaims: ['sub', 'iat', 'exp'],
+        currentDate: new Date(now()),
+        clockTolerance: 0,
+      },
+    );
+    return payload;
+  } catch (error) {
+    const expired = error instanceof errors.JWTExpired;
+    throw new Refused(
+      'unauthenticated',
+      expired ? 'The token has expired; sign in again.' : 'The token is not valid; sign in again.',
+    );
+  }
+}
+
+interface Pair {
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+const pairs = new WeakMap<object, Promise<Pair>>();
+
+function imported(key: Keys['token'][number]): Promise<Pair> {
+  let pair = pairs.get(key.jwk);
+  if (!pair) {
+    pair = importPair(key.jwk);
+    pairs.set(key.jwk, pair);
+  }
+  return pair;
+}
+
+async function importPair(jwk: Record<string, unknown>): Promise<Pair> {
+  const { d: _, ...open } = jwk;
+  const [privateKey, publicKey] = await Promise.all([importJWK(jwk, algorithm), importJWK(open, algorithm)]);
+  return { privateKey: privateKey as CryptoKey, publicKey: publicKey as CryptoKey };
+}

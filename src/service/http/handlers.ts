@@ -1,0 +1,52 @@
+import type { OperationName } from '../../contract/index.js';
+import { bulkVersions } from '../registry/bulk.js';
+import { getHostNode, listAllHostNodes, listHostNodes } from '../registry/host-nodes.js';
+import { installNode } from '../registry/install.js';
+import { addMember, listMembers, removeMember, setMember } from '../registry/members.js';
+import { listNodes, searchNodes } from '../registry/node-pages.js';
+import { createNode, deleteNode, getNode, updateNode } from '../registry/nodes.js';
+import { publishVersion, replayPublished, withoutSignedUrl } from '../registry/publish.js';
+import { createPublisher, getPublisher, listPublishers, updatePublisher } from '../registry/publishers.js';
+import { createToken, listTokens, revokeToken } from '../registry/tokens.js';
+import { me } from '../registry/users.js';
+import {
+  deleteVersion,
+  getVersion,
+  listVersions,
+  updateVersion,
+  versionHistory,
+} from '../registry/versions.js';
+import type { Handler } from './handler.js';
+
+/** What answers each operation of the contract; one without an entry does not compile. */
+export const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
+  'publisher.create': { write: createPublisher },
+  'publisher.get': { read: getPublisher },
+  'publisher.list': { read: listPublishers },
+  'publisher.update': { write: updatePublisher },
+  'publisher.token.create': { write: createToken },
+  'publisher.token.list': { read: listTokens },
+  'publisher.token.revoke': { write: revokeToken },
+  'publisher.member.add': { write: addMember },
+  'publisher.member.list': { read: listMembers },
+  'publisher.member.set': { write: setMember },
+  'publisher.member.remove': { write: removeMember },
+  'node.create': { write: createNode },
+  'node.get': { read: getNode },
+  'node.list': { read: listNodes },
+  'node.search': { read: searchNodes },
+  'node.update': { write: updateNode },
+  'node.delete': { write: deleteNode },
+  'node.install': { write: installNode },
+  'version.publish': { write: publishVersion, keep: withoutSignedUrl, replay: replayPublished },
+  'version.update': { write: updateVersion },
+  'version.get': { read: getVersion },
+  'version.list': { read: listVersions },
+  'version.delete': { write: deleteVersion },
+  'version.history': { read: versionHistory },
+  'version.bulk': { read: bulkVersions },
+  'hostNodes.get': { read: getHostNode },
+  'hostNodes.listAll': { read: listAllHostNodes },
+  'hostNodes.list': { read: listHostNodes },
+  'user.me': { read: me },
+};

@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { contract, type OperationName } from '../../contract/index.js';
+import { jsonSchema } from '../../contract/json-schema.js';
+import { type Operation, operations } from '../../contract/operation.js';
+import type { Context, Tx } from '../context.js';
+import { authenticate, type Caller, nobody } from './authenticate.js';
+import { type Attempt, authorize } from './authorize.js';
+import type { Call, Handler } from './handler.js';
+import { handlers } from './handlers.js';
+import { hashOf, RunningKeys, requireKey, storeAnswer, storedAnswer } from './idempotency.js';
+import { type RateLimit, rateLimit, refuseRate } from './limits.js';
+import { otherSpelling } from './spelling.js';
+import { queryReader, requireCleanText, requireValid } from './validate.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller;
+    /** The body as it came, where an Idempotency-Key asks for its hash. */
+    rawBody: Buffer | undefined;
+  }
+}
+
+interface Shared {
+  readonly context: Context;
+  readonly running: RunningKeys;
+  readonly limit: RateLimit;
+}
+
+/** Routes every operation of the contract. */
+export function routeOperations(app: FastifyInstance, context: Context): void {
+  app.decorateRequest('caller');
+  app.decorateRequest('rawBody');
+  const limit = rateLimit(context.configuration.rateLimit, context.now);
+  const shared = { context, running: new RunningKeys(), limit };
+  for (const [name, operation] of operations(contract)) {
+    routeOperation(app, shared, name as OperationName, operation);
+  }
+}
+
+function routeOperation(
+  app: FastifyInstance,
+  shared: Shared,
+  name: OperationName,
+  operation: Operation,
+): void {
+  const { context, limit } = shared;
+  const { status = 200, response, query } = operation;
+  // One cast where the table's types, which the handlers keep among themselves, meet the untyped wire.
+  const handler = handlers[name] as unknown as Handler<'version.publish'>;
+  const readQuery = query ? queryReader(query) : () => undefined;
+
+  app.route({
+    method: operation.method as HTTPMethods,
+    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+    // A HEAD must not count as an installation.
+    exposeHeadRoute: operation.method === 'GET' && 'read' in handler,
+    ...(response ? { schema: { response: { [status]: jsonSchema(response, 'output') } } } : {}),
+    // Before the body is read: a stranger's is not worth it.
+    onRequest: async (request, reply) => {
+      request.caller = await admitted(context, limit, request, reply);
+      requireValid(operation.params, request.params, 'path');
+      await authorize(context.database, attemptOf(context, name, request));
+      const elsewhere = operation.method === 'GET' && (await otherSpelling(context, request));
+      if (elsewhere) return reply.redirect(elsewhere, 302);
+    },
+    handler: async (request, reply) => {
+      requireCleanText(request.body);
+      const call = {
+        params: request.params,
+        query: readQuery(request.query),
+        body: operation.body && requireValid(operation.body, request.body, 'body'),
+        caller: request.caller,
+        context,
+      } as Call<'version.publish'>;
+      const answer = await answerOf({ ...shared, name, operation, handler, call }, request, reply);
+      return reply.code(status).send(answer);
+    },
+  });
+}
+
+async function admitted(
+  context: Context,
+  limit: RateLimit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
+  // Those without a valid credential are told apart by their address.
+  let caller = nobody;
+  try {
+    caller = await authenticate(context, request.headers.authorization);
+  } finally {
+    const wait = limit(caller === nobody ? `address:${request.ip}` : caller.key);
+    if (wait > 0) {
+      reply.header('retry-after', Math.ceil(wait / 1000));
+      // biome-ignore lint/correctness/noUnsafeFinally: too many attempts outweigh the failure of this one
+      throw refuseRate(wait);
+    }
+  }
+  return caller;
+}
+
+function attemptOf({ configuration }: Context, operation: OperationName, request: FastifyRequest): Attempt {
+  const { publisherId } = request.params as { publisherId?: string };
+  const bearerOptional = operation === 'version.publish' && configuration.publish.bearer === 'optional';
+  return { operation, caller: request.caller, publisherId, bearerOptional };
+}
+
+interface Run extends Shared {
+  readonly name: OperationName;
+  readonly operation: Operation;
+  readonly handler: Handler<'version.publish'>;
+  readonly call: Call<'version.publish'>;
+}
+
+async function answerOf(run: Run, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { handler, context, call, name, operation, running } = run;
+  const header = keyHeader(operation, request);
+  const key = header === undefined ? undefined : requireKey(header);
+  if (key !== undefined) reply.header('idempotency-key', key);
+  // Decided: a POST that only reads, the bulk one, is answered anew each time.
+  if ('read' in handler) return handler.read(call, context.database);
+  const { write, keep, replay } = handler;
+  const once = async (tx: Tx) => {
+    // Again, because roles may have changed while the body came.
+    await authorize(tx, attemptOf(context, name, request));
+    return write(call, tx);
+  };
+  const transaction = () => context.database.transaction();
+  if (key === undefined) return transaction().execute(once);
+
+  const keyed = { caller: call.caller.key, operation: name, key, hash: hashOf(request.url, request.rawBody) };
+  return running.during(keyed, () =>
+    transaction().execute(async (tx) => {
+      const stored = await storedAnswer(tx, context.now, keyed);
+      if (stored !== undefined) {
+        const answer = stored as Parameters<NonNullable<typeof replay>>[2];
+        const again = replay ? await replay(call, tx, answer) : answer;
+        reply.header('idempotent-replayed', 'true');
+        return again;
+      }
+      const answer = await once(tx);
+      await storeAnswer(tx, context.now, keyed, operation.status ?? 200, keep ? keep(answer) : answer);
+      return answer;
+    }),
+  );
+}
+
+// Decided: keys are for POSTs, and not for those whose answer holds a secret, which is never stored.
+function keyHeader(
+  { method, secret }: Operation,
+  { headers }: FastifyRequest,
+): string | string[] | undefined {
+  return method === 'POST' && !secret ? headers['idempotency-key'] : undefined;
+}
