@@ -1,0 +1,335 @@
+import { iterate } from './iterate.js';
+import { binary, compare, MAX_ITEMS, merged } from './operators.js';
+import {
+  type Arguments,
+  args,
+  type ClassValue,
+  type DictValue,
+  descends,
+  dict,
+  find,
+  isMany,
+  isObject,
+  lineage,
+  list,
+  type Machine,
+  truth,
+  unknown,
+  type Value,
+} from './values.js';
+
+/** Imitates one function of Python's own; undefined where its result cannot be known. */
+export type Imitation = (given: Arguments, machine: Machine) => Value | undefined;
+
+/** Names every Python module has without importing them. */
+export const builtinNames = new Set(
+  `abs all any bool bytes callable chr classmethod dict dir enumerate eval exec filter float format frozenset getattr
+  hasattr hash hex id int isinstance issubclass iter len list map max min next object open ord pow print property range
+  repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip __import__ __builtins__
+  Exception BaseException ImportError ModuleNotFoundError AttributeError KeyError ValueError TypeError RuntimeError
+  NotImplementedError OSError FileNotFoundError NotImplemented Ellipsis`.split(/\s+/),
+);
+
+function items(value: Value | undefined): Value[] | undefined {
+  return value === undefined ? undefined : iterate(value);
+}
+
+function text(value: Value | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'bigint') return String(value);
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  return value === null ? 'None' : undefined;
+}
+
+function sequence(of: 'list' | 'tuple' | 'set'): Imitation {
+  return ({ list: [from] }) => {
+    if (from === undefined) return list([], of);
+    const found = items(from);
+    if (!found)
+      return list(
+        [unknown('text' in Object(from) ? String((from as { text: unknown }).text) : 'items', true)],
+        of,
+      );
+    if (of !== 'set') return list(found, of);
+    return list([...new Set(found)], of);
+  };
+}
+
+function sort(values: Value[], given: Arguments, machine: Machine): Value | undefined {
+  const key = given.named.get('key');
+  const keyed = values.map((value) => ({
+    value,
+    key: key ? machine.call(key, args([value], given.text)) : value,
+  }));
+  const kinds = new Set(keyed.map((one) => typeof one.key));
+  if (kinds.size > 1 || ![...kinds].every((kind) => ['string', 'bigint', 'number'].includes(kind)))
+    return undefined;
+  keyed.sort((a, b) => (compare('<', a.key, b.key) ? -1 : compare('>', a.key, b.key) ? 1 : 0));
+  if (truth(given.named.get('reverse') ?? false)) keyed.reverse();
+  return list(keyed.map((one) => one.value));
+}
+
+function toDict(given: Arguments): Value | undefined {
+  let result = dict();
+  const [from] = given.list;
+  if (isObject(from ?? null)) {
+    const source = from as Exclude<Value, string | bigint | number | boolean | null>;
+    if (source.kind === 'dict') result = merged(result, source);
+    else {
+      for (const pair of iterate(source) ?? [unknown(given.text, true)]) {
+        const two = isMany(pair) ? undefined : items(pair);
+        const [key, value] = two ?? [];
+        if (key === undefined || value === undefined)
+          result.rest.push({ key: unknown(given.text), value: pair });
+        else if (isObject(key)) result.rest.push({ key: unknown(given.text), value });
+        else result.entries.set(key, value);
+      }
+    }
+  }
+  for (const [key, value] of given.named) result.entries.set(key, value);
+  if (given.uncertain) result.rest.push({ key: unknown(given.text), value: unknown(given.text) });
+  return result;
+}
+
+function range({ list: bounds }: Arguments): Value | undefined {
+  const numbers = bounds.map((bound) => (typeof bound === 'bigint' ? Number(bound) : Number.NaN));
+  const [start, end, step] =
+    numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1];
+  if (start === undefined || end === undefined || !step) return undefined;
+  const count = Math.max(0, Math.ceil((end - start) / step));
+  if (!(count <= MAX_ITEMS)) return undefined;
+  return list(Array.from({ length: count }, (_, index) => BigInt(start + index * step)));
+}
+
+function zip({ list: given }: Arguments): Value | undefined {
+  const columns = given.map(items);
+  if (columns.some((column) => !column || column.some(isMany))) return undefined;
+  const length = Math.min(...columns.map((column) => column?.length ?? 0));
+  if (!Number.isFinite(length)) return list([]);
+  return list(
+    Array.from({ length }, (_, row) =>
+      list(
+        columns.map((column) => column?.[row] ?? null),
+        'tuple',
+      ),
+    ),
+  );
+}
+
+/** Whether an object has an attribute; undefined where that depends on another package. */
+function has(object: Value, name: string, machine: Machine): boolean | undefined {
+  if (!isObject(object)) return undefined;
+  const inherited = (one: ClassValue) =>
+    find(one, name) !== undefined || ['__name__', '__doc__', '__module__'].includes(name)
+      ? true
+      : lineage(one).some((base) => base.kind === 'external' && !base.name.startsWith('builtins.'))
+        ? undefined
+        : false;
+  switch (object.kind) {
+    case 'class':
+      return inherited(object);
+    case 'instance':
+      return object.attributes.has(name) ? true : inherited(object.class);
+    case 'module': {
+      const found = machine.attribute(object, name, name);
+      return isObject(found) && found.kind === 'unknown'
+        ? object.scope.names.has('*')
+          ? undefined
+          : false
+        : true;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function getattr(
+  { list: [object, name, otherwise], text: whole }: Arguments,
+  machine: Machine,
+): Value | undefined {
+  if (object === undefined || typeof name !== 'string') return undefined;
+  const known = has(object, name, machine);
+  if (known === false) return otherwise;
+  return known === undefined && otherwise !== undefined ? undefined : machine.attribute(object, name, whole);
+}
+
+function isInstance({ list: [object, type] }: Arguments): boolean | undefined {
+  const names = (type !== undefined && (items(type) ?? [type])) || [];
+  const answers = names.map((one): boolean | undefined => {
+    if (!isObject(one) || object === undefined) return undefined;
+    if (one.kind === 'class')
+      return isObject(object) && object.kind === 'instance' ? lineage(object.class).includes(one) : undefined;
+    if (one.kind !== 'external') return undefined;
+    const expected = one.name.replace('builtins.', '');
+    if (typeof object === 'string') return expected === 'str';
+    if (typeof object === 'bigint') return expected === 'int';
+    if (typeof object === 'number') return expected === 'float';
+    if (typeof object === 'boolean') return expected === 'bool' || expected === 'int';
+    if (object === null) return false;
+    if (object.kind === 'list') return expected === object.of;
+    if (object.kind === 'dict') return expected === 'dict';
+    if (object.kind === 'class') return expected === 'type';
+    return undefined;
+  });
+  if (answers.includes(true)) return true;
+  return answers.length === 0 || answers.includes(undefined) ? undefined : false;
+}
+
+function isSubclass({ list: [type, base] }: Arguments): boolean | undefined {
+  if (type === undefined || base === undefined || !isObject(type) || !isObject(base) || type.kind !== 'class')
+    return undefined;
+  if (base.kind === 'class') {
+    if (lineage(type).includes(base)) return true;
+    return lineage(type).some((one) => one.kind === 'external') ? undefined : false;
+  }
+  if (base.kind !== 'external') return undefined;
+  return descends(type, base.name.split('.').at(-1) ?? '') || undefined;
+}
+
+function typeOf({ list: [first, bases, attributes] }: Arguments): Value | undefined {
+  if (first === undefined) return undefined;
+  if (typeof first === 'string' && isObject(bases ?? null) && isObject(attributes ?? null)) {
+    const own = attributes as Value;
+    if (!isObject(own) || own.kind !== 'dict') return undefined;
+    const entries = [...own.entries].filter(
+      (entry): entry is [string, Value] => typeof entry[0] === 'string',
+    );
+    return {
+      kind: 'class',
+      name: first,
+      path: '',
+      line: 0,
+      bases: items(bases) ?? [unknown('bases')],
+      attributes: new Map(entries),
+    };
+  }
+  return isObject(first) && first.kind === 'instance' ? first.class : undefined;
+}
+
+function extreme(operator: '<' | '>'): Imitation {
+  return ({ list: given, named }) => {
+    if (named.size > 0) return undefined;
+    const values = given.length === 1 ? items(given[0]) : given;
+    const [first, ...others] = values ?? [];
+    return others.reduce<Value | undefined>((best, one) => {
+      if (best === undefined) return undefined;
+      const better = compare(operator, one, best);
+      return better === undefined ? undefined : better ? one : best;
+    }, first);
+  };
+}
+
+function quantified(decisive: boolean): Imitation {
+  return ({ list: [from] }) => {
+    const answers = items(from)?.map((one) => (isMany(one) ? undefined : truth(one)));
+    if (!answers) return undefined;
+    if (answers.includes(decisive)) return decisive;
+    return answers.includes(undefined) ? undefined : !decisive;
+  };
+}
+
+export const builtins: Record<string, Imitation> = {
+  list: sequence('list'),
+  tuple: sequence('tuple'),
+  set: sequence('set'),
+  frozenset: sequence('set'),
+  iter: sequence('list'),
+  dict: toDict,
+  range,
+  zip,
+  getattr,
+  type: typeOf,
+  isinstance: isInstance,
+  issubclass: isSubclass,
+  min: extreme('<'),
+  max: extreme('>'),
+  any: quantified(true),
+  all: quantified(false),
+  hasattr: ({ list: [object, name] }, machine) =>
+    object === undefined || typeof name !== 'string' ? undefined : has(object, name, machine),
+  setattr: ({ list: [object, name, value] }) => {
+    if (object !== undefined && value !== undefined && typeof name === 'string' && isObject(object)) {
+      if (object.kind === 'class' || object.kind === 'instance') object.attributes.set(name, value);
+      if (object.kind === 'module') object.scope.names.set(name, value);
+    }
+    return null;
+  },
+  callable: ({ list: [value] }) =>
+    value !== undefined && isObject(value) && ['class', 'function', 'method', 'native'].includes(value.kind)
+      ? true
+      : undefined,
+  vars: ({ list: [object] }) => attributesOf(object),
+  dir: ({ list: [object] }) => {
+    const found = attributesOf(object);
+    return found && list([...found.entries.keys()]);
+  },
+  len: ({ list: [of] }) => {
+    if (typeof of === 'string') return BigInt(of.length);
+    const found = items(of);
+    return found && !found.some(isMany) ? BigInt(found.length) : undefined;
+  },
+  str: ({ list: [value] }) => {
+    if (value === undefined) return '';
+    return isObject(value) && value.kind === 'path' ? value : text(value);
+  },
+  int: ({ list: [value] }) => {
+    if (typeof value === 'bigint') return value;
+    if (typeof value === 'number' && Number.isFinite(value)) return BigInt(Math.trunc(value));
+    return typeof value === 'string' && /^[+-]?\d{1,400}$/.test(value) ? BigInt(value) : undefined;
+  },
+  float: ({ list: [value] }) => {
+    if (typeof value === 'number') return value;
+    if (typeof value === 'bigint') return Number(value);
+    return typeof value === 'string' && /^[+-]?[\d.]{1,40}$/.test(value) ? Number(value) : undefined;
+  },
+  bool: ({ list: [value] }) => (value === undefined ? false : truth(value)),
+  abs: ({ list: [value] }) => {
+    if (typeof value === 'bigint') return value < 0n ? -value : value;
+    return typeof value === 'number' ? Math.abs(value) : undefined;
+  },
+  pow: ({ list: [base, exponent] }) =>
+    base === undefined || exponent === undefined ? undefined : binary('**', base, exponent),
+  enumerate: ({ list: [from, start] }) => {
+    const found = items(from);
+    const first = typeof start === 'bigint' ? start : 0n;
+    return (
+      found &&
+      list(found.map((one, index) => (isMany(one) ? one : list([first + BigInt(index), one], 'tuple'))))
+    );
+  },
+  reversed: ({ list: [from] }) => {
+    const found = items(from);
+    return found && list(found.reverse());
+  },
+  sorted: (given, machine) => {
+    const found = items(given.list[0]);
+    return found && sort(found, given, machine);
+  },
+  map: ({ list: [callee, from], text: whole }, machine) => {
+    const found = items(from);
+    if (callee === undefined || !found) return undefined;
+    return list(found.map((one) => (isMany(one) ? one : machine.call(callee, args([one], whole)))));
+  },
+  filter: ({ list: [callee, from], text: whole }, machine) => {
+    const found = items(from);
+    if (callee === undefined || !found) return undefined;
+    const kept = found.filter(
+      (one) => truth(callee === null ? one : machine.call(callee, args([one], whole))) !== false,
+    );
+    return list(kept);
+  },
+  sum: ({ list: [from, start] }) =>
+    items(from)?.reduce<Value | undefined>(
+      (total, one) => (total === undefined ? undefined : binary('+', total, one)),
+      start ?? 0n,
+    ),
+  __import__: ({ list: [name] }, machine) =>
+    typeof name === 'string' ? machine.importModule(name, undefined) : undefined,
+};
+
+function attributesOf(object: Value | undefined): DictValue | undefined {
+  if (object === undefined || !isObject(object)) return undefined;
+  if (object.kind === 'class' || object.kind === 'instance') return dict(object.attributes);
+  return object.kind === 'module' ? dict(object.scope.names) : undefined;
+}

@@ -1,0 +1,293 @@
+import { bind, evaluate, put } from './evaluate.js';
+import { iterate } from './iterate.js';
+import { binary, either } from './operators.js';
+import { type ClassSyntax, type Expression, type FunctionSyntax, type Statement, shown } from './syntax.js';
+import {
+  args,
+  type ClassValue,
+  descends,
+  type FunctionValue,
+  type InstanceValue,
+  isMany,
+  isObject,
+  type Machine,
+  type Scope,
+  truth,
+  unknown,
+  type Value,
+} from './values.js';
+
+/**
+ * How sure it is that a statement runs. `maybe`: under a condition that cannot be known, so a name that has another value
+ * already becomes unknown. `fallback`: the handler of an error we assume not to happen, which only fills what is missing.
+ */
+type Certainty = 'certain' | 'maybe' | 'fallback';
+
+export interface Frame {
+  readonly scope: Scope;
+  readonly machine: Machine;
+  readonly returned: Value[];
+  readonly certainty: Certainty;
+  readonly owner?: ClassValue;
+}
+
+export type Ending = 'return' | 'break' | 'continue' | 'raise' | undefined;
+
+const MAX_ROUNDS = 5000;
+
+/** Runs statements as far as they can be known; says how they ended. */
+export function execute(statements: readonly Statement[], frame: Frame): Ending {
+  for (const statement of statements) {
+    frame.machine.spend(1);
+    if (!frame.machine.enter()) return undefined;
+    try {
+      const ending = one(statement, frame);
+      if (ending) return ending;
+    } finally {
+      frame.machine.leave();
+    }
+  }
+  return undefined;
+}
+
+function one(statement: Statement, frame: Frame): Ending {
+  const { scope, machine } = frame;
+  switch (statement.kind) {
+    case 'expression':
+      evaluate(statement.value, scope, machine);
+      return undefined;
+    case 'assign':
+      assign(statement, frame);
+      return undefined;
+    case 'import':
+      machine.runImport(statement, scope, frame.certainty === 'fallback');
+      return undefined;
+    case 'class':
+      setName(statement.name, makeClass(statement, frame), statement.name, frame);
+      return undefined;
+    case 'function':
+      setName(statement.name, makeFunction(statement, frame), statement.name, frame);
+      return undefined;
+    case 'if':
+      return branch(statement, frame);
+    case 'for':
+      return loop(statement, frame);
+    case 'while':
+      return repeat(statement, frame);
+    case 'try':
+      return attempt(statement, frame);
+    case 'with':
+      for (const item of statement.items) {
+        const value = evaluate(item.value, scope, machine);
+        if (item.as) set(item.as, isObject(value) ? unknown(shown(item.value)) : value, frame);
+      }
+      return execute(statement.body, frame);
+    case 'return':
+      frame.returned.push(statement.value ? evaluate(statement.value, scope, machine) : null);
+      return 'return';
+    case 'delete':
+      for (const target of statement.targets) remove(target, frame);
+      return undefined;
+    case 'global':
+      for (const name of statement.names) scope.elsewhere.set(name, scope.module.scope);
+      return undefined;
+    case 'nonlocal':
+      for (const name of statement.names) {
+        let at = scope.parent;
+        while (at && !at.names.has(name)) at = at.parent;
+        if (at) scope.elsewhere.set(name, at);
+      }
+      return undefined;
+    default:
+      return statement.kind;
+  }
+}
+
+/** Branches that may or may not run end nothing outside of them. */
+function branch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
+  const test = statement.test && truth(evaluate(statement.test, frame.scope, frame.machine));
+  if (test !== undefined) return execute(test ? statement.body : statement.otherwise, frame);
+  const maybe: Frame = { ...frame, certainty: frame.certainty === 'fallback' ? 'fallback' : 'maybe' };
+  const endings = [execute(statement.body, maybe), execute(statement.otherwise, maybe)];
+  return endings[0] && endings[0] === endings[1] ? endings[0] : undefined;
+}
+
+function loop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
+  const iterable = evaluate(statement.iterable, frame.scope, frame.machine);
+  const items = iterate(iterable) ?? [unknown(shown(statement.iterable), true)];
+  for (const item of items) {
+    const round: Frame = isMany(item) ? { ...frame, certainty: 'maybe' } : frame;
+    set(statement.target, isMany(item) ? unknown(shown(statement.iterable)) : item, round);
+    const ending = execute(statement.body, round);
+    if (ending === 'break') break;
+    if (ending && ending !== 'continue' && round === frame) return ending;
+  }
+  return undefined;
+}
+
+function repeat(statement: Statement & { kind: 'while' }, frame: Frame): Ending {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const test = truth(evaluate(statement.test, frame.scope, frame.machine));
+    if (test === false) return undefined;
+    const sure = test === true;
+    const ending = execute(statement.body, sure ? frame : { ...frame, certainty: 'maybe' });
+    if (!sure || ending === 'break') return undefined;
+    if (ending && ending !== 'continue') return ending;
+  }
+  return undefined;
+}
+
+function attempt(statement: Statement & { kind: 'try' }, frame: Frame): Ending {
+  const ending = execute(statement.body, frame);
+  if (ending === 'return') return ending;
+  const handlers: Frame = ending === 'raise' ? frame : { ...frame, certainty: 'fallback', returned: [] };
+  const endings = statement.handlers.map((handler) => execute(handler, handlers));
+  return ending === 'raise' ? endings[0] : ending;
+}
+
+function assign(statement: Statement & { kind: 'assign' }, frame: Frame): void {
+  const { scope, machine } = frame;
+  let value = evaluate(statement.value, scope, machine);
+  if (statement.operator !== undefined) {
+    const [target] = statement.targets;
+    if (!target) return;
+    const before = evaluate(target, scope, machine);
+    const update = isObject(before) && before.kind === 'dict' ? 'update' : 'extend';
+    // `+=` and `|=` change a list or dict in place, which other names for it must see.
+    if (isObject(before) && (before.kind === 'dict' || (before.kind === 'list' && before.of !== 'tuple'))) {
+      machine.call(machine.attribute(before, update, shown(target)), args([value], shown(statement.value)));
+      return;
+    }
+    value = binary(statement.operator, before, value) ?? unknown(shown(statement.value));
+  }
+  for (const target of statement.targets) bind(target, value, scope, (one, inner) => set(one, inner, frame));
+}
+
+function set(target: Expression, value: Value, frame: Frame): void {
+  const { scope, machine } = frame;
+  if (target.kind === 'tuple' || target.kind === 'list') {
+    bind(target, value, scope, (one, inner) => set(one, inner, frame));
+  } else if (target.kind === 'name') {
+    setName(target.id, value, shown(target), frame);
+  } else if (target.kind === 'item') {
+    setItem(
+      evaluate(target.object, scope, machine),
+      evaluate(target.key, scope, machine),
+      value,
+      shown(target),
+      frame.certainty,
+    );
+  } else if (target.kind === 'attribute') {
+    const object = evaluate(target.object, scope, machine);
+    const names = namesOf(object);
+    if (names) settle(names, target.name, value, shown(target), frame.certainty);
+  }
+}
+
+function namesOf(object: Value): Map<string, Value> | undefined {
+  if (!isObject(object)) return undefined;
+  if (object.kind === 'class' || object.kind === 'instance') return object.attributes;
+  return object.kind === 'module' ? object.scope.names : undefined;
+}
+
+function setName(name: string, value: Value, text: string, frame: Frame): void {
+  const scope = frame.scope.elsewhere.get(name) ?? frame.scope;
+  settle(scope.names, name, value, text, frame.certainty);
+}
+
+function settle<Key>(
+  names: Map<Key, Value>,
+  key: Key,
+  value: Value,
+  text: string,
+  certainty: Certainty,
+): void {
+  const before = names.get(key);
+  if (before === undefined || certainty === 'certain') names.set(key, value);
+  else if (certainty === 'maybe') names.set(key, either(before, value, text));
+  else if (isObject(before) && before.kind === 'unknown') names.set(key, value);
+}
+
+function setItem(object: Value, key: Value, value: Value, text: string, certainty: Certainty): void {
+  if (!isObject(object)) return;
+  if (object.kind === 'dict') {
+    if (isObject(key)) put(object, key, value, text);
+    else settle(object.entries, key, value, text, certainty);
+  } else if (object.kind === 'list' && typeof key === 'bigint') {
+    const at = Number(key) < 0 ? object.items.length + Number(key) : Number(key);
+    if (at >= 0 && at < object.items.length) object.items[at] = value;
+  }
+}
+
+function remove(target: Expression, { scope, machine }: Frame): void {
+  if (target.kind === 'name') scope.names.delete(target.id);
+  if (target.kind !== 'item') return;
+  const object = evaluate(target.object, scope, machine);
+  const key = evaluate(target.key, scope, machine);
+  if (isObject(object) && object.kind === 'dict' && !isObject(key)) object.entries.delete(key);
+}
+
+function makeFunction(syntax: FunctionSyntax, frame: Frame): FunctionValue {
+  const { scope, machine } = frame;
+  const marks = syntax.decorators.map((decorator) =>
+    decorator.kind === 'name' ? decorator.id : decorator.kind === 'attribute' ? decorator.name : '',
+  );
+  const binding = marks.includes('classmethod')
+    ? 'class'
+    : marks.includes('staticmethod')
+      ? 'static'
+      : marks.some((mark) => mark.endsWith('property'))
+        ? 'property'
+        : undefined;
+  return {
+    kind: 'function',
+    name: syntax.name,
+    parameters: syntax.parameters,
+    defaults: syntax.parameters.map((one) => one.fallback && evaluate(one.fallback, scope, machine)),
+    body: syntax,
+    scope,
+    ...(frame.owner && { owner: frame.owner }),
+    ...(binding && { binding }),
+  };
+}
+
+function makeClass(syntax: ClassSyntax, frame: Frame): Value {
+  const { scope, machine } = frame;
+  const attributes = new Map<string, Value>();
+  const made: ClassValue = {
+    kind: 'class',
+    name: syntax.name,
+    path: scope.module.path,
+    line: syntax.line,
+    bases: syntax.bases
+      .filter((base) => base.name === undefined)
+      .map((base) => evaluate(base.value, scope, machine)),
+    attributes,
+  };
+  const own: Scope = { names: attributes, parent: scope, module: scope.module, elsewhere: new Map() };
+  execute(syntax.body, { ...frame, scope: own, certainty: 'certain', owner: made });
+  const [first] = syntax.body;
+  if (first?.kind === 'expression' && first.value.kind === 'constant' && !attributes.has('__doc__'))
+    attributes.set('__doc__', first.value.value);
+  if (descends(made, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) becomeMembers(made);
+  return syntax.decorators.reduceRight((value: Value, decorator) => {
+    const wrapped = machine.call(evaluate(decorator, scope, machine), args([value], shown(decorator)));
+    return isObject(wrapped) && wrapped.kind === 'class' ? wrapped : value;
+  }, made);
+}
+
+/** In an Enum each attribute is an instance with a name and a value. */
+function becomeMembers(made: ClassValue): void {
+  for (const [name, value] of made.attributes) {
+    if (name.startsWith('_') || (isObject(value) && value.kind === 'function')) continue;
+    const member: InstanceValue = {
+      kind: 'instance',
+      class: made,
+      attributes: new Map<string, Value>([
+        ['name', name],
+        ['value', value],
+      ]),
+    };
+    made.attributes.set(name, member);
+  }
+}

@@ -1,0 +1,200 @@
+import { fromAttributes } from './attributes.js';
+import type { ParsePython } from './grammar.js';
+import { Definition, type HostNodeFields } from './host-node.js';
+import { Interpreter } from './interpreter.js';
+import { iterate } from './iterate.js';
+import type { PackModules } from './pack-modules.js';
+import { textOf } from './render.js';
+import { fromSchema } from './schema.js';
+import { lineOf } from './syntax.js';
+import {
+  args,
+  type ClassValue,
+  type DictValue,
+  dict,
+  find,
+  isObject,
+  isUnknown,
+  type ModuleValue,
+  type Value,
+} from './values.js';
+
+export interface FoundNode {
+  readonly name: string;
+  /** Absent when the mapping names something of another package. */
+  readonly class?: string;
+  readonly file: string;
+  readonly line: number;
+  readonly definition: HostNodeFields;
+  /** What is computed at run time: a field (`category`), or a part of one (`input_types.required.ckpt_name`). */
+  readonly unknown: string[];
+}
+
+export interface Unresolved {
+  readonly file: string;
+  readonly line: number;
+  readonly what: string;
+}
+
+export interface Definitions {
+  readonly nodes: FoundNode[];
+  readonly unresolved: Unresolved[];
+}
+
+/** Steps for importing the whole pack, and for one node's inputs: far beyond what published packs take. */
+const IMPORT_STEPS = 5_000_000;
+const NODE_STEPS = 300_000;
+const TOTAL_STEPS = 20_000_000;
+
+const ROOT = '__init__.py';
+
+/** Lists the nodes a pack registers, without running any of it. Never throws. */
+export function extract(modules: PackModules, parse: ParsePython): Definitions {
+  if (!modules.file(ROOT)) return { nodes: [], unresolved: [] };
+  return new Extraction(new Interpreter(modules, parse)).run();
+}
+
+class Extraction {
+  readonly #nodes = new Map<string, FoundNode>();
+  readonly #unresolved: Unresolved[] = [];
+  #steps = TOTAL_STEPS;
+
+  constructor(readonly interpreter: Interpreter) {}
+
+  run(): Definitions {
+    const root = this.#load(ROOT);
+    const mapping = root?.scope.names.get('NODE_CLASS_MAPPINGS');
+    const entry = root?.scope.names.get('comfy_entrypoint');
+    // The host looks for the mapping first, and for an extension only where there is none.
+    if (mapping !== undefined && mapping !== null) this.#fromMapping(mapping, ROOT);
+    else if (entry !== undefined) this.#fromExtension(entry);
+    if (this.#nodes.size === 0 && this.#unresolved.length > 0) this.#fromOtherModules();
+    return { nodes: [...this.#nodes.values()], unresolved: this.#unresolved };
+  }
+
+  #load(path: string): ModuleValue | undefined {
+    const loaded = this.#within(IMPORT_STEPS, () => this.interpreter.loadFile(path));
+    if (loaded) return loaded;
+    this.#report(path, 1, 'the pack takes too many steps to follow at import; later definitions are missing');
+    return this.interpreter.within(1000, () => this.interpreter.loadFile(path));
+  }
+
+  #within<Result>(steps: number, work: () => Result): Result | undefined {
+    const granted = Math.min(steps, this.#steps);
+    this.#steps -= Math.floor(granted / 50);
+    return this.interpreter.within(granted, work);
+  }
+
+  #report(file: string, line: number, what: string): void {
+    if (this.#unresolved.length < 1000) this.#unresolved.push({ file, line, what });
+  }
+
+  #computed(value: Value, what: string): void {
+    const at = isUnknown(value) ? value.at : undefined;
+    this.#report(at?.source.path ?? ROOT, at ? lineOf(at) : 1, `${what}: ${textOf(value)}`);
+  }
+
+  #fromMapping(mapping: Value, path: string): void {
+    if (!isObject(mapping) || mapping.kind !== 'dict') {
+      this.#computed(mapping, `NODE_CLASS_MAPPINGS of ${path} is computed at run time`);
+      return;
+    }
+    for (const [key, value] of mapping.entries) this.#named(String(key), value);
+    for (const { key, value } of mapping.rest) {
+      const node = isObject(value) && value.kind === 'class' ? value : undefined;
+      if (node)
+        this.#report(
+          node.path,
+          node.line,
+          `class ${node.name} is registered under a computed name: ${key.text}`,
+        );
+      else this.#computed(key, 'nodes are registered at run time');
+    }
+  }
+
+  #named(name: string, value: Value): void {
+    if (value === null) return;
+    if (isObject(value) && value.kind === 'class') {
+      this.#add(name, value);
+      return;
+    }
+    const at = isUnknown(value) ? value.at : undefined;
+    const definition = new Definition(name);
+    definition.missing('category', 'function', 'input_types', 'return_types');
+    const [file, line] = [at?.source.path ?? ROOT, at ? lineOf(at) : 1];
+    this.#nodes.set(name, { name, file, line, definition: definition.fields, unknown: definition.unknown });
+    this.#report(file, line, `the class of "${name}" is computed at run time: ${textOf(value)}`);
+  }
+
+  #add(name: string | undefined, node: ClassValue): void {
+    const definition = this.#within(NODE_STEPS, () =>
+      find(node, 'define_schema') === undefined
+        ? name === undefined
+          ? undefined
+          : fromAttributes(name, node, this.interpreter)
+        : fromSchema(name, node, this.interpreter),
+    );
+    const found = definition?.fields.host_node_name;
+    if (definition && found !== undefined) {
+      const { fields, unknown } = definition;
+      const place = { class: node.name, file: node.path, line: node.line };
+      this.#nodes.set(found, { name: found, ...place, definition: fields, unknown: [...new Set(unknown)] });
+      return;
+    }
+    this.#report(node.path, node.line, `the schema of class ${node.name} is computed at run time`);
+    if (name === undefined) return;
+    const bare = new Definition(name);
+    bare.missing('category', 'function', 'input_types', 'return_types');
+    this.#nodes.set(name, {
+      name,
+      class: node.name,
+      file: node.path,
+      line: node.line,
+      definition: bare.fields,
+      unknown: bare.unknown,
+    });
+  }
+
+  #fromExtension(entry: Value): void {
+    const listed = this.#within(IMPORT_STEPS, () => {
+      const extension = this.interpreter.call(entry, args([], 'comfy_entrypoint()'));
+      const method = this.interpreter.attribute(extension, 'get_node_list', 'get_node_list');
+      return this.interpreter.call(method, args([], 'get_node_list()'));
+    });
+    const nodes = listed === undefined ? undefined : iterate(listed);
+    if (!nodes) {
+      this.#computed(listed ?? null, 'the list of nodes is computed at run time');
+      return;
+    }
+    for (const node of nodes) {
+      if (isObject(node) && node.kind === 'class') this.#add(undefined, node);
+      else this.#computed(node, 'nodes are listed at run time');
+    }
+  }
+
+  /**
+   * Where another package does the registering, it goes by the mappings of the pack's own modules; listing those is the
+   * best that is known, and the report says that it is not certain.
+   */
+  #fromOtherModules(): void {
+    const merged: DictValue = dict();
+    for (const path of this.interpreter.modules.paths()) {
+      const file = this.interpreter.modules.file(path);
+      const states = file?.statements.some(
+        (one) =>
+          one.kind === 'assign' &&
+          one.targets.some((t) => t.kind === 'name' && t.id === 'NODE_CLASS_MAPPINGS'),
+      );
+      const mapping = states ? this.#load(path)?.scope.names.get('NODE_CLASS_MAPPINGS') : undefined;
+      if (path === ROOT || mapping === undefined || !isObject(mapping) || mapping.kind !== 'dict') continue;
+      this.#report(
+        path,
+        1,
+        'nodes of this module are listed as it states them; whether they are registered is decided at run time',
+      );
+      for (const [key, value] of mapping.entries)
+        if (!merged.entries.has(key)) merged.entries.set(key, value);
+    }
+    if (merged.entries.size > 0) this.#fromMapping(merged, ROOT);
+  }
+}

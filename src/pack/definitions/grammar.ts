@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { Language, type Node, Parser } from 'web-tree-sitter';
+
+/**
+ * The files that must lie beside the built bundle, and the modules the build copies them from. Run from sources, they are
+ * found in node_modules.
+ */
+export const grammarFiles = {
+  'tree-sitter-python.wasm': '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm',
+  'web-tree-sitter.wasm': 'web-tree-sitter/web-tree-sitter.wasm',
+} as const;
+
+function locate(file: keyof typeof grammarFiles): string {
+  // A bundler may put this code into a folder of chunks, one below the files.
+  for (const beside of ['./', '../']) {
+    const path = fileURLToPath(new URL(beside + file, import.meta.url));
+    if (existsSync(path)) return path;
+  }
+  return createRequire(import.meta.url).resolve(grammarFiles[file]);
+}
+
+let parser: Promise<Parser> | undefined;
+
+async function load(): Promise<Parser> {
+  await Parser.init({ locateFile: () => locate('web-tree-sitter.wasm') });
+  const loaded = new Parser();
+  loaded.setLanguage(await Language.load(locate('tree-sitter-python.wasm')));
+  return loaded;
+}
+
+/** How often the parser may report progress within a file (about 100 steps each) before we give it up as hostile. */
+const MAX_PROGRESS = 200_000;
+
+/** Parses Python. The tree lives only while `use` runs; undefined when the text takes unreasonably long to parse. */
+export type ParsePython = <Result>(text: string, use: (root: Node) => Result) => Result | undefined;
+
+/** Loads the grammar once (about 10 ms); the function it gives is synchronous. */
+export async function pythonParser(): Promise<ParsePython> {
+  parser ??= load();
+  const python = await parser;
+  return (text, use) => {
+    let reports = 0;
+    const tree = python.parse(text, null, { progressCallback: () => ++reports > MAX_PROGRESS });
+    if (!tree) {
+      python.reset();
+      return undefined;
+    }
+    try {
+      return use(tree.rootNode);
+    } finally {
+      tree.delete();
+    }
+  };
+}

@@ -1,0 +1,391 @@
+import { builtins, type Imitation } from './builtins.js';
+import { evaluate } from './evaluate.js';
+import { execute } from './execute.js';
+import type { ParsePython } from './grammar.js';
+import { methodOf } from './methods.js';
+import { either } from './operators.js';
+import type { PackModules } from './pack-modules.js';
+import { pathAttribute, pathFunctions } from './paths.js';
+import { patterns } from './patterns.js';
+import { readFunction } from './statements.js';
+import type { FunctionSyntax, ImportSyntax, Statement } from './syntax.js';
+import {
+  type Arguments,
+  args,
+  type ClassValue,
+  descends,
+  dict,
+  type ExternalValue,
+  type FunctionValue,
+  find,
+  isObject,
+  lineage,
+  list,
+  type Machine,
+  type ModuleValue,
+  type Scope,
+  unknown,
+  type Value,
+} from './values.js';
+
+/** Thrown where a pack asks for more work than any honest one; caught by whoever granted the steps. */
+export class OutOfSteps extends Error {}
+
+/** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
+const MAX_DEPTH = 400;
+const MAX_CALLS = 40;
+
+/** Follows a pack's code as far as it is plain, without running any of it. */
+export class Interpreter implements Machine {
+  #steps = 0;
+  #depth = 0;
+  #calls = 0;
+  readonly #loaded = new Map<string, ModuleValue>();
+  readonly #bodies = new WeakMap<FunctionSyntax, Statement[]>();
+
+  constructor(
+    readonly modules: PackModules,
+    readonly parse: ParsePython,
+  ) {}
+
+  /** Runs `work` with at most `steps` steps; undefined when they did not suffice. */
+  within<Result>(steps: number, work: () => Result): Result | undefined {
+    const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls };
+    this.#steps = steps;
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof OutOfSteps) return undefined;
+      throw error;
+    } finally {
+      this.#steps = before.steps;
+      this.#depth = before.depth;
+      this.#calls = before.calls;
+    }
+  }
+
+  spend(cost: number): void {
+    this.#steps -= cost;
+    if (this.#steps < 0) throw new OutOfSteps();
+  }
+
+  enter(): boolean {
+    if (this.#depth >= MAX_DEPTH) return false;
+    this.#depth++;
+    return true;
+  }
+
+  leave(): void {
+    this.#depth--;
+  }
+
+  entries(folder: string): string[] {
+    this.spend(10);
+    return this.modules.entries(folder);
+  }
+
+  addSearchPath(folder: string): void {
+    this.modules.addSearchPath(folder);
+  }
+
+  /** A module of the pack, run at its first import; in a cycle what it has so far, as in Python. */
+  loadFile(path: string): ModuleValue | undefined {
+    const known = this.#loaded.get(path);
+    if (known) return known;
+    const file = this.modules.file(path);
+    if (!file && this.modules.entries(path).length === 0) return undefined;
+    const module = newModule(path, file !== undefined);
+    this.#loaded.set(path, module);
+    if (file)
+      execute(file.statements, { scope: module.scope, machine: this, returned: [], certainty: 'certain' });
+    return module;
+  }
+
+  /** `name` may begin with dots. Modules of other packages become externals. */
+  importModule(name: string, from: ModuleValue | undefined): Value {
+    const level = /^\.*/.exec(name)?.[0].length ?? 0;
+    const path = this.modules.resolve(level, name.slice(level), from?.folder ?? '');
+    const module = path === undefined ? undefined : this.loadFile(path);
+    return module ?? { kind: 'external', name: name.slice(level) };
+  }
+
+  runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void {
+    const set = (name: string, value: Value) => {
+      if (!onlyMissing || !scope.names.has(name)) scope.names.set(name, value);
+    };
+    const module = this.importModule('.'.repeat(syntax.level) + syntax.module, scope.module);
+    if (!syntax.names) {
+      const [top = ''] = syntax.module.split('.');
+      if (syntax.as) set(syntax.as, module);
+      else set(top, syntax.module.includes('.') ? this.importModule(top, scope.module) : module);
+      return;
+    }
+    for (const { name, as } of syntax.names) {
+      if (name !== '*') set(as, this.attribute(module, name, name));
+      else if (isObject(module) && module.kind === 'module') copyAll(module, set);
+      // Marks the scope, so that names it lacks are known to be possible.
+      else scope.names.set('*', unknown(syntax.module));
+    }
+  }
+
+  attribute(object: Value, name: string, text: string): Value {
+    return this.#attribute(object, name, text) ?? unknown(text);
+  }
+
+  #attribute(object: Value, name: string, text: string): Value | undefined {
+    const method = methodOf(object, name);
+    if (method) return native(method, text);
+    if (!isObject(object)) return undefined;
+    switch (object.kind) {
+      case 'module':
+        return object.scope.names.get(name) ?? this.#submodule(object, name) ?? moduleSpecial(object, name);
+      case 'class':
+        return this.#classAttribute(object, name);
+      case 'instance':
+        if (name === '__class__') return object.class;
+        return object.attributes.get(name) ?? this.#bound(find(object.class, name), object, object.class);
+      case 'super':
+        return this.#bound(inherited(object.owner, object.self, name), object.self, object.owner);
+      case 'path':
+        return pathAttribute(object.path, name, text);
+      case 'function':
+        return name === '__name__' ? object.name : undefined;
+      case 'method':
+        return name === '__func__' ? object.function : name === '__self__' ? object.self : undefined;
+      case 'external':
+        // What a call was given is what `schema.inputs` and the like hold afterwards.
+        return (
+          object.called?.named.get(name) ?? { kind: 'external', name: `${object.name}.${name}`, of: object }
+        );
+      default:
+        return undefined;
+    }
+  }
+
+  #submodule(module: ModuleValue, name: string): Value | undefined {
+    if (!module.isPackage) return undefined;
+    const path = this.modules.resolve(1, name, module.folder);
+    return path === undefined ? undefined : this.loadFile(path);
+  }
+
+  #classAttribute(object: ClassValue, name: string): Value | undefined {
+    if (name === '__name__' || name === '__qualname__') return object.name;
+    if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
+    if (name === '__dict__') return dict(object.attributes);
+    return this.#bound(find(object, name), object, object);
+  }
+
+  #bound(value: Value | undefined, self: Value, owner: ClassValue): Value | undefined {
+    if (value === undefined || !isObject(value) || value.kind !== 'function' || value.binding === 'static')
+      return value;
+    const onClass = isObject(self) && self.kind === 'class';
+    if (value.binding === 'property')
+      return this.call({ kind: 'method', self, function: value }, args([], value.name));
+    if (value.binding === 'class')
+      return {
+        kind: 'method',
+        self: onClass ? self : isObject(self) && self.kind === 'instance' ? self.class : owner,
+        function: value,
+      };
+    return onClass ? value : { kind: 'method', self, function: value };
+  }
+
+  call(callee: Value, given: Arguments): Value {
+    this.spend(1);
+    return this.#call(callee, given) ?? unknown(given.text);
+  }
+
+  #call(callee: Value, given: Arguments): Value | undefined {
+    if (!isObject(callee)) return undefined;
+    switch (callee.kind) {
+      case 'native':
+        return callee.call(given, this);
+      case 'function':
+        return this.#run(callee, given);
+      case 'method':
+        return this.#run(callee.function, { ...given, list: [callee.self, ...given.list] }, callee.self);
+      case 'class':
+        return this.#instance(callee, given);
+      case 'external':
+        return this.#external(callee, given);
+      default:
+        return undefined;
+    }
+  }
+
+  #external(callee: ExternalValue, given: Arguments): Value | undefined {
+    const plain = callee.name.startsWith('builtins.') ? callee.name.slice(9) : '';
+    const imitation =
+      own(builtins, plain) ??
+      own(pathFunctions, callee.name) ??
+      own(patterns, callee.name) ??
+      own(loaders, callee.name);
+    if (imitation) return imitation(given, this);
+    return { kind: 'external', name: callee.name, called: given, of: callee };
+  }
+
+  #instance(callee: ClassValue, given: Arguments): Value | undefined {
+    const [first] = given.list;
+    // `class AnyType(str)` and the like: the text itself is what the host sees.
+    if (descends(callee, 'str')) return typeof first === 'string' ? first : undefined;
+    if (descends(callee, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) return undefined;
+    const made: Value = { kind: 'instance', class: callee, attributes: new Map() };
+    const start = find(callee, '__init__');
+    if (start !== undefined && isObject(start) && start.kind === 'function')
+      this.#run(start, { ...given, list: [made, ...given.list] }, made);
+    return made;
+  }
+
+  #run(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
+    if (this.#calls >= MAX_CALLS || !this.enter()) return undefined;
+    this.#calls++;
+    try {
+      const scope: Scope = {
+        names: parameters(callee, given),
+        parent: callee.scope,
+        module: callee.scope.module,
+        elsewhere: new Map(),
+      };
+      if (callee.owner) scope.names.set('__class__', callee.owner).set('__self__', self ?? callee.owner);
+      if (callee.body.kind !== 'function') return evaluate(callee.body, scope, this);
+      const returned: Value[] = [];
+      const ending = execute(this.#body(callee.body), {
+        scope,
+        machine: this,
+        returned,
+        certainty: 'certain',
+      });
+      if (ending === 'raise' && returned.length === 0) return undefined;
+      if (returned.length === 0) return null;
+      return returned.reduceRight((last, earlier) => either(last, earlier, given.text));
+    } finally {
+      this.#calls--;
+      this.leave();
+    }
+  }
+
+  #body(syntax: FunctionSyntax): Statement[] {
+    let body = this.#bodies.get(syntax);
+    if (!body) {
+      this.spend(syntax.source.text.length >> 3);
+      body = this.parse(syntax.source.text, (root) => readFunction(root, syntax.source)) ?? [];
+      this.#bodies.set(syntax, body);
+    }
+    return body;
+  }
+}
+
+function own(table: Record<string, Imitation>, name: string): Imitation | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function native(method: Imitation, text: string): Value {
+  return { kind: 'native', call: (given, machine) => method(given, machine) ?? unknown(given.text || text) };
+}
+
+function newModule(path: string, isFile: boolean): ModuleValue {
+  const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
+  const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;
+  const scope: { names: Map<string, Value>; elsewhere: Map<string, Scope>; module?: ModuleValue } = {
+    names: new Map(),
+    elsewhere: new Map(),
+  };
+  const module: ModuleValue = {
+    kind: 'module',
+    path: isFile ? path : '',
+    folder,
+    scope: scope as Scope,
+    isPackage,
+  };
+  scope.module = module;
+  return module;
+}
+
+function moduleSpecial(module: ModuleValue, name: string): Value | undefined {
+  if (name === '__file__') return { kind: 'path', path: module.path };
+  if (name === '__dict__') return dict(module.scope.names);
+  return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
+}
+
+function copyAll(module: ModuleValue, set: (name: string, value: Value) => void): void {
+  const all = module.scope.names.get('__all__');
+  const chosen =
+    all !== undefined && isObject(all) && all.kind === 'list'
+      ? new Set(all.items.filter((n) => typeof n === 'string'))
+      : undefined;
+  for (const [name, value] of module.scope.names)
+    if (chosen ? chosen.has(name) : !name.startsWith('_') || name === '*') set(name, value);
+}
+
+function inherited(owner: ClassValue, self: Value, name: string): Value | undefined {
+  const of =
+    isObject(self) && self.kind === 'class'
+      ? self
+      : isObject(self) && self.kind === 'instance'
+        ? self.class
+        : owner;
+  const line = lineage(of);
+  for (const one of line.slice(line.indexOf(owner) + 1)) {
+    const found = one.kind === 'class' ? one.attributes.get(name) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function parameters(callee: FunctionValue, given: Arguments): Map<string, Value> {
+  const names = new Map<string, Value>();
+  const positional = [...given.list];
+  const named = new Map(given.named);
+  for (const [index, { name, spread }] of callee.parameters.entries()) {
+    if (spread === '*') names.set(name, list(positional.splice(0), 'tuple'));
+    else if (spread === '**') {
+      const rest = dict(named);
+      if (given.uncertain) rest.rest.push({ key: unknown(given.text), value: unknown(given.text) });
+      names.set(name, rest);
+    } else {
+      const fallback = given.uncertain ? undefined : callee.defaults[index];
+      const value = named.has(name) ? named.get(name) : positional.length > 0 ? positional.shift() : fallback;
+      named.delete(name);
+      names.set(name, value === undefined ? unknown(name) : value);
+    }
+  }
+  return names;
+}
+
+/** Ways to load a module by name or by file. */
+const loaders: Record<string, Imitation> = {
+  'importlib.import_module': ({ list: [name, at], named }, machine) => {
+    const anchor = at ?? named.get('package');
+    if (typeof name !== 'string') return undefined;
+    const from =
+      anchor !== undefined && isObject(anchor) && anchor.kind === 'external' ? anchor.of : undefined;
+    return machine.importModule(
+      name,
+      from !== undefined && isObject(from) && from.kind === 'module' ? from : undefined,
+    );
+  },
+  'importlib.util.module_from_spec': ({ list: [spec] }, machine) => {
+    if (spec === undefined || !isObject(spec) || spec.kind !== 'external') return undefined;
+    const file = spec.called?.list[1] ?? spec.called?.named.get('location');
+    if (file === undefined || !isObject(file) || file.kind !== 'path') return undefined;
+    return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
+  },
+  'inspect.isclass': ({ list: [value] }) => value !== undefined && isObject(value) && value.kind === 'class',
+  'inspect.getmembers': ({ list: [object], text }, machine) => {
+    const names =
+      object === undefined
+        ? undefined
+        : builtins.vars?.({ list: [object], named: new Map(), uncertain: false, text }, machine);
+    if (names === undefined || !isObject(names) || names.kind !== 'dict') return undefined;
+    // Packs ask for classes; what else a module holds is of no interest here.
+    const classes = [...names.entries].filter(([, value]) => isObject(value) && value.kind === 'class');
+    return list(classes.map(([name, value]) => list([name, value], 'tuple')));
+  },
+  'sys.path.append': ({ list: [at] }, machine) => addPath(at, machine),
+  'sys.path.insert': ({ list: [, at] }, machine) => addPath(at, machine),
+};
+
+function addPath(at: Value | undefined, machine: Machine): Value {
+  if (at !== undefined && isObject(at) && at.kind === 'path') machine.addSearchPath(at.path);
+  return null;
+}

@@ -1,0 +1,225 @@
+import type { Expression, FunctionSyntax, ImportSyntax, Parameter, Place } from './syntax.js';
+
+/** What an expression is worth as far as it can be known without running it. */
+export type Value =
+  | string
+  | bigint
+  | number
+  | boolean
+  | null
+  | ListValue
+  | DictValue
+  | ClassValue
+  | FunctionValue
+  | MethodValue
+  | NativeValue
+  | InstanceValue
+  | ModuleValue
+  | PathValue
+  | ExternalValue
+  | SuperValue
+  | UnknownValue;
+
+/** Computed at run time. As an item of a list it stands for any number of items when `many`. */
+export interface UnknownValue {
+  readonly kind: 'unknown';
+  readonly text: string;
+  readonly many?: boolean;
+  readonly at?: Place;
+}
+
+export interface ListValue {
+  readonly kind: 'list';
+  readonly of: 'list' | 'tuple' | 'set';
+  items: Value[];
+}
+
+export interface DictValue {
+  readonly kind: 'dict';
+  readonly entries: Map<string | bigint | number | boolean | null, Value>;
+  /** Entries whose key is computed, with their value. */
+  readonly rest: { readonly key: UnknownValue; readonly value: Value }[];
+}
+
+export interface Scope {
+  readonly names: Map<string, Value>;
+  readonly parent?: Scope;
+  readonly module: ModuleValue;
+  /** Names that `global` and `nonlocal` bind in another scope. */
+  readonly elsewhere: Map<string, Scope>;
+}
+
+export interface ClassValue {
+  readonly kind: 'class';
+  readonly name: string;
+  readonly path: string;
+  readonly line: number;
+  readonly bases: Value[];
+  readonly attributes: Map<string, Value>;
+}
+
+export interface FunctionValue {
+  readonly kind: 'function';
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  readonly defaults: readonly (Value | undefined)[];
+  /** A definition, or the expression of a lambda. */
+  readonly body: FunctionSyntax | Expression;
+  readonly scope: Scope;
+  readonly owner?: ClassValue;
+  readonly binding?: 'class' | 'static' | 'property';
+}
+
+export interface MethodValue {
+  readonly kind: 'method';
+  readonly self: Value;
+  readonly function: FunctionValue;
+}
+
+export type Native = (args: Arguments, machine: Machine) => Value;
+
+/** A function of Python's own that is imitated here. */
+export interface NativeValue {
+  readonly kind: 'native';
+  readonly call: Native;
+}
+
+export interface InstanceValue {
+  readonly kind: 'instance';
+  readonly class: ClassValue;
+  readonly attributes: Map<string, Value>;
+}
+
+export interface ModuleValue {
+  readonly kind: 'module';
+  /** File of the pack; empty for a folder without `__init__.py`. */
+  readonly path: string;
+  /** The folder its relative imports start from. */
+  readonly folder: string;
+  readonly scope: Scope;
+  readonly isPackage: boolean;
+}
+
+/** A file or folder of the pack, relative to its root. Never a text: its absolute form is unknown. */
+export interface PathValue {
+  readonly kind: 'path';
+  readonly path: string;
+}
+
+/** Something of another package, or what it returned when called. */
+export interface ExternalValue {
+  readonly kind: 'external';
+  readonly name: string;
+  readonly called?: Arguments;
+  /** What the call or attribute was taken from. */
+  readonly of?: Value;
+  readonly at?: Place;
+}
+
+export interface SuperValue {
+  readonly kind: 'super';
+  readonly owner: ClassValue;
+  readonly self: Value;
+}
+
+export interface Arguments {
+  readonly list: Value[];
+  readonly named: Map<string, Value>;
+  /** True when an argument's place or name is computed. */
+  readonly uncertain: boolean;
+  readonly text: string;
+}
+
+/** What builtins need from the interpreter. */
+export interface Machine {
+  call(callee: Value, args: Arguments): Value;
+  attribute(object: Value, name: string, text: string): Value;
+  spend(cost: number): void;
+  /** Goes one level deeper; false where that would be too deep. Every true needs its `leave`. */
+  enter(): boolean;
+  leave(): void;
+  importModule(name: string, from: ModuleValue | undefined): Value;
+  loadFile(path: string): ModuleValue | undefined;
+  entries(folder: string): string[];
+  addSearchPath(folder: string): void;
+  runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void;
+}
+
+export function unknown(text: string, many = false): UnknownValue {
+  return many ? { kind: 'unknown', text, many } : { kind: 'unknown', text };
+}
+
+export function list(items: Value[], of: ListValue['of'] = 'list'): ListValue {
+  return { kind: 'list', of, items };
+}
+
+export function dict(
+  entries?: Iterable<readonly [string | bigint | number | boolean | null, Value]>,
+): DictValue {
+  return { kind: 'dict', entries: new Map(entries), rest: [] };
+}
+
+export function args(values: Value[], text: string): Arguments {
+  return { list: values, named: new Map(), uncertain: false, text };
+}
+
+export function isObject(value: Value): value is Exclude<Value, string | bigint | number | boolean | null> {
+  return typeof value === 'object' && value !== null;
+}
+
+export function isUnknown(value: Value): value is UnknownValue | ExternalValue {
+  return isObject(value) && (value.kind === 'unknown' || value.kind === 'external');
+}
+
+/** Python's truth of a value; undefined when it cannot be known. */
+export function truth(value: Value): boolean | undefined {
+  if (!isObject(value)) return Boolean(value);
+  switch (value.kind) {
+    case 'list':
+      if (value.items.some((item) => !isMany(item))) return true;
+      return value.items.length === 0 ? false : undefined;
+    case 'dict':
+      return value.entries.size > 0 ? true : value.rest.length === 0 ? false : undefined;
+    case 'class':
+    case 'function':
+    case 'method':
+    case 'module':
+    case 'path':
+      return true;
+    default:
+      return undefined;
+  }
+}
+
+export function isMany(value: Value): boolean {
+  return isObject(value) && value.kind === 'unknown' && value.many === true;
+}
+
+/** A class before those it inherits from: its own line of resolution, bounded and safe against cycles. */
+export function lineage(value: ClassValue): (ClassValue | ExternalValue)[] {
+  const found = new Set<ClassValue | ExternalValue>();
+  const visit = (one: Value, depth: number) => {
+    if (!isObject(one) || depth > 40 || found.size > 200) return;
+    if (one.kind === 'external') found.add(one);
+    if (one.kind !== 'class' || found.has(one)) return;
+    found.add(one);
+    for (const base of one.bases) visit(base, depth + 1);
+  };
+  visit(value, 0);
+  return [...found];
+}
+
+/** Whether a class comes from one of another package, such as `str` or `Enum`. */
+export function descends(value: ClassValue, ...names: string[]): boolean {
+  return lineage(value).some(
+    (one) => one.kind === 'external' && names.includes(one.name.split('.').at(-1) ?? ''),
+  );
+}
+
+export function find(value: ClassValue, name: string): Value | undefined {
+  for (const one of lineage(value)) {
+    const attribute = one.kind === 'class' ? one.attributes.get(name) : undefined;
+    if (attribute !== undefined) return attribute;
+  }
+  return undefined;
+}
