@@ -104,7 +104,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
     },
     async close() {
       closed = true;
-      await (await loading)?.close();
+      // Where loading failed, the request that wanted it was told.
+      await (await loading?.catch(() => undefined))?.close();
     },
   };
 }
@@ -209,8 +210,9 @@ async function connect({ env = {}, ca }: TransportOptions): Promise<Connections>
 function proxyFrom(env: Readonly<Record<string, string | undefined>>, name: string): string {
   const text = env[name] || env[name.toUpperCase()] || '';
   const address = text === '' || text.includes('://') ? text : `http://${text}`;
-  if (address !== '' && !URL.canParse(address)) {
-    throw new InvalidRequestError([{ path: [name.toUpperCase()], message: 'must be the URL of a proxy' }]);
+  if (address !== '' && !(URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol))) {
+    const message = 'must be the http, https or socks5 URL of a proxy';
+    throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
   }
   return address;
 }

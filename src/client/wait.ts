@@ -61,7 +61,7 @@ export async function wait<Answer>(
     }
     const left = ends - now();
     if (left <= 0) throw new StillRunningError(last);
-    const next = Math.max(asked ?? 0, pauseMs * (0.8 + 0.4 * random()));
+    const next = Math.max(asked ?? 0, pauseMs * (0.75 + random() / 4));
     await sleepOrAbort(sleep(Math.min(next, left), signal), signal);
   }
 }

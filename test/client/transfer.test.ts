@@ -1,0 +1,281 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { Readable, Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../src/client/client.js';
+import type { NetworkError, ResponseError, ServiceError } from '../../src/client/errors.js';
+import { fakeClock, json, listen, serve, serveRaw } from './server.js';
+
+function clientOf(baseUrl = 'http://127.0.0.1:1') {
+  const client = createClient({ baseUrl, token: 'secret-1', ...fakeClock() });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
+  return promise.then(
+    () => expect.unreachable('should have failed'),
+    (error) => error as Failure,
+  );
+}
+
+/** Bytes that can be told apart wherever they are cut. */
+function bytes(size: number): Buffer {
+  const words = Buffer.alloc(size + 4);
+  for (let at = 0; at < size; at += 4) words.writeUInt32LE(at, at);
+  return words.subarray(0, size);
+}
+
+function streamOf(content: Buffer): Readable {
+  return Readable.from(
+    (function* () {
+      for (let at = 0; at < content.length; at += 10_000) yield content.subarray(at, at + 10_000);
+    })(),
+  );
+}
+
+async function sizeOf(request: IncomingMessage): Promise<number> {
+  let size = 0;
+  for await (const part of request) size += part.length;
+  return size;
+}
+
+function memory() {
+  const parts: Buffer[] = [];
+  const to = new Writable({
+    write(part, _, done) {
+      parts.push(Buffer.from(part));
+      setImmediate(done);
+    },
+  });
+  return { to, content: () => Buffer.concat(parts) };
+}
+
+describe('an upload', () => {
+  const content = bytes(300_000);
+
+  it('sends the whole file with its length and type and no credential', async () => {
+    const { url, seen } = await serve((_, response) => response.end());
+    const done: number[] = [];
+    await clientOf(url).upload(`${url}/node.zip?signature=x`, {
+      openStream: () => streamOf(content),
+      size: content.length,
+      onProgress: (bytesDone) => done.push(bytesDone),
+    });
+    expect(seen[0]).toMatchObject({ method: 'PUT', url: '/node.zip?signature=x' });
+    expect(seen[0]?.headers).toMatchObject({ 'content-type': 'application/zip', 'content-length': '300000' });
+    expect(seen[0]?.headers).not.toHaveProperty('authorization');
+    expect(seen[0]?.headers).not.toHaveProperty('transfer-encoding');
+    expect(done.at(-1)).toBe(300_000);
+    expect(done).toEqual([...done].sort((a, b) => a - b));
+  });
+
+  it('is sent again from a fresh stream where the connection breaks or the store is busy', async () => {
+    let round = 0;
+    const sizes: number[] = [];
+    const url = await serveRaw(async (request, response) => {
+      round += 1;
+      if (round === 1) return void request.once('data', () => request.destroy());
+      sizes.push(await sizeOf(request));
+      response.writeHead(round === 2 ? 503 : 200).end();
+    });
+    const opened: Readable[] = [];
+    const openStream = () => {
+      const stream = streamOf(content);
+      opened.push(stream);
+      return stream;
+    };
+    await clientOf().upload(url, { openStream, size: content.length });
+    expect(sizes).toEqual([300_000, 300_000]);
+    expect(opened).toHaveLength(3);
+    expect(opened.every((stream) => stream.destroyed)).toBe(true);
+  });
+
+  it('tells a refused or expired URL from a broken connection', async () => {
+    const refusing = await serve((_, response) =>
+      json(response, 403, { error: 'invalid_signature', message: 'The URL is expired.' }),
+    );
+    const file = { openStream: () => streamOf(content), size: content.length };
+    const refused = await failure<ServiceError>(clientOf().upload(refusing.url, file));
+    expect(refused).toMatchObject({ name: 'ServiceError', code: 'invalid_signature', status: 403 });
+    expect(refusing.seen).toHaveLength(1);
+
+    const breaking = await serveRaw((request) => void request.once('data', () => request.destroy()));
+    const broken = await failure<NetworkError>(clientOf().upload(`${breaking}/secret?sig=secret`, file));
+    expect(broken).toMatchObject({ name: 'NetworkError', sent: 'unknown' });
+    expect(broken.message).not.toContain('secret');
+  });
+
+  it('is not redirected', async () => {
+    const { url, seen } = await serve((_, response) => response.writeHead(307, { location: '/other' }).end());
+    const file = { openStream: () => streamOf(content), size: content.length };
+    expect(await failure(clientOf().upload(url, file))).toMatchObject({ code: 'redirect' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('counts as broken where nothing moves, and closes the file', async () => {
+    const url = await serveRaw(() => undefined);
+    const stream = streamOf(bytes(50_000_000));
+    const upload = clientOf().upload(url, {
+      openStream: () => stream,
+      size: 50_000_000,
+      stallMs: 150,
+      retries: 0,
+    });
+    const error = await failure<NetworkError>(upload);
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'timeout' });
+    expect(error.message).toContain('stood still');
+    await expect.poll(() => stream.destroyed).toBe(true);
+  });
+
+  it('fails where the file has another size than said, or cannot be read', async () => {
+    const { url } = await serve((_, response) => response.end());
+    const larger = { openStream: () => streamOf(content), size: 10 };
+    expect(await failure(clientOf().upload(url, larger))).toMatchObject({
+      name: 'NetworkError',
+      code: 'failed',
+    });
+    const gone = new Error('the file is gone');
+    const openStream = () => {
+      throw gone;
+    };
+    expect(await failure(clientOf().upload(url, { openStream, size: 10 }))).toBe(gone);
+  });
+
+  it.each(['file:///etc/passwd', 'nonsense'])('to %s is refused', async (url) => {
+    const upload = clientOf().upload(url, { openStream: () => streamOf(content), size: 1 });
+    expect(await failure(upload)).toMatchObject({ name: 'InvalidRequestError' });
+  });
+
+  it('ends on a signal', async () => {
+    const url = await serveRaw(() => undefined);
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const stream = streamOf(bytes(50_000_000));
+    const onProgress = () => stop.abort(reason);
+    const file = { openStream: () => stream, size: 50_000_000, onProgress, signal: stop.signal };
+    expect(await failure(clientOf().upload(url, file))).toBe(reason);
+  });
+});
+
+describe('a download', () => {
+  const content = bytes(400_000);
+
+  /** Serves ranges of the content, breaking off after the bytes planned for each request. */
+  async function store(plan: (number | undefined)[], headers: (round: number) => Record<string, string>) {
+    const ranges: (string | undefined)[] = [];
+    const url = await listen(
+      createServer((request, response) => {
+        ranges.push(request.headers.range);
+        const round = ranges.length;
+        const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+        const given = headers(round);
+        const rest = content.subarray(given['no-ranges'] ? 0 : from);
+        const partial = from > 0 && !given['no-ranges'];
+        response.writeHead(partial ? 206 : 200, {
+          ...given,
+          'content-length': rest.length,
+          ...(partial ? { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` } : {}),
+        });
+        const cut = plan[round - 1];
+        if (cut === undefined) response.end(rest);
+        else response.write(rest.subarray(0, cut), () => setTimeout(() => response.destroy(), 10));
+      }),
+    );
+    return { url, ranges };
+  }
+
+  it('streams the file, counts it, and leaves the credential at home', async () => {
+    const { url, seen } = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'image/png', 'content-length': content.length }).end(content),
+    );
+    const { to, content: got } = memory();
+    const progress: unknown[] = [];
+    const onProgress = (...step: unknown[]) => progress.push(step);
+    const downloaded = await clientOf(url).download(`${url}/a.png`, { to, onProgress });
+    expect(downloaded).toMatchObject({ bytes: 400_000, headers: { 'content-type': 'image/png' } });
+    expect(got().equals(content)).toBe(true);
+    expect(progress.at(-1)).toEqual([400_000, 400_000]);
+    expect(to.writableFinished).toBe(true);
+    expect(seen[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('takes the credential along only where asked, and only to its own service', async () => {
+    const away = await serve((_, response) => response.end('x'));
+    const home = await serve((request, response) => {
+      if (request.url === '/go') response.writeHead(302, { location: `${away.url}/x` });
+      response.end('x');
+    });
+    const client = clientOf(home.url);
+    await client.download(`${home.url}/a`, { to: memory().to, credential: true });
+    await client.download(`${away.url}/a`, { to: memory().to, credential: true });
+    await client.download(`${home.url}/go`, { to: memory().to, credential: true });
+    expect(home.seen.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer secret-1',
+      'Bearer secret-1',
+    ]);
+    expect(away.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+  });
+
+  it('is taken up where it broke, as often as it moves at all', async () => {
+    const plan = [100_000, 50_000, 50_000, 50_000, 50_000, 50_000];
+    const { url, ranges } = await store(plan, () => ({ etag: '"one"' }));
+    const { to, content: got } = memory();
+    await clientOf().download(url, { to, retries: 1 });
+    expect(createHash('sha256').update(got()).digest('hex')).toBe(
+      createHash('sha256').update(content).digest('hex'),
+    );
+    expect(ranges[0]).toBeUndefined();
+    expect(ranges.at(-1)).toMatch(/^bytes=\d+-$/);
+    expect(ranges.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('skips what it has where the server knows no ranges', async () => {
+    const { url } = await store([100_000], () => ({ 'no-ranges': '1', etag: '"one"' }));
+    const { to, content: got } = memory();
+    await clientOf().download(url, { to });
+    expect(got().equals(content)).toBe(true);
+  });
+
+  it('fails where the file became another one in between', async () => {
+    const { url } = await store([100_000], (round) => ({ etag: `"${round}"`, 'no-ranges': '1' }));
+    const { to } = memory();
+    const error = await failure<ResponseError>(clientOf().download(url, { to }));
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'changed' });
+    expect(to.destroyed).toBe(true);
+  });
+
+  it('fails with what its target says', async () => {
+    const { url } = await store([], () => ({}));
+    const full = new Error('no space left');
+    const to = new Writable({ write: (_part, _encoding, done) => done(full) });
+    expect(await failure(clientOf().download(url, { to }))).toBe(full);
+  });
+
+  it("fails with the store's refusal", async () => {
+    const { url } = await serve((_, response) => response.writeHead(410).end());
+    const { to } = memory();
+    expect(await failure(clientOf().download(url, { to }))).toMatchObject({
+      name: 'ServiceError',
+      status: 410,
+    });
+  });
+
+  it('counts as broken where nothing comes, but not where the target is slow', async () => {
+    const silent = await serveRaw((_, response) => void response.writeHead(200).write('x'));
+    const call = clientOf().download(silent, { to: memory().to, stallMs: 100, retries: 0 });
+    expect(await failure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
+
+    const { url } = await store([], () => ({}));
+    let first = true;
+    const to = new Writable({
+      write(_part, _encoding, done) {
+        setTimeout(done, first ? 1300 : 0);
+        first = false;
+      },
+    });
+    expect(await clientOf().download(url, { to, stallMs: 1000, retries: 0 })).toMatchObject({
+      bytes: 400_000,
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientOptions, createClient } from '../../src/client/client.js';
+import type { NetworkError } from '../../src/client/errors.js';
+import { selfSigned } from './certificate.js';
+import { listen, serve } from './server.js';
+
+function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  const client = createClient({ baseUrl, retries: 0, ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function failure(promise: Promise<unknown>): Promise<NetworkError> {
+  return promise.then(
+    () => expect.unreachable('should have failed'),
+    (error) => error,
+  );
+}
+
+const { cert, key } = selfSigned(['registry.example']);
+
+function secure(reply = '{"id":"safe"}', location?: string): Promise<string> {
+  const server = createSecureServer({ cert, key }, (_, response) => {
+    if (location) response.writeHead(302, { location });
+    response.end(reply);
+  });
+  return listen(server, 'https');
+}
+
+/** A real proxy that forwards everything to one port of loopback, whatever host is named. */
+async function proxy(target: string, credential?: string) {
+  const { port } = new URL(target);
+  const seen: string[] = [];
+  const allowed = (headers: NodeJS.Dict<string | string[]>) =>
+    credential === undefined ||
+    headers['proxy-authorization'] === `Basic ${Buffer.from(credential).toString('base64')}`;
+  const server = createServer(async (request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    if (!allowed(request.headers)) return void response.writeHead(407).end();
+    const path = new URL(request.url ?? '').pathname;
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { authorization: request.headers.authorization ?? '' },
+    });
+    response.writeHead(answer.status).end(await answer.text());
+  });
+  server.on('connect', (request, socket) => {
+    seen.push(`CONNECT ${request.url}`);
+    if (!allowed(request.headers)) return void socket.end('HTTP/1.1 407 Not so\r\n\r\n');
+    const through = connect(Number(port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      through.pipe(socket).pipe(through);
+    });
+    for (const end of [through, socket])
+      end.on('error', () => void [through, socket].map((one) => one.destroy()));
+    onTestFinished(() => void through.destroy());
+  });
+  return { url: await listen(server), seen };
+}
+
+it('loads the HTTP stack with the first request and not before', async () => {
+  const loaded = () => Symbol.for('undici.globalDispatcher.1') in globalThis;
+  const client = clientOf('http://127.0.0.1:1');
+  expect(loaded()).toBe(false);
+  await failure(client.user.me());
+  expect(loaded()).toBe(true);
+});
+
+describe('a proxy of the environment', () => {
+  it('forwards plain http', async () => {
+    const service = await serve((_, response) => response.end('{"id":"far"}'));
+    const { url, seen } = await proxy(service.url);
+    const client = clientOf('http://registry.example', { env: { HTTP_PROXY: url }, token: 'secret-1' });
+    expect(await client.user.me()).toEqual({ id: 'far' });
+    expect(seen).toEqual(['GET http://registry.example/users/me']);
+    expect(service.seen[0]?.headers.authorization).toBe('Bearer secret-1');
+  });
+
+  it('tunnels https, and the certificate is still the one of the service', async () => {
+    const { url, seen } = await proxy(await secure());
+    const env = { https_proxy: url };
+    expect(await clientOf('https://registry.example', { env, ca: cert }).user.me()).toEqual({ id: 'safe' });
+    expect(seen).toEqual(['CONNECT registry.example:443']);
+    const other = await failure(clientOf('https://other.example', { env, ca: cert }).user.me());
+    expect(other).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
+  });
+
+  it('gets its credential out of its address', async () => {
+    const { url } = await proxy(await secure(), 'me:p@ss');
+    const env = { HTTPS_PROXY: url.replace('//', '//me:p%40ss@') };
+    expect(await clientOf('https://registry.example', { env, ca: cert }).user.me()).toEqual({ id: 'safe' });
+  });
+
+  it('that refuses is named as the one that refuses', async () => {
+    const { url } = await proxy(await secure(), 'me:secret');
+    const client = clientOf('https://registry.example', { env: { HTTPS_PROXY: url }, retries: 3 });
+    const error = await failure(client.user.me());
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'proxy', sent: false });
+    const plain = clientOf('http://registry.example', { env: { HTTP_PROXY: url } });
+    expect((await failure(plain.user.me())).message).toMatch(/proxy/i);
+  });
+
+  it('that is not there is told', async () => {
+    const client = clientOf('https://registry.example', { env: { HTTPS_PROXY: 'http://127.0.0.1:1' } });
+    expect(await failure(client.user.me())).toMatchObject({ code: 'refused', sent: false });
+  });
+
+  it('is passed by for hosts of NO_PROXY and for loopback', async () => {
+    const service = await serve((_, response) => response.end('{"id":"near"}'));
+    const { url, seen } = await proxy(service.url);
+    expect(await clientOf(service.url, { env: { HTTP_PROXY: url } }).user.me()).toEqual({ id: 'near' });
+    const env = { HTTP_PROXY: url, NO_PROXY: 'other.example,no-such-host.invalid' };
+    expect(await failure(clientOf('http://no-such-host.invalid', { env }).user.me())).toMatchObject({
+      code: 'dns',
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it.each(['http://me:secret@:x', 'ftp://me:secret@proxy.example'])(
+    'with an address such as %s is refused without repeating what it holds',
+    async (address) => {
+      const client = clientOf('http://registry.example', { env: { http_proxy: address } });
+      const error = await failure(client.user.me());
+      expect(error.message).toBe('HTTP_PROXY must be the http, https or socks5 URL of a proxy');
+    },
+  );
+});
+
+describe('TLS', () => {
+  it('trusts no certificate that nobody vouches for', async () => {
+    const error = await failure(clientOf(await secure(), { retries: 3 }).user.me());
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
+    expect(error.message).toContain('cannot be trusted');
+  });
+
+  it('trusts the certificates it is given besides its own', async () => {
+    expect(await clientOf(await secure(), { ca: cert }).user.me()).toEqual({ id: 'safe' });
+  });
+
+  it('is not left by a redirect', async () => {
+    const plain = await serve((_, response) => response.end('{}'));
+    const client = clientOf(await secure('', `${plain.url}/x`), { ca: cert });
+    expect(await failure(client.user.me())).toMatchObject({ name: 'ResponseError', code: 'redirect' });
+    expect(plain.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { NetworkError, ServiceError, StillRunningError } from '../../src/client/errors.js';
+import { wait } from '../../src/client/wait.js';
+import { fakeClock } from './server.js';
+
+const reset = () => new NetworkError('reset', 'The connection broke.', 'unknown');
+const refused = (status: number, retryAfterMs?: number) =>
+  new ServiceError({ code: 'x', status, message: 'y', retryAfterMs });
+
+/** Answers with one after the other, the last one for ever; errors are thrown. */
+function script(...steps: (string | Error)[]) {
+  let at = 0;
+  return async () => {
+    const step = steps[Math.min(at, steps.length - 1)] as string | Error;
+    at += 1;
+    if (step instanceof Error) throw step;
+    return step;
+  };
+}
+
+const isDone = (state: string) => state === 'success' || state === 'failed';
+
+describe('waiting', () => {
+  it('ends with the first answer that is final, and treats unknown words as running', async () => {
+    const seen: string[] = [];
+    const read = script('created', 'teleporting', 'success', 'never read');
+    const onAnswer = (state: string) => seen.push(state);
+    expect(await wait(read, { isDone, onAnswer, ...fakeClock() })).toBe('success');
+    expect(seen).toEqual(['created', 'teleporting', 'success']);
+  });
+
+  it('looks quickly at first, then less and less often', async () => {
+    const clock = fakeClock();
+    const read = script(...Array(12).fill('created'), 'success');
+    await wait(read, { isDone, ...clock });
+    expect(clock.pauses[0]).toBe(500);
+    expect(clock.pauses[1]).toBe(750);
+    expect(clock.pauses.at(-1)).toBe(10_000);
+    expect(clock.pauses).toEqual([...clock.pauses].sort((a, b) => a - b));
+  });
+
+  it('scatters its pauses, and keeps to the interval given', async () => {
+    const running = () => script(...Array(5).fill('created'), 'success');
+    const early = fakeClock();
+    await wait(running(), { isDone, intervalMs: 1000, ...early, random: () => 0 });
+    const late = fakeClock();
+    await wait(running(), { isDone, intervalMs: 1000, ...late, random: () => 1 });
+    expect([early.pauses.at(-1), late.pauses.at(-1)]).toEqual([750, 1000]);
+  });
+
+  it('gives up at its time after a last look, and hands over the newest answer', async () => {
+    const clock = fakeClock();
+    let looks = 0;
+    const read = async () => `look ${++looks}`;
+    const error = await wait(read, { isDone, timeoutMs: 60_000, ...clock }).catch((error) => error);
+    expect(error).toBeInstanceOf(StillRunningError);
+    expect(error.last).toBe(`look ${looks}`);
+    expect(clock.now()).toBe(60_000);
+  });
+
+  it('outlives five failures in a row, again and again', async () => {
+    const five = [reset(), refused(429), refused(500), refused(503), reset()];
+    const outlived: unknown[] = [];
+    const read = script(...five, 'created', ...five, 'success');
+    const onFailure = (error: unknown) => outlived.push(error);
+    expect(await wait(read, { isDone, onFailure, ...fakeClock() })).toBe('success');
+    expect(outlived).toHaveLength(10);
+  });
+
+  it('fails with the sixth', async () => {
+    const last = refused(502);
+    const read = script(...Array.from({ length: 5 }, reset), last);
+    await expect(wait(read, { isDone, ...fakeClock() })).rejects.toBe(last);
+  });
+
+  it.each([400, 401, 403, 404])('fails at once with %i', async (status) => {
+    const error = refused(status);
+    const clock = fakeClock();
+    await expect(wait(script(error, 'success'), { isDone, ...clock })).rejects.toBe(error);
+    expect(clock.pauses).toEqual([]);
+  });
+
+  it('fails at once with what is no failure of the service', async () => {
+    const bug = new TypeError('a bug');
+    await expect(wait(script(bug, 'success'), { isDone, ...fakeClock() })).rejects.toBe(bug);
+  });
+
+  it('waits as long as the service asks, with a failure or with an answer', async () => {
+    const clock = fakeClock();
+    await wait(script(refused(503, 45_000), 'success'), { isDone, ...clock });
+    expect(clock.pauses).toEqual([45_000]);
+    const other = fakeClock();
+    const askedPauseMs = () => 20_000;
+    await wait(script('created', 'success'), { isDone, askedPauseMs, ...other });
+    expect(other.pauses).toEqual([20_000]);
+  });
+
+  it('ends on a signal with its own reason, while it reads and while it sleeps', async () => {
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const read = async () => {
+      stop.abort(reason);
+      throw reset();
+    };
+    await expect(wait(read, { isDone, signal: stop.signal })).rejects.toBe(reason);
+    const later = new AbortController();
+    const onAnswer = () => void setImmediate(() => later.abort(reason));
+    const waiting = wait(script('created'), { isDone, onAnswer, signal: later.signal });
+    await expect(waiting).rejects.toBe(reason);
+  });
+});
