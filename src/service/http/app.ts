@@ -11,13 +11,11 @@ import { allowedMethods } from './methods.js';
 import { routeOperations } from './routes.js';
 import { requireCleanUrl } from './validate.js';
 
-export interface AppParts {
-  /** Whether the service takes on work; always, where absent. */
-  readonly ready?: () => boolean;
-}
-
-/** The service's HTTP side: every operation of the contract, and the few paths beside it. Not yet listening. */
-export function createApp(context: Context, { ready = () => true }: AppParts = {}): FastifyInstance {
+/**
+ * The service's HTTP side: every operation of the contract, and the few paths beside it. Not yet listening.
+ * @param ready whether the service takes on work, as `GET /ready` tells
+ */
+export function createApp(context: Context, ready: () => boolean): FastifyInstance {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: context.configuration.limits.jsonBody,

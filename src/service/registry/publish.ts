@@ -109,15 +109,14 @@ async function register(
   const known = await findVersion(tx, node.id, version);
   if (!known) return insertVersion(tx, context.now(), { node, version, details, actor });
   if (!mayRegisterAgain(known)) throw used(known);
-  if (known.status !== 'NodeVersionStatusPending') {
-    await transition(tx, {
-      versionId: known.id,
-      to: 'NodeVersionStatusPending',
-      right: 'registration',
-      actor,
-      now: context.now(),
-    });
-  }
+  // From Pending to Pending too: the history tells when the number was last registered.
+  await transition(tx, {
+    versionId: known.id,
+    to: 'NodeVersionStatusPending',
+    right: 'registration',
+    actor,
+    now: context.now(),
+  });
   await tx.updateTable('versions').set({ details }).where('id', '=', known.id).execute();
   return (await findVersion(tx, node.id, version)) as VersionRow;
 }
