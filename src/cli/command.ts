@@ -19,6 +19,8 @@ export interface Flag {
   readonly target?: readonly string[];
   readonly type?: ValueType;
   readonly choices?: readonly string[];
+  /** Not listed in help. */
+  readonly hidden?: boolean;
 }
 
 /** One positional, as plain data. */

@@ -1,26 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Client, ClientOptions } from '../client/client.js';
+import { type Client, createClient } from '../client/client.js';
 import type { Trace } from '../client/trace.js';
 import type { Command } from './command.js';
+import { type Credential, chooseCredential } from './credential.js';
 import { CredentialStore } from './credentials.js';
 import { exitCodes, Failure, usage } from './failure.js';
 import { type Folders, folders } from './folders.js';
-import { type LocalService, ensureLocal, findLocal } from './local.js';
-import { Output } from './output.js';
+import { ensureLocal, findLocal, type LocalService } from './local.js';
+import type { Output } from './output.js';
 import { Settings } from './settings.js';
 import type { System } from './system.js';
 import { chooseTarget, isNamed, type Target } from './target.js';
 import { version } from './version.js';
 
-/** The values of a command's flags by long name, as commander read them. */
+/** The values of a command's flags by long name, as they were typed. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-
-/** A bearer credential and where it came from, in a person's words. */
-export interface Credential {
-  readonly token: string;
-  readonly source: string;
-}
+export type ArgumentValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A service that was reached. */
 export interface Service {
@@ -29,6 +25,196 @@ export interface Service {
   readonly client: Client;
   readonly credential: Credential | undefined;
   readonly store: CredentialStore;
-  /** The embedded service, where it is one. */
+  /** Set for the embedded service. */
   readonly local?: LocalService;
+}
+
+export interface Parts {
+  readonly system: System;
+  readonly command: Command;
+  readonly args: ArgumentValues;
+  readonly flags: FlagValues;
+  readonly output: Output;
+  /** Aborted by the first Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** One run of one command: what it was given, and the way to the service. Nothing is opened before it is asked for. */
+export class Invocation {
+  readonly system: System;
+  readonly command: Command;
+  readonly args: ArgumentValues;
+  readonly flags: FlagValues;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+  readonly folders: Folders;
+  readonly settings: Settings;
+  /** Said when the person interrupts: how to go on. */
+  resumeHint: string | undefined;
+  readonly #clients: Client[] = [];
+  #service: Promise<Service> | undefined;
+
+  constructor(parts: Parts) {
+    this.system = parts.system;
+    this.command = parts.command;
+    this.args = parts.args;
+    this.flags = parts.flags;
+    this.output = parts.output;
+    this.signal = parts.signal;
+    this.folders = folders(parts.system);
+    this.settings = new Settings(parts.system, this.mended);
+  }
+
+  readonly mended = (sentence: string): void => void this.output.warn(sentence);
+
+  /** The text of a flag, if it was given. */
+  text(flag: string): string | undefined {
+    const value = this.flags[flag];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** Whether a person is there to answer. */
+  get mayAsk(): boolean {
+    const { stdin, stderr, env } = this.system;
+    return Boolean(stdin.isTTY && stderr.isTTY && !env.CI && this.flags.input !== false);
+  }
+
+  /** Where this command goes. */
+  get target(): Target {
+    return chooseTarget(this.flags, this.system.env, this.settings);
+  }
+
+  /** The service this command talks to; the embedded one is started where need be. */
+  service(): Promise<Service> {
+    this.#service ??= this.#reach();
+    return this.#service;
+  }
+
+  async #reach(): Promise<Service> {
+    const { target } = this;
+    this.#refuseMistake(target);
+    const local = target.baseUrl === undefined ? await this.#embedded() : undefined;
+    const url = local?.url ?? (target.baseUrl as string);
+    const store = this.credentialStore();
+    const tokenFile = this.text('token-file');
+    const credential = await chooseCredential(this.system, {
+      ...(tokenFile && { tokenFile }),
+      ...(isNamed(target) && { env: this.system.env }),
+      kept: store.read(),
+      keptAt: store.path,
+      ...(local && { ownerToken: local.ownerToken }),
+    });
+    const client = await this.connect(url, credential?.token);
+    return { name: target.name, url, client, credential, store, ...(local && { local }) };
+  }
+
+  // A job that was given tokens but no address meant some service, and surely not one made on the spot.
+  #refuseMistake(target: Target): void {
+    const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => this.system.env[name]);
+    if (!given || isNamed(target) || !this.command.changes) return;
+    throw usage(
+      `${given} is set, but no service is named.`,
+      'Set REGEN_BASE_URL to the service it belongs to, or use --profile local for the embedded one.',
+    );
+  }
+
+  credentialStore(): CredentialStore {
+    return new CredentialStore(this.system, this.target.baseUrl ?? 'local', this.mended);
+  }
+
+  async #embedded(): Promise<LocalService> {
+    const connect = (url: string, token?: string) => this.connect(url, token);
+    const mayStart =
+      this.flags.autostart !== false &&
+      !this.system.env.REGEN_NO_AUTOSTART &&
+      this.settings.get('autostart')?.value !== 'false';
+    if (!mayStart) {
+      const running = await findLocal(this.folders.data, connect);
+      if (running) return running;
+      throw new Failure('The embedded service is not running, and starting it is turned off.', {
+        code: 'local_service_unavailable',
+        exit: exitCodes.unreachable,
+        hint: 'Start it with: regen serve --detach',
+      });
+    }
+    const { port, fixedPort } = localPort(this.system.env);
+    const { service, started } = await ensureLocal(
+      this.system,
+      {
+        folder: this.folders.data,
+        logFile: this.logFile,
+        version,
+        flags: ['--port', String(port), '--until-idle', idleTime, ...(fixedPort ? [] : ['--any-port'])],
+        ...(fixedPort && { fixedPort: port }),
+      },
+      connect,
+      this.signal,
+    );
+    if (started) {
+      await this.output.note(`Started the embedded service at ${service.url}, with its data in ${this.folders.data}.`);
+    }
+    return service;
+  }
+
+  get logFile(): string {
+    return join(this.folders.state, 'service.log');
+  }
+
+  /** A client that is closed when the command ends. */
+  async connect(baseUrl: string, token?: string): Promise<Client> {
+    const caFile = this.settings.get('ca_file')?.value;
+    const client = createClient({
+      baseUrl,
+      ...(token !== undefined && { token }),
+      userAgent: `regen-cli/${version}`,
+      env: this.system.env,
+      ...(caFile && { ca: readFileSync(resolve(this.system.cwd, caFile), 'utf8') }),
+      ...(this.flags.verbose && { trace: (event: Trace) => void this.output.note(traceLine(event)) }),
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** Names the service after something was changed there. */
+  async sayWhere(): Promise<void> {
+    const { name, url } = await this.service();
+    await this.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
+  }
+}
+
+/** The embedded service's port where nothing else is said. */
+export const standardPort = 7717;
+
+// Decided: a service started on the way ends after 10 minutes without work.
+const idleTime = '10m';
+
+function localPort(env: System['env']): { port: number; fixedPort: boolean } {
+  const given = env.REGEN_LOCAL_PORT;
+  if (!given) return { port: standardPort, fixedPort: false };
+  const port = Number(given);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw usage(`REGEN_LOCAL_PORT is a port from 1 to 65535, not '${given}'.`);
+  }
+  return { port, fixedPort: true };
+}
+
+function traceLine(event: Trace): string {
+  switch (event.kind) {
+    case 'request':
+      return [`> ${event.method} ${event.url}`, ...headerLines('>', event.headers)].join('\n');
+    case 'response':
+      return [`< ${event.status} after ${event.ms} ms`, ...headerLines('<', event.headers)].join('\n');
+    case 'redirect':
+      return `> redirected to ${event.url}`;
+    case 'retry':
+      return `> again in ${Math.round(event.pauseMs)} ms: ${event.reason.message}`;
+  }
+}
+
+function headerLines(mark: string, headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).map(([name, value]) => `${mark} ${name}: ${value}`);
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../client/client.js';
 import { readPrivateFile } from '../disk/private-file.js';
 import { exitCodes, Failure } from './failure.js';
+import { readAll } from './stdin.js';
 import type { System } from './system.js';
 
 /** A service that runs on a data folder of this machine, and has proved that it owns it. */
@@ -45,20 +46,20 @@ function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
 
 async function proves(url: string, ownerToken: string, connect: ConnectTo): Promise<boolean> {
   const nonce = randomBytes(32).toString('base64url');
-  const client = await connect(url);
   try {
-    const answer = await client.raw(
-      { method: 'GET', path: '/.well-known/regen-owner', query: { nonce } },
-      { retries: 0, timeoutMs: 5_000 },
-    );
-    const { proof } = JSON.parse(await text(answer.body)) as { proof?: unknown };
+    const client = await connect(url);
+    const answer = await client.raw({
+      path: '/.well-known/regen-owner',
+      query: { nonce },
+      retries: 0,
+      timeoutMs: 5_000,
+    });
+    const { proof } = JSON.parse(await readAll(answer.body)) as { proof?: unknown };
     const expected = createHmac('sha256', ownerToken).update(`regen-owner-proof\n${nonce}\n${url}`).digest();
     const given = Buffer.from(String(proof), 'base64url');
     return given.length === expected.length && timingSafeEqual(given, expected);
   } catch {
     return false;
-  } finally {
-    await client.close();
   }
 }
 
@@ -66,12 +67,11 @@ async function proves(url: string, ownerToken: string, connect: ConnectTo): Prom
 export interface Start {
   readonly folder: string;
   readonly logFile: string;
-  /** Preferred port; a free one is taken where it is not to be had, unless `fixedPort`. */
-  readonly port: number;
-  readonly fixedPort: boolean;
-  /** Ends by itself when nothing is left to do. */
-  readonly untilIdle: boolean;
   readonly version: string;
+  /** Flags of `regen serve` besides the folder. */
+  readonly flags: readonly string[];
+  /** The port it must have, if any other will not do. */
+  readonly fixedPort?: number;
 }
 
 /** How long a start may take; slow disks and busy machines included. */
@@ -99,7 +99,7 @@ export async function ensureLocal(
         // Only one of many starters may spawn; the others look again.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);
         try {
-          if (running) await drain(running, connect);
+          if (running) await drain(start.folder, running, connect);
           child = spawnService(system, start);
           return { service: await whenReady(start, child, connect, deadline, system.now, signal), started: true };
         } finally {
@@ -132,10 +132,10 @@ async function whenReady(
 }
 
 function notUp(start: Start, exitCode?: number): Failure {
-  const portTaken = start.fixedPort && exitCode === exitCodes.unreachable;
+  const portTaken = start.fixedPort !== undefined && exitCode === exitCodes.unreachable;
   return new Failure(
     portTaken
-      ? `The embedded service cannot use port ${start.port}: something else listens there.`
+      ? `The embedded service cannot use port ${start.fixedPort}: something else listens there.`
       : `The embedded service did not start${exitCode === undefined ? ' in time' : ''}.`,
     {
       code: 'local_service_unavailable',
@@ -148,19 +148,15 @@ function notUp(start: Start, exitCode?: number): Failure {
 }
 
 interface Child {
-  readonly pid: number | undefined;
   /** Its exit code once it ended. */
   ended(): number | undefined;
 }
 
 function spawnService(system: System, start: Start): Child {
-  mkdirSync(join(start.logFile, '..'), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(start.logFile), { recursive: true, mode: 0o700 });
   const log = openSync(start.logFile, 'a', 0o600);
   const [node, entry] = system.executable;
-  const flags = ['--data', start.folder, '--port', String(start.port)];
-  if (!start.fixedPort) flags.push('--any-port');
-  if (start.untilIdle) flags.push('--until-idle');
-  const child = spawn(node, [entry, 'serve', ...flags], {
+  const child = spawn(node, [entry, 'serve', '--data', start.folder, ...start.flags], {
     detached: true,
     stdio: ['ignore', log, log],
     env: scrubbed(system.env),
@@ -176,7 +172,7 @@ function spawnService(system: System, start: Start): Child {
     exitCode = exitCodes.unexpected;
   });
   child.unref();
-  return { pid: child.pid, ended: () => exitCode };
+  return { ended: () => exitCode };
 }
 
 /** What a service needs of its starter's environment; everything else, secrets above all, stays behind. */
@@ -186,31 +182,18 @@ function scrubbed(env: System['env']): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)));
 }
 
-/** Asks a service to finish what it does and end, and waits until it has. */
-export async function drain(service: LocalService, connect: ConnectTo): Promise<void> {
+/** Asks a service to finish what it does and end, and waits until it gave its folder back. */
+export async function drain(folder: string, service: LocalService, connect: ConnectTo): Promise<void> {
   const client = await connect(service.url, service.ownerToken);
-  try {
-    await client.raw({ method: 'POST', path: '/.well-known/regen-owner/stop' }, { retries: 0 });
-    for (let tries = 0; tries < 400 && isAlive(service.pid); tries++) await pause(50);
-  } finally {
-    await client.close();
+  await client.raw({ method: 'POST', path: '/.well-known/regen-owner/stop', retries: 0 });
+  for (let tries = 0; tries < 600; tries++) {
+    const written = readPrivateFile(join(folder, 'service.json'));
+    if (!written || parse(written)?.instance !== service.instance) return;
+    await pause(50);
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The last lines of a log, for a person. */
-export function logText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  throw new Failure(`The service at ${service.url} (process ${service.pid}) does not end.`, {
+    code: 'local_service_unavailable',
+    exit: exitCodes.unreachable,
+    hint: 'It may still be busy; try again in a while.',
+  });
 }

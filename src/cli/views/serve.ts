@@ -16,6 +16,8 @@ export const serveViews: readonly View[] = [
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
       data,
       { name: 'config', value: 'path', description: 'JSON file with the service configuration' },
+      { name: 'any-port', description: 'Take a free port where the wanted one is taken', hidden: true },
+      { name: 'until-idle', value: 'duration', description: 'End after so long without work', hidden: true },
       { name: 'detach', description: 'Go on in the background once it is ready' },
     ],
     examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],

@@ -1,0 +1,19 @@
+import { exitCodes, Failure, usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+
+/** Prints the token in use, for other programs; to a terminal only when asked to show it. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { system, flags, output } = invocation;
+  if (system.stdout.isTTY && !flags.show) {
+    throw usage('A token would be readable on this screen.', 'Pipe it, or add --show.');
+  }
+  const { credential, name } = await invocation.service();
+  if (!credential) {
+    throw new Failure(`There is no token for ${name}.`, {
+      code: 'unauthenticated',
+      exit: exitCodes.notAllowed,
+      hint: 'Sign in with: regen auth login --with-token < token.txt',
+    });
+  }
+  await output.answer({ token: credential.token }, { only: 'token' });
+}

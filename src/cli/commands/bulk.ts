@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+import { limits } from '../../contract/limits.js';
+import type { BulkItem } from '../../contract/version.js';
+import { exitCodes, usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { invalid } from '../request.js';
+import { linesOf } from '../stdin.js';
+
+interface Pair {
+  readonly node_id: string;
+  readonly version: string;
+}
+
+/** Reads any number of versions: split into requests, one merged answer in the order asked. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { output, command, signal } = invocation;
+  const pairs = parsePairs(await written(invocation));
+  const { client } = await invocation.service();
+  const all: z.output<typeof BulkItem>[] = [];
+  for (let start = 0; start < pairs.length; start += limits.bulkPairs) {
+    const body = { node_versions: pairs.slice(start, start + limits.bulkPairs) };
+    const { node_versions } = await client.version.bulk({ body }, { signal });
+    if (output.mode.ndjson) await output.items(node_versions);
+    all.push(...node_versions);
+  }
+  if (!output.mode.ndjson) await output.answer({ node_versions: all }, command.shape);
+  const missed = all.filter(({ status }) => status !== 'success').length;
+  if (missed > 0) await output.note(`${missed} of ${all.length} could not be read.`);
+  return missed > 0 ? exitCodes.someFailed : exitCodes.done;
+}
+
+async function written({ args, system }: Invocation): Promise<string[]> {
+  const given = (args.pairs as readonly string[] | undefined) ?? [];
+  if (given.length > 0 && !given.includes('-')) return [...given];
+  if (given.length === 0 && system.stdin.isTTY) {
+    throw usage('No versions were named.', 'Write them as node@version, or pipe them in, one a line.');
+  }
+  const pairs = given.filter((pair) => pair !== '-');
+  for await (const pair of linesOf(system.stdin)) pairs.push(pair);
+  return pairs;
+}
+
+function parsePairs(texts: readonly string[]): Pair[] {
+  const pairs = texts.map((text) => {
+    const at = text.lastIndexOf('@');
+    return { text, node_id: text.slice(0, Math.max(at, 0)), version: text.slice(at + 1) };
+  });
+  const wrong = pairs.filter(({ node_id, version }) => !node_id || !version);
+  if (wrong.length > 0) {
+    throw invalid(wrong.map(({ text }) => ({ path: `'${text}'`, message: 'must be written as node@version' })));
+  }
+  if (pairs.length === 0) throw usage('No versions were named.', 'Write them as node@version, one a line.');
+  return pairs.map(({ node_id, version }) => ({ node_id, version }));
+}

@@ -1,0 +1,32 @@
+import { exitCodes, Failure } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { checkKey } from '../settings.js';
+
+/** `config get`, `set`, `unset`, `list` and `path`. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { command, settings, output, args } = invocation;
+  const key = args.key as string;
+  switch (command.words.at(-1)) {
+    case 'get':
+      return get(invocation, key);
+    case 'set':
+      return settings.set(key, args.value as string);
+    case 'unset':
+      return settings.unset(key);
+    case 'list':
+      return output.answer(settings.list(), { columns: ['key', 'value', 'source'] });
+    default:
+      return output.answer({ path: settings.store.path }, { only: 'path' });
+  }
+}
+
+async function get({ settings, output }: Invocation, key: string): Promise<void> {
+  checkKey(key);
+  const setting = settings.get(key);
+  if (setting) return output.answer(setting, { only: 'value' });
+  throw new Failure(`${key} is not set.`, {
+    code: 'not_set',
+    exit: exitCodes.notFound,
+    hint: `Set it with: regen config set ${key} <value>`,
+  });
+}

@@ -1,0 +1,63 @@
+import { itemsOf, pages } from '../../client/pages.js';
+import { contract } from '../../contract/index.js';
+import { type Operation, operations } from '../../contract/operation.js';
+import { bodyFlag } from '../body.js';
+import { printDryRun } from '../dry-run.js';
+import type { Invocation } from '../invocation.js';
+import { checkRequest, ignoredFields, type Request, requestOf } from '../request.js';
+
+/** Runs the one operation a command stands for. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { command, args, flags, output } = invocation;
+  const operation = operationNamed(command.operation as string);
+  const body = await bodyFlag(invocation);
+  const request = requestOf(command, args, flags, body);
+  checkRequest(operation, command, request, body !== undefined);
+  for (const name of ignoredFields(operation, body)) {
+    await output.warn(`The service does not take '${name}'; it will be ignored.`);
+  }
+  if (flags['dry-run']) return printDryRun(invocation, operation, request);
+  await call(invocation, operation, request);
+  if (command.changes) await invocation.sayWhere();
+}
+
+export function operationNamed(name: string): Operation {
+  for (const [known, operation] of operations(contract)) if (known === name) return operation;
+  throw new Error(`No operation is called ${name}.`);
+}
+
+/** Sends a request and prints its answer: one, or with `--all` every page. */
+export async function call(invocation: Invocation, operation: Operation, request: Request): Promise<void> {
+  const { output, flags, command, signal } = invocation;
+  const { client } = await invocation.service();
+  const send = async (query: Request['query']) => {
+    const input = { ...request.params, ...query, ...(operation.body && { body: request.body ?? {} }) };
+    return (await client.request(operation, input as never, { signal })).data as object;
+  };
+  if (!flags.all) return output.answer((await send(request.query)) ?? (operation.status === 204 ? undefined : {}), command.shape);
+  const read = (page: number) => send({ ...largestPages(operation), ...request.query, page });
+  const first = typeof request.query.page === 'number' ? request.query.page : 1;
+  if (output.mode.ndjson) {
+    for await (const page of pages(read, first)) await output.items(itemsOf(page) as unknown[]);
+    return;
+  }
+  const all: object[] = [];
+  for await (const page of pages(read, first)) all.push(page);
+  await output.answer(merged(all), command.shape);
+}
+
+function largestPages(operation: Operation): Record<string, number> {
+  return operation.query && 'pageSize' in operation.query.shape ? { pageSize: 100 } : { limit: 100 };
+}
+
+/** Pages in the shape of one: their items together, the counts telling of a single page. */
+function merged(all: readonly object[]): object {
+  const items = all.flatMap((page) => itemsOf(page) as unknown[]);
+  const entries = Object.entries(all[0] ?? {}).map(([name, value]) => {
+    if (Array.isArray(value)) return [name, items];
+    if (name === 'totalPages' || name === 'totalNumberOfPages') return [name, items.length > 0 ? 1 : 0];
+    if (name === 'limit') return [name, items.length];
+    return [name, value];
+  });
+  return Object.fromEntries(entries);
+}

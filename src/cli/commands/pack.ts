@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createArchive } from '../../pack/archive.js';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { Progress } from '../progress.js';
+import { readPack } from '../publish/pack.js';
+import { bytes } from '../text.js';
+
+/** Writes the archive that publish would upload, or lists what would be in it. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { flags, output, system, signal } = invocation;
+  const { manifest, files, size } = await readPack(invocation);
+  if (flags.list) {
+    const listed = files.map(({ path, size }) => ({ path, size }));
+    await output.answer(listed, { columns: ['size', 'path'] });
+    return output.note(`${files.length} files, ${bytes(size)}.`);
+  }
+  const target = resolve(system.cwd, invocation.text('output') ?? `${manifest.node.id}-${manifest.version.version}.zip`);
+  if (existsSync(target) && !flags.force) {
+    throw usage(`${target} exists already.`, 'Choose another with --output, or write over it with --force.');
+  }
+  const progress = new Progress(output);
+  try {
+    await progress.stage(`Packing ${files.length} files, ${bytes(size)}`);
+    const archive = await createArchive(files, target, {
+      signal,
+      onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
+    });
+    progress.end();
+    await output.answer({ path: target, files: archive.entries, ...pick(archive) }, { only: 'path' });
+  } finally {
+    progress.end();
+  }
+}
+
+function pick({ size, sha256, tree }: { size: number; sha256: string; tree: string }) {
+  return { size, sha256, tree };
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { StillRunningError } from '../../client/errors.js';
+import { wait } from '../../client/wait.js';
+import { createArchive } from '../../pack/archive.js';
+import { printDryRun } from '../dry-run.js';
+import { durationMs } from '../duration.js';
+import { exitCodes, Failure, usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { Progress } from '../progress.js';
+import { type Pack, readPack } from '../publish/pack.js';
+import { type NodeVersion, readVersion, type Subject } from '../publish/published.js';
+import { endedBadly, isSettled, nextStep } from '../publish/state.js';
+import { publishToken } from '../publish/token.js';
+import { isUncertain, publishBody, type Registration, registerAndUpload } from '../publish/upload.js';
+import { readAll } from '../stdin.js';
+import { bytes } from '../text.js';
+import { operationNamed } from './operation.js';
+
+/** Packs a folder, registers it as a version, uploads it, and waits for what the registry thinks. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { flags, output } = invocation;
+  const timeoutMs = durationMs(invocation.text('timeout') ?? '30m', '--timeout');
+  const changelog = await changelogOf(invocation);
+  const pack = await readPack(invocation);
+  if (flags['dry-run']) return dryRun(invocation, pack, changelog);
+  const scratch = mkdtempSync(join(tmpdir(), 'regen-publish-'));
+  const progress = new Progress(output);
+  invocation.resumeHint = 'Run the same command again to go on; the version number is not used up.';
+  try {
+    const registration = await build(invocation, pack, changelog, scratch, progress);
+    const version = await publish(invocation, registration, timeoutMs, scratch, progress);
+    progress.end();
+    await output.answer(version);
+    await invocation.sayWhere();
+  } finally {
+    progress.end();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function changelogOf(invocation: Invocation): Promise<string | undefined> {
+  const text = invocation.text('changelog');
+  const file = invocation.text('changelog-file');
+  if (text !== undefined && file !== undefined) throw usage('--changelog and --changelog-file exclude each other.');
+  if (file === undefined) return text;
+  const { stdin, cwd } = invocation.system;
+  return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
+}
+
+async function dryRun(invocation: Invocation, { manifest }: Pack, changelog: string | undefined): Promise<void> {
+  const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
+  const body = publishBody({ manifest, changelog }, 'masked');
+  await printDryRun(invocation, operationNamed('version.publish'), { params, query: {}, body });
+}
+
+async function build(
+  { output, signal }: Invocation,
+  pack: Pack,
+  changelog: string | undefined,
+  scratch: string,
+  progress: Progress,
+): Promise<Registration> {
+  const { manifest, files, size } = pack;
+  await progress.stage(`Packing ${manifest.node.id} ${manifest.version.version}`);
+  const path = join(scratch, 'node.zip');
+  const archive = await createArchive(files, path, {
+    signal,
+    onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
+  });
+  progress.end();
+  await output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
+  return { manifest, changelog, archive, path };
+}
+
+async function publish(
+  invocation: Invocation,
+  registration: Registration,
+  timeoutMs: number,
+  scratch: string,
+  progress: Progress,
+): Promise<NodeVersion> {
+  const { manifest, archive } = registration;
+  const { signal, flags } = invocation;
+  const service = await invocation.service();
+  const token = await publishToken(invocation, service, manifest.publisher);
+  const subject: Subject = {
+    client: service.credential ? service.client : await invocation.connect(service.url, token.token),
+    serviceUrl: service.url,
+    connect: (origin) => invocation.connect(origin),
+    nodeId: manifest.node.id,
+    version: manifest.version.version,
+    signal,
+  };
+  for (let round = 0; ; round++) {
+    const next = await nextStep(subject, archive, scratch);
+    if (next.step === 'done') return round > 0 ? next.version : alreadyThere(invocation, subject, next.version);
+    if (next.step === 'wait') return settled(invocation, subject, next.version, timeoutMs, progress);
+    try {
+      const registered = await registerAndUpload(invocation, service, token, registration, progress);
+      if (flags.wait === false) return registered;
+      return await settled(invocation, subject, registered, timeoutMs, progress);
+    } catch (error) {
+      if (round === 2 || signal.aborted || !isUncertain(error)) throw error;
+    }
+  }
+}
+
+async function alreadyThere(
+  { flags, output }: Invocation,
+  { nodeId, version }: Subject,
+  published: NodeVersion,
+): Promise<NodeVersion> {
+  if (!flags['skip-existing']) {
+    throw new Failure(`${nodeId} ${version} is already published, with the same files.`, {
+      code: 'version_exists',
+      exit: exitCodes.conflict,
+      hint: 'With --skip-existing this is no failure.',
+    });
+  }
+  await output.note(`${nodeId} ${version} is already published, with the same files.`);
+  return published;
+}
+
+/** Waits until the registry is through with a version, and says what it thinks. */
+async function settled(
+  invocation: Invocation,
+  subject: Subject,
+  uploaded: NodeVersion,
+  timeoutMs: number,
+  progress: Progress,
+): Promise<NodeVersion> {
+  const { signal, output, flags } = invocation;
+  if (flags.wait === false) return uploaded;
+  await progress.stage('Waiting for the registry to check it');
+  try {
+    const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {
+      isDone: isSettled,
+      onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
+      timeoutMs,
+      signal,
+    });
+    progress.end();
+    if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
+    if (version.status_reason) await output.warn(`The registry notes: ${version.status_reason}`);
+    if (version.host_node_extract_status === 'failed') {
+      await output.warn('The registry could not read its node definitions.');
+    }
+    return version;
+  } catch (error) {
+    if (!(error instanceof StillRunningError)) throw error;
+    throw new Failure(`${subject.nodeId} ${subject.version} is uploaded, and the registry is not through with it yet.`, {
+      code: 'still_running',
+      exit: exitCodes.stillGoing,
+      hint: `Look again with: regen version bulk ${subject.nodeId}@${subject.version}`,
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ConfigurationInput } from '../../service/configuration.js';
+import type { RunningService } from '../../service/serve.js';
+import { durationMs } from '../duration.js';
+import { exitCodes, Failure, usage } from '../failure.js';
+import { type Invocation, standardPort } from '../invocation.js';
+import { ensureLocal } from '../local.js';
+import { version } from '../version.js';
+
+/** Runs the service until it is told to end; its URL is the one line on stdout. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { output, signal, flags } = invocation;
+  const configuration = configurationOf(invocation);
+  if (flags.detach) return detach(invocation, configuration.data as string);
+  const service = await start(invocation, configuration);
+  await output.line(service.url);
+  signal.addEventListener('abort', () => void service.stop());
+  if (signal.aborted) await service.stop();
+  await service.ended;
+}
+
+function configurationOf(invocation: Invocation): ConfigurationInput {
+  const { folders, system } = invocation;
+  const file = invocation.text('config');
+  const host = invocation.text('host');
+  const data = invocation.text('data');
+  const idle = invocation.text('until-idle');
+  const written = file ? readConfiguration(resolve(system.cwd, file)) : {};
+  return {
+    port: standardPort,
+    ...written,
+    data: data ? resolve(system.cwd, data) : (written.data ?? folders.data),
+    ...(host !== undefined && { host }),
+    ...(invocation.text('port') !== undefined && { port: portOf(invocation.text('port') as string) }),
+    ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
+    version,
+  };
+}
+
+function readConfiguration(path: string): ConfigurationInput {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usage(`${path} is not valid JSON: ${error.message}.`);
+    throw error;
+  }
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw usage(`--port is a number from 0 to 65535, not '${text}'.`);
+}
+
+async function start(invocation: Invocation, configuration: ConfigurationInput): Promise<RunningService> {
+  const { startService, FolderInUse, InvalidConfiguration, PortTaken } = await import('../../service/index.js');
+  try {
+    return await startService(configuration);
+  } catch (error) {
+    if (error instanceof PortTaken) {
+      if (invocation.flags['any-port']) return start(invocation, { ...configuration, port: 0 });
+      throw new Failure(error.message, { code: 'port_taken', exit: exitCodes.unreachable });
+    }
+    if (error instanceof FolderInUse) {
+      throw new Failure(error.message, {
+        code: 'folder_in_use',
+        exit: exitCodes.conflict,
+        hint: 'regen serve stop ends the one that runs.',
+      });
+    }
+    if (error instanceof InvalidConfiguration) throw usage(error.message);
+    throw error;
+  }
+}
+
+async function detach(invocation: Invocation, folder: string): Promise<void> {
+  const { system, output, signal, logFile, flags } = invocation;
+  const kept = ['host', 'port', 'config'].flatMap((name) => {
+    const value = flags[name];
+    return typeof value === 'string' ? [`--${name}`, name === 'config' ? resolve(system.cwd, value) : value] : [];
+  });
+  const connect = (url: string, token?: string) => invocation.connect(url, token);
+  const port = Number(invocation.text('port') ?? standardPort);
+  const start = { folder, logFile, version, flags: kept, fixedPort: port };
+  const { service, started } = await ensureLocal(system, start, connect, signal);
+  if (!started) await output.note('It was running already.');
+  await output.line(service.url);
+}

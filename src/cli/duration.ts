@@ -1,0 +1,18 @@
+import { usage } from './failure.js';
+
+const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads `90s`, `30m`, `48h` or a plain number of seconds as milliseconds. */
+export function durationMs(text: string, flag: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/.exec(text.trim());
+  if (!match) throw usage(`${flag} is a duration such as 90s, 30m or 2h, not '${text}'.`);
+  return Number(match[1]) * (units[match[2] ?? 's'] as number);
+}
+
+/** Milliseconds as a person says it: `4 s`, `2 min 5 s`. */
+export function spoken(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

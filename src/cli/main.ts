@@ -1,0 +1,63 @@
+import type { CommandTree } from './command.js';
+import tree from './commands.generated.json' with { type: 'json' };
+import { type Failure, exitCodes } from './failure.js';
+import type { Invocation } from './invocation.js';
+import { Output } from './output.js';
+import { parse } from './program.js';
+import { runnerOf } from './runners.js';
+import type { System } from './system.js';
+import { version } from './version.js';
+
+/** What runs a command; its number is the exit code, nothing means done. */
+export type Run = (invocation: Invocation) => Promise<number | undefined> | Promise<void>;
+
+/** One command line, from words to exit code: the one place that prints an error. */
+export async function main(argv: readonly string[], system: System): Promise<number> {
+  const wish = (flag: string) => argv.includes(flag);
+  let output = new Output(system, { json: wish('--json'), ndjson: wish('--ndjson'), color: !wish('--no-color') });
+  const interruption = listen(system);
+  let invocation: Invocation | undefined;
+  try {
+    const parsed = parse(tree as CommandTree, argv, { version, columns: system.stderr.columns ?? 80 });
+    if (parsed.kind === 'text') {
+      if (parsed.asked) await output.write(parsed.text);
+      else system.stderr.write(parsed.text);
+      return parsed.asked ? exitCodes.done : exitCodes.usage;
+    }
+    const { command, args, flags } = parsed;
+    const { json, ndjson, quiet } = flags as Record<string, boolean>;
+    output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
+    const { Invocation } = await import('./invocation.js');
+    invocation = new Invocation({ system, command, args, flags, output, signal: interruption.signal });
+    const run = await runnerOf(command.module);
+    return (await run(invocation)) ?? exitCodes.done;
+  } catch (error) {
+    if (interruption.signal.aborted) {
+      await output.note(['Interrupted.', invocation?.resumeHint].filter(Boolean).join(' '));
+      return interruption.exitCode();
+    }
+    const failure = await asFailure(error);
+    await output.failure(failure);
+    return failure.facts.exit;
+  } finally {
+    await invocation?.close();
+    interruption.stop();
+  }
+}
+
+/** The first signal aborts what runs; a second one ends the process. */
+function listen(system: System) {
+  const controller = new AbortController();
+  let code: number = exitCodes.interrupted;
+  const stop = system.onSignal((signal) => {
+    code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
+    if (controller.signal.aborted) system.exit(code);
+    controller.abort();
+  });
+  return { signal: controller.signal, exitCode: () => code, stop };
+}
+
+async function asFailure(error: unknown): Promise<Failure> {
+  const { failureOf } = await import('./failure-of.js');
+  return failureOf(error);
+}

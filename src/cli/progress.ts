@@ -1,0 +1,53 @@
+import type { Ora } from 'ora';
+import type { Output } from './output.js';
+import { bytes, oneLine } from './text.js';
+
+/** What goes on right now, for a person: a spinner on a terminal, a line a stage elsewhere. */
+export class Progress {
+  #spinner: Ora | undefined;
+  #stage = '';
+
+  constructor(readonly output: Output) {}
+
+  /** Names the stage that begins. */
+  async stage(text: string): Promise<void> {
+    if (this.output.mode.quiet || text === this.#stage) return;
+    this.#stage = text;
+    if (!this.#isShown()) return this.output.note(text);
+    const spinner = await this.#open();
+    spinner.text = oneLine(text);
+  }
+
+  /** Adds to the stage how far it is. */
+  update(detail: string): void {
+    if (this.#spinner) this.#spinner.text = oneLine(`${this.#stage} ${detail}`);
+  }
+
+  /** Adds to the stage how many bytes of how many are done. */
+  transferred(done: number, total: number | undefined): void {
+    if (!total) return this.update(bytes(done));
+    const part = Math.min(1, done / total);
+    const bar = '█'.repeat(Math.round(part * 20)).padEnd(20, '░');
+    this.update(`${bar} ${Math.floor(part * 100)}% of ${bytes(total)}`);
+  }
+
+  end(): void {
+    this.#spinner?.stop();
+    this.#spinner = undefined;
+    this.#stage = '';
+  }
+
+  #isShown(): boolean {
+    const { stderr, env } = this.output.system;
+    return stderr.isTTY === true && env.TERM !== 'dumb' && !env.CI;
+  }
+
+  async #open(): Promise<Ora> {
+    if (this.#spinner) return this.#spinner;
+    const { default: ora } = await import('ora');
+    const stream = this.output.system.stderr as NodeJS.WriteStream;
+    // discardStdin would swallow Ctrl-C.
+    this.#spinner = ora({ stream, discardStdin: false, color: false }).start();
+    return this.#spinner;
+  }
+}

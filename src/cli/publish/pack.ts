@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import { limits } from '../../contract/limits.js';
+import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
+import { type Manifest, readManifest } from '../../pack/manifest.js';
+import type { PackProblem } from '../../pack/problem.js';
+import { findSecrets } from '../../pack/secrets.js';
+import { exitCodes, Failure } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { bytes } from '../text.js';
+
+/** A folder that may be published: what it says of itself, and its files. */
+export interface Pack {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly files: readonly PackFile[];
+  /** Bytes of all files. */
+  readonly size: number;
+}
+
+/**
+ * Reads the folder of a command's `[dir]`.
+ * @throws Failure naming everything that keeps it from being published, at once
+ */
+export async function readPack(invocation: Invocation): Promise<Pack> {
+  const { args, system, flags, output } = invocation;
+  const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
+  const publisher = invocation.text('publisher');
+  const read = await readManifest(folder, publisher ? { publisher } : {});
+  if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems);
+  const { manifest } = read;
+  for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
+  const { files } = soundFiles(await chooseFiles(folder, manifest.includes));
+  if (!flags['allow-secrets']) await refuseSecrets(files);
+  return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
+}
+
+function soundFiles(chosen: ChosenFiles): ChosenFiles {
+  const problems = [...chosen.problems];
+  const size = chosen.files.reduce((sum, file) => sum + file.size, 0);
+  if (chosen.files.length > limits.archiveEntries) {
+    problems.push({ where: 'The pack', message: `holds ${chosen.files.length} files; at most ${limits.archiveEntries} are accepted` });
+  }
+  if (size > limits.archiveUnpacked) {
+    problems.push({ where: 'The pack', message: `is ${bytes(size)}; at most ${bytes(limits.archiveUnpacked)} are accepted` });
+  }
+  if (problems.length > 0) throw cannotPublish('The files cannot be packed as they are', problems);
+  return chosen;
+}
+
+async function refuseSecrets(files: readonly PackFile[]): Promise<void> {
+  const found = await findSecrets(files);
+  if (found.length === 0) return;
+  throw new Failure('Files that look like secrets would be published; nothing was sent.', {
+    code: 'secrets_found',
+    exit: exitCodes.usage,
+    details: found.map(({ path, line, kind }) => ({ path: line ? `${path}:${line}` : path, message: kind })),
+    hint: 'Name them in .regenignore, or publish them all the same with --allow-secrets.',
+  });
+}
+
+function cannotPublish(what: string, problems: readonly PackProblem[]): Failure {
+  const details = problems.map(({ where, message }) => ({ path: where, message }));
+  const [first] = details;
+  const message = first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
+  return new Failure(message, { code: 'invalid_pack', exit: exitCodes.usage, details });
+}

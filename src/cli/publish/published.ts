@@ -1,0 +1,78 @@
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import type { Client } from '../../client/client.js';
+import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
+import { limits } from '../../contract/limits.js';
+import type { BuiltArchive } from '../../pack/archive.js';
+import { inspectArchive } from '../../pack/read-archive.js';
+import { exitCodes, Failure } from '../failure.js';
+
+export type NodeVersion = z.output<typeof NodeVersionSchema>;
+
+/** Which version, and through whom it is asked about. */
+export interface Subject {
+  readonly client: Client;
+  readonly serviceUrl: string;
+  /** A client without a credential, for archives that lie elsewhere. */
+  readonly connect: (origin: string) => Promise<Client>;
+  readonly nodeId: string;
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The version as the registry has it, or undefined. Read through the bulk operation, which every such service has.
+ * @throws Failure where the registry will not tell
+ */
+export async function readVersion({ client, nodeId, version, signal }: Subject): Promise<NodeVersion | undefined> {
+  const body = { node_versions: [{ node_id: nodeId, version }] };
+  const { node_versions: items } = await client.version.bulk({ body }, { signal });
+  const item = items[0];
+  if (item?.status === 'success') return item.node_version;
+  if (item?.status === 'not_found') return undefined;
+  throw new Failure(`The registry does not show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`, {
+    code: item?.status ?? 'error',
+    exit: exitCodes.endedBadly,
+  });
+}
+
+/** What lies behind a version's downloadUrl, held against an archive just built. */
+export type Uploaded = 'nothing' | 'same' | 'other';
+
+/** Compares trees by what the service says of its archive, or downloads it where the service says nothing. */
+export async function compareUploaded(
+  subject: Subject,
+  downloadUrl: string | undefined,
+  archive: BuiltArchive,
+  scratch: string,
+): Promise<Uploaded> {
+  if (!downloadUrl) return 'nothing';
+  const client = await clientFor(subject, downloadUrl);
+  const { status, headers, body } = await client.raw({ method: 'HEAD', path: downloadUrl, signal: subject.signal });
+  for await (const _ of body);
+  if (status === 404) return 'nothing';
+  const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];
+  if (tree) return tree === archive.tree ? 'same' : 'other';
+  const digest = /sha-256=:([^:]+):/.exec(headers['repr-digest'] ?? '')?.[1];
+  if (digest && Buffer.from(digest, 'base64').toString('hex') === archive.sha256) return 'same';
+  return (await downloadedTree(subject, client, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
+}
+
+/** The credential stays on the service's own origin. */
+async function clientFor({ client, serviceUrl, connect }: Subject, url: string): Promise<Client> {
+  const { origin } = new URL(url);
+  return origin === new URL(serviceUrl).origin ? client : connect(origin);
+}
+
+async function downloadedTree(
+  { signal }: Subject,
+  client: Client,
+  url: string,
+  scratch: string,
+): Promise<string | undefined> {
+  const path = join(scratch, 'published.zip');
+  await client.download(url, { to: createWriteStream(path), credential: true, signal });
+  const inspection = await inspectArchive(path, limits);
+  return inspection.ok ? inspection.tree : undefined;
+}

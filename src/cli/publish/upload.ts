@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs';
+import { NetworkError, ServiceError } from '../../client/errors.js';
+import type { Client } from '../../client/client.js';
+import type { BuiltArchive } from '../../pack/archive.js';
+import type { Manifest } from '../../pack/manifest.js';
+import type { Invocation, Service } from '../invocation.js';
+import type { Progress } from '../progress.js';
+import { bytes } from '../text.js';
+import type { NodeVersion } from './published.js';
+import { makeToken, type PublishToken } from './token.js';
+
+/** What is registered. */
+export interface Registration {
+  readonly manifest: Manifest;
+  readonly changelog: string | undefined;
+  readonly archive: BuiltArchive;
+  /** Where the archive lies on this disk. */
+  readonly path: string;
+}
+
+/** The body of the publish request. */
+export function publishBody({ manifest, changelog }: Pick<Registration, 'manifest' | 'changelog'>, token: string) {
+  return {
+    node: manifest.node,
+    node_version: { ...manifest.version, ...(changelog !== undefined && { changelog }) },
+    personal_access_token: token,
+  };
+}
+
+/** Registers a version and uploads its archive; what it answers is still Pending. */
+export async function registerAndUpload(
+  invocation: Invocation,
+  service: Service,
+  token: PublishToken,
+  registration: Registration,
+  progress: Progress,
+): Promise<NodeVersion> {
+  const { manifest, archive, path } = registration;
+  const { signal } = invocation;
+  await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
+  const { node_version, signedUrl } = await register(invocation, service, token, registration);
+  await progress.stage(`Uploading ${bytes(archive.size)}`);
+  await service.client.upload(signedUrl, {
+    openStream: () => createReadStream(path),
+    size: archive.size,
+    onProgress: (done, total) => progress.transferred(done, total),
+    signal,
+  });
+  return node_version;
+}
+
+async function register(
+  invocation: Invocation,
+  service: Service,
+  { token, replaceable }: PublishToken,
+  registration: Registration,
+) {
+  const { publisher: publisherId, node } = registration.manifest;
+  const send = async (pat: string) => {
+    const client = await withBearer(invocation, service, pat);
+    const body = publishBody(registration, pat);
+    return client.version.publish({ publisherId, nodeId: node.id, body }, { signal: invocation.signal });
+  };
+  try {
+    return await send(token);
+  } catch (error) {
+    const refused = error instanceof ServiceError && error.code === 'invalid_personal_access_token';
+    if (!refused || !replaceable) throw error;
+    return send(await makeToken(invocation, service, publisherId));
+  }
+}
+
+/** The publish token serves as the bearer where there is no other credential. */
+async function withBearer(invocation: Invocation, service: Service, token: string): Promise<Client> {
+  return service.credential ? service.client : invocation.connect(service.url, token);
+}
+
+/**
+ * Whether a failure leaves open what the registry has now, so that looking again tells how to go on: a lost answer,
+ * an upload URL that ran out, or another publish of the same version at the same time.
+ */
+export function isUncertain(error: unknown): boolean {
+  if (error instanceof NetworkError) return error.sent !== false;
+  if (!(error instanceof ServiceError)) return false;
+  return ['version_exists', 'invalid_signature', 'upload_incomplete'].includes(error.code);
+}

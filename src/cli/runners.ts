@@ -1,0 +1,27 @@
+import type { Run } from './main.js';
+
+type Module = () => Promise<{ readonly run: Run }>;
+
+/** The files of `commands/`; each is loaded when its command runs and not before. */
+const modules: Record<string, Module> = {
+  operation: () => import('./commands/operation.js'),
+  publish: () => import('./commands/publish.js'),
+  pack: () => import('./commands/pack.js'),
+  bulk: () => import('./commands/bulk.js'),
+  'host-nodes-list': () => import('./commands/host-nodes-list.js'),
+  config: () => import('./commands/config.js'),
+  'auth-login': () => import('./commands/auth-login.js'),
+  'auth-logout': () => import('./commands/auth-logout.js'),
+  'auth-status': () => import('./commands/auth-status.js'),
+  'auth-token': () => import('./commands/auth-token.js'),
+  serve: () => import('./commands/serve.js'),
+  'serve-status': () => import('./commands/serve-status.js'),
+  'serve-stop': () => import('./commands/serve-stop.js'),
+  'serve-logs': () => import('./commands/serve-logs.js'),
+};
+
+export async function runnerOf(name: string): Promise<Run> {
+  const load = modules[name];
+  if (!load) throw new Error(`No command is in ${name}.`);
+  return (await load()).run;
+}
