@@ -118,8 +118,9 @@ function entryOptions(file: PackFile) {
     size: file.size,
     compress: !compressed.test(extname(file.path)),
     mode: Number.parseInt(file.mode, 8),
-    // yazl writes local time, and an extra field in UTC unless told not to: this gives midnight of 1980-01-01 anywhere.
-    mtime: new Date(1980, 0, 1),
+    // yazl writes local time, and an extra field in UTC unless told not to. This gives the same midnight anywhere; the
+    // first of January would be clamped where the time zone changed since yazl was loaded.
+    mtime: new Date(1980, 1, 1),
     forceDosTimestamp: true,
   };
 }

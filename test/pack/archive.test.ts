@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, symlinkSync, unlinkSync, utimesSync } from 'node:fs';
+import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openPromise } from 'yauzl';
+import { limits } from '../../src/contract/limits.js';
+import { type ArchiveProgress, createArchive } from '../../src/pack/archive.js';
+import { chooseFiles } from '../../src/pack/files.js';
+import { inspectArchive } from '../../src/pack/read-archive.js';
+import { treeDigest } from '../../src/pack/tree.js';
+import { emptyFolder, folderOf, lay } from './folders.js';
+
+const pack = {
+  '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
+  'nodes.py': 'class Node:\n    pass\n'.repeat(500),
+  'web/nodes.js': 'export {};\n',
+  'web/icon.png': Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256)),
+  'scripts/install.sh': { executable: '#!/bin/sh\necho hello\n' },
+  'docs/naïve 日本語.md': '# Hello\n',
+  'empty.txt': '',
+};
+
+async function chosen(folder: string) {
+  const { files, problems } = await chooseFiles(folder);
+  expect(problems).toEqual([]);
+  return files;
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const timezone = process.env.TZ;
+afterEach(() => {
+  if (timezone === undefined) delete process.env.TZ;
+  else process.env.TZ = timezone;
+});
+
+describe('building an archive', () => {
+  it('says what it made: size, digests, number of files', async () => {
+    const folder = await folderOf(pack);
+    const target = join(await emptyFolder(), 'node.zip');
+    const built = await createArchive(await chosen(folder), target);
+    const bytes = await readFile(target);
+    expect(built).toEqual({
+      size: bytes.length,
+      sha256: sha256(bytes),
+      tree: expect.stringMatching(/^[0-9a-f]{64}$/),
+      entries: 7,
+      unpacked: 25 + 10_500 + 11 + 5000 + 21 + 8,
+    });
+  });
+
+  it('gives the tree that the files on disk have and that the archive read back has', async () => {
+    const folder = await folderOf(pack);
+    const target = join(await emptyFolder(), 'node.zip');
+    const files = await chosen(folder);
+    const built = await createArchive(files, target);
+    const onDisk = await Promise.all(
+      files.map(async ({ path, mode }) => ({
+        path,
+        mode,
+        sha256: sha256(await readFile(join(folder, path))),
+      })),
+    );
+    expect(built.tree).toBe(treeDigest(onDisk));
+    const back = await inspectArchive(target, limits);
+    expect(back).toMatchObject({ ok: true, tree: built.tree, unpacked: built.unpacked });
+    expect(back.ok && back.entries).toContainEqual({ path: 'scripts/install.sh', size: 21, mode: '100755' });
+  });
+
+  it('gives the same bytes whatever the order, dates, permissions of others and time zone', async () => {
+    const [one, two] = [await folderOf(pack), await folderOf(pack)];
+    const out = await emptyFolder();
+    process.env.TZ = 'Pacific/Auckland';
+    const first = await createArchive(await chosen(one), join(out, 'one.zip'));
+    process.env.TZ = 'America/St_Johns';
+    await utimes(join(two, 'nodes.py'), 1, 1);
+    await chmod(join(two, 'nodes.py'), 0o600);
+    await chmod(join(two, 'scripts/install.sh'), 0o700);
+    const second = await createArchive([...(await chosen(two))].reverse(), join(out, 'two.zip'));
+    expect(second.sha256).toBe(first.sha256);
+    expect(second.tree).toBe(first.tree);
+  });
+
+  it('writes entries sorted, of 1980, with plain modes, no extra fields, and pictures as they are', async () => {
+    const target = join(await emptyFolder(), 'node.zip');
+    await createArchive(await chosen(await folderOf(pack)), target);
+    const zip = await openPromise(target);
+    const entries = [];
+    for await (const entry of zip.eachEntry()) entries.push(entry);
+    expect(entries.map((entry) => entry.fileName)).toEqual([
+      '__init__.py',
+      'docs/naïve 日本語.md',
+      'empty.txt',
+      'nodes.py',
+      'scripts/install.sh',
+      'web/icon.png',
+      'web/nodes.js',
+    ]);
+    for (const entry of entries) {
+      expect(entry.extraFields).toEqual([]);
+      expect([entry.lastModFileDate, entry.lastModFileTime]).toEqual([0x41, 0]);
+      const executable = entry.fileName.endsWith('.sh');
+      expect(entry.externalFileAttributes >>> 16).toBe(executable ? 0o100755 : 0o100644);
+      expect(entry.compressionMethod).toBe(entry.fileName.endsWith('.png') ? 0 : 8);
+    }
+  });
+
+  it('tells how far it is, up to the end', async () => {
+    const seen: ArchiveProgress[] = [];
+    const onProgress = (progress: ArchiveProgress) => seen.push(progress);
+    await createArchive(await chosen(await folderOf(pack)), join(await emptyFolder(), 'node.zip'), {
+      onProgress,
+    });
+    const totals = { totalFiles: 7, totalBytes: 15_565 };
+    expect(seen.at(-1)).toEqual({ files: 7, bytes: 15_565, ...totals });
+    expect(seen.map(({ bytes }) => bytes)).toEqual(seen.map(({ bytes }) => bytes).sort((a, b) => a - b));
+  });
+
+  it('replaces an older archive only when the new one is whole', async () => {
+    const out = await emptyFolder();
+    await writeFile(join(out, 'node.zip'), 'old');
+    await createArchive(await chosen(await folderOf(pack)), join(out, 'node.zip'));
+    expect(await readdir(out)).toEqual(['node.zip']);
+    expect((await stat(join(out, 'node.zip'))).size).toBeGreaterThan(3);
+  });
+});
+
+describe('building an archive fails', () => {
+  const large = { 'large.py': 'x = 1\n'.repeat(200_000), 'nodes.py': '' };
+
+  async function failing(spoil: (folder: string) => void, when: 'before' | 'meanwhile') {
+    const folder = await folderOf(large);
+    const files = await chosen(folder);
+    const out = await emptyFolder();
+    await writeFile(join(out, 'node.zip'), 'old');
+    if (when === 'before') spoil(folder);
+    let spoilt = false;
+    const building = createArchive(files, join(out, 'node.zip'), {
+      onProgress: () => {
+        if (when === 'meanwhile' && !spoilt) spoil(folder);
+        spoilt = true;
+      },
+    });
+    const error = await building.then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    expect(await readdir(out)).toEqual(['node.zip']);
+    expect(await readFile(join(out, 'node.zip'), 'utf8')).toBe('old');
+    return error;
+  }
+
+  it('when a file grew since it was chosen', async () => {
+    const error = await failing((folder) => appendFileSync(join(folder, 'large.py'), 'more'), 'before');
+    expect(error).toMatchObject({
+      name: 'PackError',
+      message: expect.stringContaining("'large.py' changed"),
+    });
+  });
+
+  it('when a file grows while it is read', async () => {
+    const error = await failing((folder) => appendFileSync(join(folder, 'large.py'), 'more'), 'meanwhile');
+    expect(error).toMatchObject({
+      name: 'PackError',
+      message: expect.stringContaining("'large.py' changed"),
+    });
+  });
+
+  it('when a file is written to while it is read, though its size stays', async () => {
+    const error = await failing((folder) => utimesSync(join(folder, 'large.py'), 5, 5), 'meanwhile');
+    expect(error).toMatchObject({
+      name: 'PackError',
+      message: expect.stringContaining("'large.py' changed"),
+    });
+  });
+
+  it('when a file vanished', async () => {
+    const error = await failing((folder) => unlinkSync(join(folder, 'nodes.py')), 'before');
+    expect(error).toMatchObject({
+      name: 'PackError',
+      message: expect.stringContaining("'nodes.py' cannot be read"),
+    });
+  });
+
+  it('when a link took the place of a file, wherever it leads', async () => {
+    const error = await failing((folder) => {
+      unlinkSync(join(folder, 'nodes.py'));
+      symlinkSync('/etc/hostname', join(folder, 'nodes.py'));
+    }, 'before');
+    expect(error).toMatchObject({ name: 'PackError', message: expect.stringContaining("'nodes.py'") });
+  });
+
+  it('when it is stopped before or in the middle, with the reason it was stopped for', async () => {
+    const files = await chosen(await folderOf(large));
+    const out = await emptyFolder();
+    const target = join(out, 'node.zip');
+    await expect(createArchive(files, target, { signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
+    const stop = new AbortController();
+    const building = createArchive(files, target, { signal: stop.signal, onProgress: () => stop.abort() });
+    await expect(building).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await readdir(out)).toEqual([]);
+  });
+
+  it('when there is nothing to pack or nowhere to write', async () => {
+    const out = await emptyFolder();
+    await expect(createArchive([], join(out, 'node.zip'))).rejects.toThrow('There are no files to pack.');
+    await lay(out, { 'pack/nodes.py': 'x' });
+    const files = await chosen(join(out, 'pack'));
+    await expect(createArchive(files, join(out, 'nowhere', 'node.zip'))).rejects.toThrow(/ENOENT/);
+  });
+});

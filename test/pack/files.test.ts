@@ -1,0 +1,313 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { chooseFiles } from '../../src/pack/files.js';
+import { type Content, checkoutOf, emptyFolder, folderOf, git, lay } from './folders.js';
+
+const paths = async (folder: string, includes?: readonly string[]) =>
+  (await chooseFiles(folder, includes)).files.map((file) => file.path);
+
+const problems = async (folder: string, includes?: readonly string[]) =>
+  Object.fromEntries(
+    (await chooseFiles(folder, includes)).problems.map(({ where, message }) => [where, message]),
+  );
+
+describe('in a git checkout', () => {
+  it('chooses what git tracks and nothing else, sorted', async () => {
+    const folder = await checkoutOf({
+      'pyproject.toml': '',
+      'nodes.py': 'x',
+      'web/a.js': '',
+      '.gitignore': 'junk',
+    });
+    await lay(folder, { 'untracked.py': 'not added', junk: 'ignored' });
+    const chosen = await chooseFiles(folder);
+    expect(chosen.source).toBe('git');
+    expect(chosen.problems).toEqual([]);
+    expect(chosen.files).toEqual([
+      { path: '.gitignore', absolute: join(folder, '.gitignore'), size: 4, mode: '100644' },
+      { path: 'nodes.py', absolute: join(folder, 'nodes.py'), size: 1, mode: '100644' },
+      { path: 'pyproject.toml', absolute: join(folder, 'pyproject.toml'), size: 0, mode: '100644' },
+      { path: 'web/a.js', absolute: join(folder, 'web/a.js'), size: 0, mode: '100644' },
+    ]);
+  });
+
+  it('chooses the files of a subfolder when the pack lies in one', async () => {
+    const folder = await checkoutOf({ 'README.md': '', 'packs/one/nodes.py': '', 'packs/two/nodes.py': '' });
+    expect(await paths(join(folder, 'packs/one'))).toEqual(['nodes.py']);
+  });
+
+  it('chooses the files of submodules too', async () => {
+    const library = await checkoutOf({ 'lib.py': 'library' });
+    const folder = await checkoutOf({ 'nodes.py': '' });
+    git(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
+    expect(await paths(folder)).toEqual(['.gitmodules', 'nodes.py', 'vendor/lib/lib.py']);
+  });
+
+  it('names a submodule that is not checked out, and how to mend it', async () => {
+    const library = await checkoutOf({ 'lib.py': 'library' });
+    const folder = await checkoutOf({ 'nodes.py': '' });
+    git(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
+    git(folder, 'submodule', 'deinit', '-q', '-f', 'vendor/lib');
+    expect(await problems(folder)).toEqual({
+      'vendor/lib': expect.stringContaining('git submodule update --init'),
+    });
+  });
+
+  it('leaves out a tracked file that was deleted', async () => {
+    const folder = await checkoutOf({ 'nodes.py': '', 'old.py': '', 'gone/a.py': '' });
+    await rm(join(folder, 'old.py'));
+    await rm(join(folder, 'gone'), { recursive: true });
+    expect(await chooseFiles(folder)).toMatchObject({ files: [{ path: 'nodes.py' }], problems: [] });
+  });
+
+  it('names a pyproject.toml that git does not track, for the archive would lack it', async () => {
+    const folder = await checkoutOf({ 'nodes.py': '' });
+    await lay(folder, { 'pyproject.toml': '' });
+    expect(await problems(folder)).toEqual({ 'pyproject.toml': expect.stringContaining('add it to git') });
+  });
+
+  it('counts a pack that the checkout around it ignores as outside git', async () => {
+    const host = await checkoutOf({ 'main.py': '', '.gitignore': 'custom_nodes/\n' });
+    await lay(host, { 'custom_nodes/mine/nodes.py': '', 'custom_nodes/mine/pyproject.toml': '' });
+    const chosen = await chooseFiles(join(host, 'custom_nodes/mine'));
+    expect(chosen.source).toBe('folder');
+    expect(chosen.files.map((file) => file.path)).toEqual(['nodes.py', 'pyproject.toml']);
+  });
+
+  it('runs nothing that the checkout configures', async () => {
+    const folder = await checkoutOf({ 'nodes.py': '' });
+    const trap = join(folder, 'trap.sh');
+    await lay(folder, { 'trap.sh': { executable: `#!/bin/sh\ntouch '${folder}/sprung'\n` } });
+    git(folder, 'config', 'core.fsmonitor', trap);
+    await chooseFiles(folder);
+    await lay(folder, { 'other.py': '' });
+    expect(await problems(folder, ['sprung'])).toEqual({ sprung: expect.stringContaining('no such file') });
+  });
+});
+
+describe('with variables that name another checkout', () => {
+  afterEach(() => {
+    delete process.env.GIT_DIR;
+  });
+
+  it('looks at the folder all the same', async () => {
+    const other = await checkoutOf({ 'other.py': '' });
+    const folder = await checkoutOf({ 'nodes.py': '' });
+    process.env.GIT_DIR = join(other, '.git');
+    expect(await paths(folder)).toEqual(['nodes.py']);
+  });
+});
+
+describe('where git is not installed', () => {
+  const path = process.env.PATH;
+  afterEach(() => {
+    process.env.PATH = path;
+  });
+
+  it('chooses as outside git', async () => {
+    const folder = await checkoutOf({ 'nodes.py': '', '.gitignore': 'junk\n' });
+    await lay(folder, { junk: '', 'untracked.py': '' });
+    process.env.PATH = await emptyFolder();
+    expect(await chooseFiles(folder)).toMatchObject({
+      source: 'folder',
+      files: [{ path: '.gitignore' }, { path: 'nodes.py' }, { path: 'untracked.py' }],
+    });
+  });
+});
+
+describe('outside git', () => {
+  it('chooses everything but what tools make', async () => {
+    const folder = await folderOf({
+      'nodes.py': '',
+      '.github/workflows/publish.yml': '',
+      'web/js/a.js': '',
+      'node_modules/x/index.js': '',
+      'web/node_modules/x/index.js': '',
+      '__pycache__/nodes.pyc': '',
+      'sub/__pycache__/nodes.pyc': '',
+      '.venv/bin/python': '',
+      'venv/bin/python': '',
+    });
+    expect(await paths(folder)).toEqual(['.github/workflows/publish.yml', 'nodes.py', 'web/js/a.js']);
+  });
+
+  it('honours .gitignore files, nested ones too, the innermost first', async () => {
+    const folder = await folderOf({
+      '.gitignore': '*.log\n/dist/\nmodels/*\n!models/keep.txt\n',
+      'a.log': '',
+      'A.LOG': '',
+      'dist/a.js': '',
+      'web/dist/a.js': '',
+      'models/big.bin': '',
+      'models/keep.txt': '',
+      'sub/.gitignore': '!wanted.log\nsecret.txt\n',
+      'sub/wanted.log': '',
+      'sub/other.log': '',
+      'sub/secret.txt': '',
+      'sub/deep/secret.txt': '',
+      'secret.txt': '',
+    });
+    expect(await paths(folder)).toEqual([
+      '.gitignore',
+      'A.LOG',
+      'models/keep.txt',
+      'secret.txt',
+      'sub/.gitignore',
+      'sub/wanted.log',
+      'web/dist/a.js',
+    ]);
+  });
+});
+
+describe('ignore files of the pack', () => {
+  const pack = { 'nodes.py': '', 'tests/a.py': '', 'docs/large.png': '', 'docs/small.md': '' };
+
+  it.each(['.regenignore', '.comfyignore'])('leave out what %s names, tracked or not', async (name) => {
+    const files = { ...pack, [name]: '# not needed to run\r\ntests/\r\n*.png\r\n' };
+    const expected = [name, 'docs/small.md', 'nodes.py'];
+    expect(await paths(await checkoutOf(files))).toEqual(expected);
+    expect(await paths(await folderOf(files))).toEqual(expected);
+  });
+});
+
+describe('includes', () => {
+  it('bring back what is ignored: files, folders and patterns, from the root', async () => {
+    const folder = await checkoutOf({
+      'nodes.py': '',
+      '.gitignore': 'dist/\n*.bin\n',
+      '.regenignore': 'notes.md',
+    });
+    await lay(folder, {
+      'dist/a.js': '',
+      'web/dist/b.js': '',
+      'data/x.bin': '',
+      'data/y.bin': '',
+      'notes.md': '',
+    });
+    const always = ['.gitignore', '.regenignore', 'nodes.py'];
+    expect(await paths(folder, ['/dist'])).toEqual(['.gitignore', '.regenignore', 'dist/a.js', 'nodes.py']);
+    expect(await paths(folder, ['./dist/'])).toEqual(await paths(folder, ['dist']));
+    expect(await paths(folder, ['web/dist'])).toEqual([...always, 'web/dist/b.js']);
+    expect(await paths(folder, ['data/*.bin', 'notes.md'])).toEqual([
+      '.gitignore',
+      '.regenignore',
+      'data/x.bin',
+      'data/y.bin',
+      'nodes.py',
+      'notes.md',
+    ]);
+  });
+
+  it('are a problem where nothing matches, and never reach out of the pack or into .git', async () => {
+    const folder = await checkoutOf({ 'pack/nodes.py': '', 'outside.txt': '' });
+    const found = await problems(join(folder, 'pack'), ['dist', '../outside.txt', '.git/config']);
+    expect(Object.keys(found)).toEqual(['dist', '../outside.txt', '.git/config']);
+    expect(await problems(folder, ['.git/config'])).toHaveProperty(['.git/config']);
+  });
+});
+
+describe('links', () => {
+  const make = (files: Record<string, Content>) => Promise.all([folderOf(files), checkoutOf(files)]);
+
+  it('to a file inside the pack are packed as that file', async () => {
+    for (const folder of await make({ 'nodes.py': 'hello', 'web/copy.py': { link: '../nodes.py' } })) {
+      expect((await chooseFiles(folder)).files).toContainEqual({
+        path: 'web/copy.py',
+        absolute: join(folder, 'nodes.py'),
+        size: 5,
+        mode: '100644',
+      });
+    }
+  });
+
+  it('that lead out of the pack, nowhere or to a folder are problems in words', async () => {
+    const outside = await folderOf({ 'secret.txt': 'secret' });
+    const files = {
+      'web/a.js': '',
+      absolute: { link: join(outside, 'secret.txt') },
+      climbing: { link: '../../../../../../../../etc/hostname' },
+      nowhere: { link: 'gone.py' },
+      round: { link: 'round' },
+      folder: { link: 'web' },
+    };
+    for (const folder of await make(files)) {
+      expect(await problems(folder)).toEqual({
+        absolute: expect.stringContaining('out of the pack'),
+        climbing: expect.stringMatching(/out of the pack|leads nowhere/),
+        nowhere: expect.stringContaining('leads nowhere'),
+        round: expect.stringContaining('leads nowhere'),
+        folder: expect.stringContaining('link to a folder'),
+      });
+      expect(await paths(folder)).toEqual(['web/a.js']);
+    }
+  });
+
+  it('in place of a tracked folder lead nothing in', async () => {
+    const outside = await folderOf({ 'a.py': 'secret' });
+    const folder = await checkoutOf({ 'nodes.py': '', 'lib/a.py': '' });
+    await rm(join(folder, 'lib'), { recursive: true });
+    await lay(folder, { lib: { link: outside } });
+    expect(await chooseFiles(folder)).toMatchObject({
+      files: [{ path: 'nodes.py' }],
+      problems: [{ where: 'lib/a.py' }],
+    });
+  });
+
+  it('into .git are problems', async () => {
+    const folder = await checkoutOf({ 'nodes.py': '', config: { link: '.git/config' } });
+    expect(await problems(folder)).toHaveProperty('config');
+  });
+});
+
+describe('names', () => {
+  it('that not every system can store are problems in words', async () => {
+    const folder = await folderOf({
+      'aux.py': '',
+      'what?.py': '',
+      'new\nline.py': '',
+      'dot.': '',
+      'nodes.py': '',
+    });
+    expect(await problems(folder)).toEqual({
+      'aux.py': expect.stringContaining('Windows keeps'),
+      'what?.py': expect.stringContaining('Windows cannot store'),
+      'new\nline.py': expect.stringContaining('control character'),
+      'dot.': expect.stringContaining('dot or a space'),
+    });
+    expect(await paths(folder)).toEqual(['nodes.py']);
+  });
+
+  it('that differ only by case are a problem', async () => {
+    const folder = await folderOf({ 'Nodes.py': '', 'nodes.py': '' });
+    if ((await paths(folder)).length === 2)
+      expect(Object.values(await problems(folder))).toEqual([expect.stringContaining('only by case')]);
+  });
+
+  it('are packed in NFC, and read as they are on disk', async () => {
+    const folder = await checkoutOf({ 'cafe\u0301.py': 'x' });
+    const { files } = await chooseFiles(folder);
+    expect(files.map((file) => file.path)).toEqual(['caf\u00e9.py']);
+  });
+
+  it('in any script are fine', async () => {
+    const names = ['docs/说明 (1).md', 'quote\'s & "no".txt'.replaceAll('"', ''), 'ünïcode.py'];
+    const folder = await checkoutOf(Object.fromEntries(names.map((name) => [name, ''])));
+    expect((await paths(folder)).sort()).toEqual(names.sort());
+  });
+});
+
+describe('a folder', () => {
+  it('that is empty gives no files, and one that is not there an error', async () => {
+    const folder = await emptyFolder();
+    expect(await paths(folder)).toEqual([]);
+    await mkdir(join(folder, 'only/folders'), { recursive: true });
+    expect(await paths(folder)).toEqual([]);
+    await expect(chooseFiles(join(folder, 'none'))).rejects.toThrow(/ENOENT/);
+  });
+
+  it('keeps the executable bit and no other', async () => {
+    const folder = await folderOf({ 'run.sh': { executable: '#!/bin/sh' }, 'a.py': '' });
+    expect((await chooseFiles(folder)).files).toMatchObject([{ mode: '100644' }, { mode: '100755' }]);
+  });
+});
