@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/service/context.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { type LeasedTableParts, leasedTable } from '../../src/service/queue/leased-table.js';
-import { type Job, type NewJob, Postponed, type Queue, type Work } from '../../src/service/queue/queue.js';
+import type { Job, NewJob, Queue, Work } from '../../src/service/queue/queue.js';
 
 let folder: string;
 let database: Database;
@@ -89,10 +89,10 @@ describe('the queue', () => {
     expect(done).toEqual(['after']);
   });
 
-  it('keeps one job of a kind for each key', async () => {
+  it('keeps one job of a kind for each key, due when it was enqueued for last', async () => {
     const one = queue();
-    await enqueue(one, { kind: 'greet', key: 'a', runAt: time + 1_000 });
     await enqueue(one, { kind: 'greet', key: 'a' });
+    await enqueue(one, { kind: 'greet', key: 'a', runAt: time + 1_000 });
     await enqueue(one, { kind: 'part', key: 'a' });
     expect((await jobs()).map(({ kind, run_at }) => [kind, Date.parse(run_at)])).toEqual([
       ['greet', time + 1_000],
@@ -154,22 +154,27 @@ describe('the queue', () => {
     expect(logged).toHaveLength(4);
   });
 
-  it('puts a job off that says it is not due, without counting that as a failure', async () => {
-    const attempts: number[] = [];
-    const due = time + 5_000;
+  it('runs a job once more that is enqueued again while it runs, one run after the other', async () => {
+    let running = 0;
+    let most = 0;
+    const gates: (() => void)[] = [];
     const one = queue();
     one.start({
-      later: async ({ attempts: before }) => {
-        attempts.push(before);
-        if (time < due) throw new Postponed(due);
+      wait: async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        running -= 1;
       },
     });
-    await enqueue(one, { kind: 'later', key: 'a' });
-    await vi.waitFor(async () => expect(Date.parse((await jobs())[0]?.run_at as string)).toBe(due));
-    time = due;
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(gates).toHaveLength(1));
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    gates[0]?.();
+    await vi.waitFor(() => expect(gates).toHaveLength(2));
+    gates[1]?.();
     await emptied();
-    expect(attempts).toEqual([0, 0]);
-    expect(logged).toEqual([]);
+    expect(most).toBe(1);
   });
 
   it('takes over at once what a dead process left, when it works on the table alone', async () => {

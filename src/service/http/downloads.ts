@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
-import { authenticate, type Caller } from './authenticate.js';
+import { sightOf } from '../registry/sight.js';
+import { visibleVersion } from '../registry/visible.js';
+import { authenticate } from './authenticate.js';
 import { requestedRange } from './ranges.js';
 import { type ArchiveName, archiveKey } from './signed-urls.js';
 
@@ -30,7 +32,10 @@ async function send(
   if (range === 'outside') {
     reply.header('content-range', `bytes */${archive.size}`);
     reply.removeHeader('content-disposition').removeHeader('repr-digest').removeHeader('etag');
-    throw new Refused('range_not_satisfiable', `The range lies outside the ${archive.size} bytes of the file.`);
+    throw new Refused(
+      'range_not_satisfiable',
+      `The range lies outside the ${archive.size} bytes of the file.`,
+    );
   }
   if (range) {
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${archive.size}`);
@@ -55,44 +60,13 @@ async function findArchive(
   authorization: string | undefined,
 ): Promise<Archive> {
   const caller = await authenticate(context, authorization);
-  const row = await context.database
-    .selectFrom('versions')
-    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
-    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
-    .select([
-      'archive_size as size',
-      'archive_sha256 as sha256',
-      'archive_tree as tree',
-      'versions.status as version_status',
-      'nodes.status as node_status',
-      'publishers.status as publisher_status',
-    ])
-    .where('nodes.publisher_id', '=', name.publisherId)
-    .where('versions.node_id', '=', name.nodeId)
-    .where('versions.version', '=', name.version)
-    .executeTakeFirst();
-  const open =
-    row?.version_status === 'NodeVersionStatusActive' &&
-    row.node_status === 'NodeStatusActive' &&
-    row.publisher_status === 'PublisherStatusActive';
-  const { size, sha256, tree } = row ?? {};
-  if (typeof size !== 'number' || !sha256 || !(open || (await seesDrafts(context, caller, name.publisherId)))) {
-    throw new Refused('not_found', 'There is no such archive, or it is hidden from this caller.');
+  const sight = await sightOf(context.database, caller);
+  const { node, version } = await visibleVersion(context.database, sight, name.nodeId, name.version);
+  const { archive_size: size, archive_sha256: sha256, archive_tree: tree } = version;
+  if (node.publisher_id !== name.publisherId || size === null || sha256 === null) {
+    throw new Refused('not_found', 'There is no such archive.');
   }
-  return { size, sha256, tree: tree ?? null };
-}
-
-async function seesDrafts({ database }: Context, caller: Caller, publisherId: string): Promise<boolean> {
-  if (caller.admin) return true;
-  if (caller.publisherId !== undefined) return caller.publisherId === publisherId;
-  if (caller.userId === undefined) return false;
-  const membership = await database
-    .selectFrom('members')
-    .select('role')
-    .where('publisher_id', '=', publisherId)
-    .where('user_id', '=', caller.userId)
-    .executeTakeFirst();
-  return membership !== undefined;
+  return { size, sha256, tree };
 }
 
 // Decided: Repr-Digest and X-Archive-Tree tell whether two archives are the same without reading them.

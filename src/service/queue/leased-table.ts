@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Database, Tx } from '../context.js';
-import { claim, complete, extend, fail, type Leased, postpone, release, releaseOthers } from './leases.js';
-import { type Job, type NewJob, Postponed, type Queue, type Work } from './queue.js';
+import { claim, complete, extend, fail, type Leased, release, releaseOthers } from './leases.js';
+import type { Job, NewJob, Queue, Work } from './queue.js';
 
 export interface LeasedTableParts {
   readonly database: Database;
@@ -15,7 +15,7 @@ export interface LeasedTableParts {
   readonly concurrency?: number;
   /** How long a silent worker keeps its job. Milliseconds; a minute where absent. */
   readonly leaseMs?: number;
-  /** How often the table is looked at unasked. Milliseconds; 5 seconds where absent. */
+  /** How often the table is looked at unasked. Milliseconds; a second where absent. */
   readonly pollMs?: number;
 }
 
@@ -53,7 +53,13 @@ class LeasedTable implements Queue {
         last_error: null,
         created_at: new Date(now).toISOString(),
       })
-      .onConflict((conflict) => conflict.columns(['kind', 'key']).doNothing())
+      .onConflict((conflict) =>
+        conflict.columns(['kind', 'key']).doUpdateSet((row) => ({
+          run_at: row.ref('excluded.run_at'),
+          // By this a worker sees at its end that the job was enqueued again.
+          attempts: 0,
+        })),
+      )
       .execute();
     this.#wake();
   }
@@ -62,7 +68,7 @@ class LeasedTable implements Queue {
     this.#work = work;
     this.#stopped = false;
     this.#look(() => this.#begin());
-    this.#poll = setInterval(() => this.#wake(), this.parts.pollMs ?? 5_000);
+    this.#poll = setInterval(() => this.#wake(), this.parts.pollMs ?? 1_000);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -159,7 +165,6 @@ class LeasedTable implements Queue {
   async #record(job: Leased, outcome: Outcome, signal: AbortSignal): Promise<void> {
     if (outcome.ok) return complete(this.parts, job);
     const { error } = outcome;
-    if (error instanceof Postponed) return postpone(this.parts, job, error.until);
     if (signal.aborted) return release(this.parts, job);
     this.parts.log('warn', `Job ${job.kind} failed; it is tried again.`, {
       key: job.key,

@@ -52,13 +52,21 @@ export async function extend(holder: Holder, job: Leased): Promise<boolean> {
   return await update(holder, job, { leased_until: leaseEnd(holder) });
 }
 
-/** Forgets a job that is done. */
+/** Forgets a job that is done; one enqueued again meanwhile is put back instead. */
 export async function complete({ database, instance }: Holder, job: Leased): Promise<void> {
-  await database
-    .transaction()
-    .execute((tx) =>
-      tx.deleteFrom('jobs').where('id', '=', job.id).where('leased_by', '=', instance).execute(),
-    );
+  await database.transaction().execute(async (tx) => {
+    const own = { id: job.id, leased_by: instance };
+    const { numDeletedRows } = await tx
+      .deleteFrom('jobs')
+      .where((where) => where.and({ ...own, attempts: job.attempts + 1 }))
+      .executeTakeFirst();
+    if (numDeletedRows > 0n) return;
+    await tx
+      .updateTable('jobs')
+      .set(unleased)
+      .where((where) => where.and(own))
+      .execute();
+  });
 }
 
 /** Puts a job back with its error, to be tried after a pause that doubles each time, up to an hour. */
@@ -70,11 +78,6 @@ export async function fail(holder: Holder, job: Leased, error: string): Promise<
     run_at: time(holder.now() + jittered),
     last_error: error.replaceAll('\0', '').slice(0, 2_000),
   });
-}
-
-/** Puts a job back until a time it asked for. */
-export async function postpone(holder: Holder, job: Leased, until: number): Promise<void> {
-  await update(holder, job, { ...unleased, run_at: time(until), attempts: job.attempts });
 }
 
 /** Puts a job back as it was, because the service stops. */

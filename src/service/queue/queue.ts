@@ -2,7 +2,7 @@ import type { Tx } from '../context.js';
 
 export interface NewJob {
   readonly kind: string;
-  /** One job of a kind for each key, usually the id of what it is about; enqueuing it again changes nothing. */
+  /** One job of a kind for each key, usually the id of what it is about; enqueuing it again gives it the new time. */
   readonly key: string;
   /** Milliseconds since the epoch; absent: at once. */
   readonly runAt?: number;
@@ -18,11 +18,13 @@ export interface Job {
 /**
  * Does one job. It may be called again after a crash at any point, so it must end the same however often it runs.
  * A throw is the service's own failure: the job is tried again later, forever, with growing pauses.
- * A throw of Postponed is no failure.
  */
 export type Work = (job: Job, signal: AbortSignal) => Promise<void>;
 
-/** Durable jobs: what is enqueued in a committed transaction is done at least once, by one worker at a time. */
+/**
+ * Durable jobs: what is enqueued in a committed transaction is begun at least once after that, by one worker at a
+ * time. A job that is enqueued again while it runs runs once more.
+ */
 export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
   /** Begins to work; called once. */
@@ -31,14 +33,4 @@ export interface Queue {
   stop(graceMs: number): Promise<void>;
   /** Whether a job is running or due by `time` (milliseconds since the epoch). */
   busyBy(time: number): Promise<boolean>;
-}
-
-/** Thrown by a job that turns out not to be due yet. */
-export class Postponed extends Error {
-  override readonly name = 'Postponed';
-
-  /** @param until milliseconds since the epoch */
-  constructor(readonly until: number) {
-    super(`Not due before ${new Date(until).toISOString()}.`);
-  }
 }

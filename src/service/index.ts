@@ -1,0 +1,7 @@
+export type { TokenSubject } from './auth/tokens.js';
+export type { Configuration, ConfigurationInput } from './configuration.js';
+export type { Context } from './context.js';
+export { readServiceFile } from './folder.js';
+export { ownerProof } from './http/owner-proof.js';
+export { type RunningService, type ServiceParts, startService } from './serve.js';
+export { FolderInUse, InvalidConfiguration, PortTaken, type ServiceFile } from './start-failures.js';

@@ -1,0 +1,168 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import yazl from 'yazl';
+import { zipOf } from '../support/archives.js';
+import {
+  type Answered,
+  ask,
+  folderForTest,
+  publisherForTest,
+  register,
+  type TestPublisher,
+  upload,
+  versionOf,
+} from '../support/service.js';
+
+const program = new URL('../support/service-process.ts', import.meta.url).pathname;
+
+interface ServiceProcess {
+  readonly url: string;
+  readonly ownerToken: string;
+  /** The next message that has this field. */
+  told(field: string): Promise<Answered>;
+  ask(question: string): void;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
+}
+
+async function serviceProcess(configuration: object, ...more: string[]): Promise<ServiceProcess> {
+  const child = fork(program, [JSON.stringify(configuration), ...more], { execArgv: ['--import', 'tsx'] });
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  onTestFinished(kill);
+  const { url, ownerToken } = await message(child, 'url');
+  return {
+    url,
+    ownerToken,
+    told: (field) => message(child, field),
+    ask: (question) => child.send(question),
+    kill,
+  };
+}
+
+function message(child: ChildProcess, field: string): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    child.on('message', (told: object) => field in told && resolve(told));
+    child.once('exit', (code) => reject(new Error(`The service's process ended with ${code}.`)));
+  });
+}
+
+/** The same signed URL at the address of the service started anew. */
+function movedTo(url: string, signedUrl: string): string {
+  return signedUrl.replace(/^http:\/\/[^/]+/, url);
+}
+
+function becomesActive(publisher: TestPublisher): Promise<void> {
+  return vi.waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'), {
+    timeout: 15_000,
+  });
+}
+
+function files(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
+}
+
+const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+
+describe('a service that is killed', () => {
+  it('has lost nothing it acknowledged, after a registration and half an upload', async () => {
+    const data = folderForTest();
+    const first = await serviceProcess({ data });
+    const publisher = await publisherForTest(first);
+    const { signedUrl, node_version } = await register(publisher);
+    await first.kill();
+
+    const second = await serviceProcess({ data });
+    const after = { ...publisher, url: second.url };
+    expect(second.ownerToken).toBe(first.ownerToken);
+    expect(await versionOf(after)).toMatchObject({
+      id: node_version.id,
+      status: 'NodeVersionStatusPending',
+    });
+    const half = request(movedTo(second.url, signedUrl), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/zip', 'content-length': zip.length },
+    });
+    half.on('error', () => {});
+    half.write(zip.subarray(0, zip.length / 2));
+    await vi.waitFor(() => expect(files(join(data, 'objects'))).toHaveLength(1));
+    await second.kill();
+
+    const third = await serviceProcess({ data });
+    const last = { ...publisher, url: third.url };
+    expect(files(join(data, 'objects'))).toEqual([]);
+    expect(await versionOf(last)).toMatchObject({ status: 'NodeVersionStatusPending' });
+    expect((await ask((await versionOf(last)).downloadUrl, { token: last.ownerToken })).status).toBe(404);
+    expect((await upload(movedTo(third.url, signedUrl), zip)).status).toBe(200);
+    await becomesActive(last);
+  });
+
+  it('makes the version Active by itself, after the upload was acknowledged, also in the middle of the check', async () => {
+    const data = folderForTest();
+    const first = await serviceProcess({ data }, 'hold-check');
+    const publisher = await publisherForTest(first);
+    const { signedUrl } = await register(publisher);
+    const checking = first.told('checking');
+    expect((await upload(signedUrl, zip)).status).toBe(200);
+    await checking;
+    await first.kill();
+
+    const second = await serviceProcess({ data });
+    await becomesActive({ ...publisher, url: second.url });
+  });
+
+  it('keeps an upload whose answer was the last thing it did', async () => {
+    const data = folderForTest();
+    const first = await serviceProcess({ data });
+    const publisher = await publisherForTest(first);
+    const { signedUrl } = await register(publisher);
+    expect((await upload(signedUrl, zip)).status).toBe(200);
+    await first.kill();
+
+    const second = await serviceProcess({ data });
+    const after = { ...publisher, url: second.url };
+    await becomesActive(after);
+    const { downloadUrl } = await versionOf(after);
+    expect(Buffer.from(await (await fetch(downloadUrl)).arrayBuffer())).toEqual(zip);
+  });
+});
+
+describe('the memory of a service', () => {
+  it('does not grow with an archive of 200 MB, received and checked', async () => {
+    const service = await serviceProcess({ data: folderForTest() });
+    const publisher = await publisherForTest(service);
+    const { signedUrl } = await register(publisher);
+    const before = service.told('maxRss');
+    service.ask('memory');
+    const { maxRss: atFirst } = await before;
+
+    const archive = new yazl.ZipFile();
+    archive.addReadStream(Readable.from(megabytes(200)), 'weights.bin', { compress: false });
+    archive.addBuffer(Buffer.from('NODE_CLASS_MAPPINGS = {}\n'), '__init__.py');
+    archive.end();
+    const sending = request(signedUrl, { method: 'PUT', headers: { 'content-type': 'application/zip' } });
+    const answered = once(sending, 'response');
+    await pipeline(archive.outputStream, sending);
+    expect((await answered)[0].statusCode).toBe(200);
+    await becomesActive(publisher);
+
+    const after = service.told('maxRss');
+    service.ask('memory');
+    expect((await after).maxRss - atFirst).toBeLessThan(200_000_000);
+  });
+});
+
+function* megabytes(count: number): Generator<Buffer> {
+  for (let index = 0; index < count; index += 1) yield Buffer.alloc(1_000_000, index);
+}

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { ConfigurationInput } from '../../src/service/configuration.js';
+import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
+
+/** A whole service on a free port of loopback, stopped at the end of the test that asks for it. */
+export async function serviceForTest(
+  input: ConfigurationInput = {},
+  parts: ServiceParts = {},
+): Promise<RunningService> {
+  const service = await startService({ graceMs: 1_000, ...input }, { log: () => {}, ...parts });
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+/** An empty folder, removed at the end of the test that asks for it. */
+export function folderForTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'regen-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is for the test to assert
+export type Answered = any;
+
+/** One request; the answer's body is read as JSON where it is JSON. */
+export async function ask(
+  url: string,
+  { token, json, ...init }: RequestInit & { token?: string; json?: unknown } = {},
+): Promise<{ status: number; headers: Headers; body: Answered }> {
+  const headers = new Headers(init.headers);
+  if (token) headers.set('authorization', `Bearer ${token}`);
+  if (json !== undefined) headers.set('content-type', 'application/json');
+  const body = json === undefined ? init.body : JSON.stringify(json);
+  const answer = await fetch(url, { ...init, headers, body });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** What `publisherForTest` made. */
+export interface TestPublisher {
+  readonly url: string;
+  readonly ownerToken: string;
+  readonly personalAccessToken: string;
+}
+
+/** The publisher `acme`, with a personal access token. */
+export async function publisherForTest({
+  url,
+  ownerToken,
+}: Pick<RunningService, 'url' | 'ownerToken'>): Promise<TestPublisher> {
+  const post = { method: 'POST', token: ownerToken };
+  await succeed(ask(`${url}/publishers`, { ...post, json: { id: 'acme', name: 'Acme' } }));
+  const { token } = await succeed(ask(`${url}/publishers/acme/tokens`, { ...post, json: { name: 'test' } }));
+  return { url, ownerToken, personalAccessToken: token };
+}
+
+/** Registers a version of the node `pack` and gives the answer: `{ node_version, signedUrl }`. */
+export function register(
+  { url, ownerToken, personalAccessToken }: TestPublisher,
+  version = '1.0.0',
+): Promise<{ node_version: Answered; signedUrl: string }> {
+  return succeed(
+    ask(`${url}/publishers/acme/nodes/pack/versions`, {
+      method: 'POST',
+      token: ownerToken,
+      json: {
+        node: { id: 'pack', name: 'Pack' },
+        node_version: { version },
+        personal_access_token: personalAccessToken,
+      },
+    }),
+  );
+}
+
+/** Sends an archive to a signed URL. */
+export function upload(signedUrl: string, body: Buffer, init: RequestInit = {}): ReturnType<typeof ask> {
+  return ask(signedUrl, {
+    method: 'PUT',
+    body: new Uint8Array(body),
+    ...init,
+    headers: { 'content-type': 'application/zip', ...init.headers },
+  });
+}
+
+/** The version `pack` has under this number, as its owner sees it. */
+export async function versionOf({ url, ownerToken }: TestPublisher, version = '1.0.0'): Promise<Answered> {
+  return succeed(ask(`${url}/nodes/pack/versions/${encodeURIComponent(version)}`, { token: ownerToken }));
+}
+
+async function succeed(answer: ReturnType<typeof ask>): Promise<Answered> {
+  const { status, body } = await answer;
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
