@@ -6,7 +6,7 @@ import type { Answer } from './transport.js';
 const errorBodyBytes = 64 * 1024;
 
 /** Reads a whole body, at most `limit` bytes of it; more is an error where `cut` is false. */
-export async function readAll(answer: Answer, limit: number, cut = false): Promise<Buffer> {
+async function readAll(answer: Answer, limit: number, cut = false): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of answer.body) {

@@ -59,7 +59,7 @@ export interface RawRequest extends Pick<CallOptions, 'signal' | 'retries'> {
 
 export type RawAnswer = Pick<Answer, 'status' | 'headers' | 'body' | 'url'>;
 
-export interface Plumbing {
+interface Plumbing {
   /** Calls an operation and tells the status and headers, too. */
   request<Op extends Operation>(
     operation: Op,

@@ -32,7 +32,7 @@ export interface HttpOptions extends TransportOptions {
   readonly random?: () => number;
 }
 
-export type Token = string | (() => string | undefined | Promise<string | undefined>);
+type Token = string | (() => string | undefined | Promise<string | undefined>);
 
 export interface HttpRequest {
   readonly method: string;

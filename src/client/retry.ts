@@ -27,7 +27,7 @@ export function mayRepeat({ method, keyHonoured }: Attempted, error: ClientError
 }
 
 /** The longest pause asked for by a service that is waited out before the error is shown instead. */
-export const longestRetryAfterMs = 120_000;
+const longestRetryAfterMs = 120_000;
 const longestPauseMs = 10_000;
 
 /**

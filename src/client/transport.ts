@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { InvalidRequestError, NetworkError } from './errors.js';
 import { networkError, stallError, timeoutError } from './network.js';
@@ -69,8 +69,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
           sent = 'unknown';
         }),
       );
-      const body =
-        typeof exchange.body === 'function' ? await exchange.body(() => limit.moved()) : exchange.body;
+      const body = await open(exchange.body, limit);
       limit.moved();
       try {
         const answering = request(exchange.url, {
@@ -91,14 +90,17 @@ export function createTransport(options: TransportOptions = {}): Transport {
           headers: joined(headers),
           url: exchange.url,
           body: chunks(stream, inWords, limit),
-          discard: () =>
-            stream
+          discard: () => {
+            limit.moved();
+            return stream
               .dump()
               .catch(() => undefined)
-              .finally(() => limit.end()),
+              .finally(() => limit.end());
+          },
         };
       } catch (error) {
         limit.end();
+        if (body instanceof Readable) body.destroy();
         throw inWords(error);
       }
     },
@@ -108,6 +110,19 @@ export function createTransport(options: TransportOptions = {}): Transport {
       await (await loading?.catch(() => undefined))?.close();
     },
   };
+}
+
+async function open(
+  body: Exchange['body'],
+  limit: Limit,
+): Promise<string | Uint8Array | Readable | undefined> {
+  if (typeof body !== 'function') return body;
+  try {
+    return await body(() => limit.moved());
+  } catch (error) {
+    limit.end();
+    throw error;
+  }
 }
 
 async function* chunks(body: Readable, inWords: (error: unknown) => unknown, limit: Limit) {
@@ -144,6 +159,8 @@ class Limit {
     this.passed = new Promise((_, reject) => {
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
     });
+    // It may come while nobody looks at it.
+    this.passed.catch(() => undefined);
     exchange.signal?.addEventListener('abort', this.abort, { once: true });
     this.start(exchange.idleMs ?? exchange.timeoutMs);
   }
@@ -182,8 +199,8 @@ interface Connections {
 
 async function connect({ env = {}, ca }: TransportOptions): Promise<Connections> {
   const { Agent, EnvHttpProxyAgent, request } = await import('undici');
-  const trust = ca === undefined ? undefined : { ca: [...(await builtInCertificates()), ca] };
-  const direct = new Agent({ connect: { ...trust } });
+  const trust = ca === undefined ? {} : { ca: [...(await builtInCertificates()), await certificates(ca)] };
+  const direct = new Agent({ connect: trust });
   const httpProxy = proxyFrom(env, 'http_proxy');
   const httpsProxy = proxyFrom(env, 'https_proxy');
   if (!httpProxy && !httpsProxy) {
@@ -196,9 +213,9 @@ async function connect({ env = {}, ca }: TransportOptions): Promise<Connections>
     noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
     // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does it.
     proxyTunnel: false,
-    connect: { ...trust },
-    requestTls: { ...trust },
-    proxyTls: { ...trust },
+    connect: trust,
+    requestTls: trust,
+    proxyTls: trust,
   });
   return {
     request,
@@ -215,6 +232,17 @@ function proxyFrom(env: Readonly<Record<string, string | undefined>>, name: stri
     throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
   }
   return address;
+}
+
+/** Node takes what is no certificate without a word, and trusts nothing more than before. */
+async function certificates(ca: string): Promise<string> {
+  const { X509Certificate } = await import('node:crypto');
+  try {
+    new X509Certificate(ca);
+  } catch {
+    throw new InvalidRequestError([{ path: ['ca'], message: 'must hold certificates in PEM form' }]);
+  }
+  return ca;
 }
 
 async function builtInCertificates(): Promise<readonly string[]> {

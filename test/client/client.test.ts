@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.js';
 import { InvalidRequestError, ResponseError, ServiceError } from '../../src/client/errors.js';
 import { contract } from '../../src/contract/index.js';
+import { operations } from '../../src/contract/operation.js';
 import { fakeClock, json, type Reply, serve } from './server.js';
 
 async function clientOf(reply: Reply, options: Partial<ClientOptions> = {}) {
@@ -238,6 +239,16 @@ describe("the service's errors", () => {
       setTimeout(() => response.destroy(), 10);
     });
     expect(await failure(client.user.me())).toMatchObject({ name: 'ServiceError', status: 404 });
+  });
+});
+
+describe('the contract', () => {
+  it('names no query parameter like a path parameter or like the body', () => {
+    for (const [name, { params, query }] of operations(contract)) {
+      const taken = ['body', ...Object.keys(params.shape)];
+      const twice = Object.keys(query?.shape ?? {}).filter((field) => taken.includes(field));
+      expect(twice, name).toEqual([]);
+    }
   });
 });
 

@@ -147,6 +147,13 @@ describe('an upload', () => {
     expect(await failure(upload)).toMatchObject({ name: 'InvalidRequestError' });
   });
 
+  it('does not wait for ever for the rest of an answer that says it all', async () => {
+    const url = await serveRaw((request, response) => {
+      request.resume().on('end', () => response.write('stored'));
+    });
+    await clientOf().upload(url, { openStream: () => streamOf(content), size: content.length, stallMs: 150 });
+  });
+
   it('ends on a signal', async () => {
     const url = await serveRaw(() => undefined);
     const reason = new Error('enough');

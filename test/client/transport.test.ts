@@ -139,6 +139,14 @@ describe('TLS', () => {
     expect(await clientOf(await secure(), { ca: cert }).user.me()).toEqual({ id: 'safe' });
   });
 
+  it.each(['', 'nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
+    'refuses %j as certificates to trust',
+    async (ca) => {
+      const error = await failure(clientOf('https://127.0.0.1:1', { ca }).user.me());
+      expect(error.message).toBe('ca must hold certificates in PEM form');
+    },
+  );
+
   it('is not left by a redirect', async () => {
     const plain = await serve((_, response) => response.end('{}'));
     const client = clientOf(await secure('', `${plain.url}/x`), { ca: cert });
