@@ -10,6 +10,7 @@ import {
   isMany,
   isObject,
   isUnknown,
+  known,
   list,
   type Machine,
   type Scope,
@@ -24,7 +25,7 @@ export function evaluate(expression: Expression, scope: Scope, machine: Machine)
   machine.spend(1);
   if (!machine.enter()) return unknownAt(expression);
   try {
-    return value(expression, scope, machine) ?? unknownAt(expression);
+    return known(value(expression, scope, machine), unknownAt(expression));
   } finally {
     machine.leave();
   }
@@ -88,11 +89,11 @@ function value(expression: Expression, scope: Scope, machine: Machine): Value | 
 
 /** A list that was built costs steps by its size, or doubling one would be cheap. */
 function charged(result: Value | undefined, machine: Machine): Value | undefined {
-  if (isObject(result ?? null)) {
-    const object = result as Exclude<Value, string | bigint | number | boolean | null>;
-    if (object.kind === 'list') machine.spend(object.items.length);
-    if (object.kind === 'dict') machine.spend(object.entries.size);
-  } else if (typeof result === 'string') machine.spend(result.length >> 6);
+  if (typeof result === 'string') machine.spend(result.length >> 6);
+  else if (result !== undefined && isObject(result)) {
+    if (result.kind === 'list') machine.spend(result.items.length);
+    if (result.kind === 'dict') machine.spend(result.entries.size);
+  }
   return result;
 }
 
@@ -334,7 +335,7 @@ export function bind(
     const at = starred !== -1 && index > starred ? index - target.items.length : index;
     bind(
       one,
-      items?.at(at) ?? unknown(isObject(value) && 'text' in value ? value.text : shown(target)),
+      known(items?.at(at), unknown(isObject(value) && 'text' in value ? value.text : shown(target))),
       scope,
       set,
     );

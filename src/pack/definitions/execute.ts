@@ -10,6 +10,7 @@ import {
   type InstanceValue,
   isMany,
   isObject,
+  known,
   type Machine,
   type Scope,
   truth,
@@ -108,7 +109,10 @@ function branch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
   const test = statement.test && truth(evaluate(statement.test, frame.scope, frame.machine));
   if (test !== undefined) return execute(test ? statement.body : statement.otherwise, frame);
   const maybe: Frame = { ...frame, certainty: frame.certainty === 'fallback' ? 'fallback' : 'maybe' };
-  const endings = [execute(statement.body, maybe), execute(statement.otherwise, maybe)];
+  const endings = frame.machine.maybe(() => [
+    execute(statement.body, maybe),
+    execute(statement.otherwise, maybe),
+  ]);
   return endings[0] && endings[0] === endings[1] ? endings[0] : undefined;
 }
 
@@ -158,7 +162,7 @@ function assign(statement: Statement & { kind: 'assign' }, frame: Frame): void {
       machine.call(machine.attribute(before, update, shown(target)), args([value], shown(statement.value)));
       return;
     }
-    value = binary(statement.operator, before, value) ?? unknown(shown(statement.value));
+    value = known(binary(statement.operator, before, value), unknown(shown(statement.value)));
   }
   for (const target of statement.targets) bind(target, value, scope, (one, inner) => set(one, inner, frame));
 }

@@ -19,6 +19,7 @@ import {
   type FunctionValue,
   find,
   isObject,
+  known,
   lineage,
   list,
   type Machine,
@@ -32,7 +33,7 @@ import {
 export class OutOfSteps extends Error {}
 
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
-const MAX_DEPTH = 400;
+const MAX_DEPTH = 800;
 const MAX_CALLS = 40;
 
 /** Follows a pack's code as far as it is plain, without running any of it. */
@@ -40,6 +41,8 @@ export class Interpreter implements Machine {
   #steps = 0;
   #depth = 0;
   #calls = 0;
+  #maybe = 0;
+  readonly #running = new Set<FunctionValue['body']>();
   readonly #loaded = new Map<string, ModuleValue>();
   readonly #bodies = new WeakMap<FunctionSyntax, Statement[]>();
 
@@ -50,7 +53,7 @@ export class Interpreter implements Machine {
 
   /** Runs `work` with at most `steps` steps; undefined when they did not suffice. */
   within<Result>(steps: number, work: () => Result): Result | undefined {
-    const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls };
+    const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls, maybe: this.#maybe };
     this.#steps = steps;
     try {
       return work();
@@ -61,6 +64,7 @@ export class Interpreter implements Machine {
       this.#steps = before.steps;
       this.#depth = before.depth;
       this.#calls = before.calls;
+      this.#maybe = before.maybe;
     }
   }
 
@@ -73,6 +77,15 @@ export class Interpreter implements Machine {
     if (this.#depth >= MAX_DEPTH) return false;
     this.#depth++;
     return true;
+  }
+
+  maybe<Result>(work: () => Result): Result {
+    this.#maybe++;
+    try {
+      return work();
+    } finally {
+      this.#maybe--;
+    }
   }
 
   leave(): void {
@@ -97,8 +110,23 @@ export class Interpreter implements Machine {
     const module = newModule(path, file !== undefined);
     this.#loaded.set(path, module);
     if (file)
-      execute(file.statements, { scope: module.scope, machine: this, returned: [], certainty: 'certain' });
+      this.#fresh(() =>
+        execute(file.statements, { scope: module.scope, machine: this, returned: [], certainty: 'certain' }),
+      );
     return module;
+  }
+
+  /** A module runs as if nothing had called for it, so its own calls have their own allowance. */
+  #fresh(work: () => void): void {
+    const [calls, maybe] = [this.#calls, this.#maybe];
+    this.#calls = 0;
+    this.#maybe = 0;
+    try {
+      work();
+    } finally {
+      this.#calls = calls;
+      this.#maybe = maybe;
+    }
   }
 
   /** `name` may begin with dots. Modules of other packages become externals. */
@@ -129,7 +157,7 @@ export class Interpreter implements Machine {
   }
 
   attribute(object: Value, name: string, text: string): Value {
-    return this.#attribute(object, name, text) ?? unknown(text);
+    return known(this.#attribute(object, name, text), unknown(text));
   }
 
   #attribute(object: Value, name: string, text: string): Value | undefined {
@@ -138,12 +166,14 @@ export class Interpreter implements Machine {
     if (!isObject(object)) return undefined;
     switch (object.kind) {
       case 'module':
-        return object.scope.names.get(name) ?? this.#submodule(object, name) ?? moduleSpecial(object, name);
+        if (object.scope.names.has(name)) return object.scope.names.get(name);
+        return this.#submodule(object, name) ?? moduleSpecial(object, name);
       case 'class':
         return this.#classAttribute(object, name);
       case 'instance':
         if (name === '__class__') return object.class;
-        return object.attributes.get(name) ?? this.#bound(find(object.class, name), object, object.class);
+        if (object.attributes.has(name)) return object.attributes.get(name);
+        return this.#bound(find(object.class, name), object, object.class);
       case 'super':
         return this.#bound(inherited(object.owner, object.self, name), object.self, object.owner);
       case 'path':
@@ -154,9 +184,11 @@ export class Interpreter implements Machine {
         return name === '__func__' ? object.function : name === '__self__' ? object.self : undefined;
       case 'external':
         // What a call was given is what `schema.inputs` and the like hold afterwards.
-        return (
-          object.called?.named.get(name) ?? { kind: 'external', name: `${object.name}.${name}`, of: object }
-        );
+        return known(object.called?.named.get(name), {
+          kind: 'external',
+          name: `${object.name}.${name}`,
+          of: object,
+        });
       default:
         return undefined;
     }
@@ -192,7 +224,7 @@ export class Interpreter implements Machine {
 
   call(callee: Value, given: Arguments): Value {
     this.spend(1);
-    return this.#call(callee, given) ?? unknown(given.text);
+    return known(this.#call(callee, given), unknown(given.text));
   }
 
   #call(callee: Value, given: Arguments): Value | undefined {
@@ -237,31 +269,51 @@ export class Interpreter implements Machine {
   }
 
   #run(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
-    if (this.#calls >= MAX_CALLS || !this.enter()) return undefined;
+    // A call that a module makes may use up half of what is left; then it is unknown, and the rest still readable.
+    if (this.#calls > 0) return this.#enterFunction(callee, given, self);
+    const share = Math.floor(this.#steps / 2);
+    const before = this.#steps;
+    let left = 0;
+    const result = this.within(share, () => {
+      try {
+        return { value: this.#enterFunction(callee, given, self) };
+      } finally {
+        left = Math.max(0, this.#steps);
+      }
+    });
+    this.#steps = before - (share - left);
+    return result?.value;
+  }
+
+  #enterFunction(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
+    const { body } = callee;
+    const again = this.#running.has(body);
+    // Recursion that nothing known will end would only multiply.
+    if (this.#calls >= MAX_CALLS || (again && this.#maybe > 0) || !this.enter()) return undefined;
     this.#calls++;
+    this.#running.add(body);
     try {
-      const scope: Scope = {
-        names: parameters(callee, given),
-        parent: callee.scope,
-        module: callee.scope.module,
-        elsewhere: new Map(),
-      };
-      if (callee.owner) scope.names.set('__class__', callee.owner).set('__self__', self ?? callee.owner);
-      if (callee.body.kind !== 'function') return evaluate(callee.body, scope, this);
-      const returned: Value[] = [];
-      const ending = execute(this.#body(callee.body), {
-        scope,
-        machine: this,
-        returned,
-        certainty: 'certain',
-      });
-      if (ending === 'raise' && returned.length === 0) return undefined;
-      if (returned.length === 0) return null;
-      return returned.reduceRight((last, earlier) => either(last, earlier, given.text));
+      return this.#result(callee, given, self);
     } finally {
       this.#calls--;
+      if (!again) this.#running.delete(body);
       this.leave();
     }
+  }
+
+  #result(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
+    const scope: Scope = {
+      names: parameters(callee, given),
+      parent: callee.scope,
+      module: callee.scope.module,
+      elsewhere: new Map(),
+    };
+    if (callee.owner) scope.names.set('__class__', callee.owner).set('__self__', self ?? callee.owner);
+    if (callee.body.kind !== 'function') return evaluate(callee.body, scope, this);
+    const returned: Value[] = [];
+    const ending = execute(this.#body(callee.body), { scope, machine: this, returned, certainty: 'certain' });
+    if (returned.length === 0) return ending === 'raise' ? undefined : null;
+    return returned.reduceRight((last, earlier) => either(last, earlier, given.text));
   }
 
   #body(syntax: FunctionSyntax): Statement[] {
@@ -280,7 +332,10 @@ function own(table: Record<string, Imitation>, name: string): Imitation | undefi
 }
 
 function native(method: Imitation, text: string): Value {
-  return { kind: 'native', call: (given, machine) => method(given, machine) ?? unknown(given.text || text) };
+  return {
+    kind: 'native',
+    call: (given, machine) => known(method(given, machine), unknown(given.text || text)),
+  };
 }
 
 function newModule(path: string, isFile: boolean): ModuleValue {

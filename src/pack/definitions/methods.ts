@@ -197,9 +197,9 @@ export const dictMethods: Methods<DictValue> = {
   },
   pop: (self, { list: [key, otherwise] }) => {
     if (key === undefined || isObject(key)) return undefined;
-    const found = self.entries.get(key) ?? otherwise;
+    const found = self.entries.get(key);
     self.entries.delete(key);
-    return found;
+    return found === undefined ? otherwise : found;
   },
   clear: (self) => {
     self.entries.clear();

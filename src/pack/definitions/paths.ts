@@ -1,6 +1,6 @@
 import type { Imitation } from './builtins.js';
 import { joinPath } from './operators.js';
-import { type Arguments, isObject, list, type Machine, unknown, type Value } from './values.js';
+import { type Arguments, isObject, known, list, type Machine, unknown, type Value } from './values.js';
 
 /*
  * Packs find their own modules by listing folders. The files of a pack are known, so these answer for paths that start at
@@ -171,5 +171,5 @@ export function pathAttribute(at: string, wanted: string, text: string): Value |
       path(typeof end === 'string' ? at.slice(0, at.length - suffix(at).length) + end : undefined),
   };
   const method = Object.hasOwn(methods, wanted) ? methods[wanted] : undefined;
-  return method && { kind: 'native', call: (given, machine) => method(given, machine) ?? unknown(text) };
+  return method && { kind: 'native', call: (given, machine) => known(method(given, machine), unknown(text)) };
 }

@@ -137,6 +137,8 @@ export interface Machine {
   spend(cost: number): void;
   /** Goes one level deeper; false where that would be too deep. Every true needs its `leave`. */
   enter(): boolean;
+  /** Runs what may or may not run. */
+  maybe<Result>(work: () => Result): Result;
   leave(): void;
   importModule(name: string, from: ModuleValue | undefined): Value;
   loadFile(path: string): ModuleValue | undefined;
@@ -147,6 +149,11 @@ export interface Machine {
 
 export function unknown(text: string, many = false): UnknownValue {
   return many ? { kind: 'unknown', text, many } : { kind: 'unknown', text };
+}
+
+/** Like `??`, which must not be used on values: it would take Python's None for nothing at all. */
+export function known(value: Value | undefined, otherwise: Value): Value {
+  return value === undefined ? otherwise : value;
 }
 
 export function list(items: Value[], of: ListValue['of'] = 'list'): ListValue {
