@@ -71,9 +71,9 @@ function* matches(text: string): Generator<{ index: number; kind: string }> {
 
 /** `hf_xxxxxxxx` in a readme is no secret. Real keys are random: many different characters, and no such words. */
 function isPlaceholder(match: string): boolean {
-  const random = match.slice(-30);
+  const random = match.slice(-40);
   return (
-    new Set(random).size < 8 || /example|your|placeholder|dummy|redacted|x{6}|1234567|abcdef/i.test(match)
+    new Set(random).size < 8 || /example|your|placeholder|dummy|redacted|x{6}|1234567|abcdef/i.test(random)
   );
 }
 

@@ -1,0 +1,419 @@
+import { describe, expect, it } from 'vitest';
+import { readManifest } from '../../src/pack/manifest.js';
+import { emptyFolder, folderOf } from './folders.js';
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+const least = '[project]\nname = "hello-nodes"\nversion = "1.0.0"\n';
+const publisher = '[tool.hostui]\nPublisherId = "hello"\n';
+
+const read = async (pyproject: string | Buffer, files: Files = {}, options?: { publisher?: string }) =>
+  readManifest(await folderOf({ 'pyproject.toml': pyproject, ...files }), options);
+
+async function manifest(pyproject: string, files?: Files, options?: { publisher?: string }) {
+  const result = await read(pyproject, files, options);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.manifest;
+}
+
+async function problems(pyproject: string | Buffer, files?: Files): Promise<Record<string, string>> {
+  const result = await read(pyproject, files);
+  return result.ok ? {} : Object.fromEntries(result.problems.map(({ where, message }) => [where, message]));
+}
+
+describe('a manifest', () => {
+  it('is read into what publishing sends', async () => {
+    const text = `
+      [project]
+      name = "Hello-Nodes"
+      description = "Greets people."
+      version = "1.2.3"
+      license = { file = "LICENSE.txt" }
+      keywords = ["text", "greeting"]
+      authors = [{ name = "Ada", email = "ada@example.com" }, { name = "Bob" }]
+      dependencies = ["numpy>=1.26", "hostui-frontend-package>=1.25.0, <2", "requests[socks]; python_version < '3.12'"]
+      classifiers = [
+        "Programming Language :: Python :: 3",
+        "Operating System :: POSIX :: Linux",
+        "Operating System :: Microsoft :: Windows",
+        "Environment :: Console",
+        "Environment :: GPU :: NVIDIA CUDA",
+        "Environment :: NPU :: Huawei Ascend",
+      ]
+      [project.urls]
+      Homepage = "https://hello.example"
+      Repository = "https://git.example/hello/nodes"
+      [tool.hostui]
+      PublisherId = "hello"
+      DisplayName = "Hello Nodes"
+      Icon = "https://hello.example/icon.png"
+      Banner = "https://hello.example/banner.png"
+      Category = "text"
+      includes = ["dist"]
+      requires-hostui = ">=1.0.0"
+    `;
+    const supported = {
+      supported_os: ['POSIX :: Linux', 'Microsoft :: Windows'],
+      supported_accelerators: ['GPU :: NVIDIA CUDA', 'NPU :: Huawei Ascend'],
+      supported_hostui_version: '>=1.0.0',
+      supported_hostui_frontend_version: '>=1.25.0,<2',
+    };
+    expect(await manifest(text, { 'LICENSE.txt': 'MIT' })).toEqual({
+      publisher: 'hello',
+      node: {
+        id: 'Hello-Nodes',
+        name: 'Hello Nodes',
+        description: 'Greets people.',
+        author: 'Ada',
+        license: 'LICENSE.txt',
+        category: 'text',
+        tags: ['text', 'greeting'],
+        repository: 'https://git.example/hello/nodes',
+        icon: 'https://hello.example/icon.png',
+        banner_url: 'https://hello.example/banner.png',
+        ...supported,
+      },
+      version: {
+        version: '1.2.3',
+        dependencies: ['numpy>=1.26', "requests[socks]; python_version < '3.12'"],
+        ...supported,
+      },
+      includes: ['dist'],
+      table: 'hostui',
+      warnings: [],
+    });
+  });
+
+  it('needs no more than name, version and publisher', async () => {
+    expect(await manifest(least + publisher)).toEqual({
+      publisher: 'hello',
+      node: { id: 'hello-nodes', name: 'hello-nodes' },
+      version: { version: '1.0.0', dependencies: [] },
+      includes: [],
+      table: 'hostui',
+      warnings: [],
+    });
+  });
+
+  it('may leave the publisher to the caller, who has the last word', async () => {
+    expect(await manifest(least, {}, { publisher: 'other' })).toMatchObject({
+      publisher: 'other',
+      table: undefined,
+    });
+    expect(await manifest(least + publisher, {}, { publisher: 'other' })).toMatchObject({
+      publisher: 'other',
+    });
+  });
+
+  it('takes empty texts, which templates leave, as absent', async () => {
+    const empty = '[tool.hostui]\nPublisherId = "hello"\nDisplayName = ""\nIcon = " "\nBanner = ""\n';
+    const { node } = await manifest(`[project]\ndescription = ""\n${least.slice(10)}${empty}`);
+    expect(node).toEqual({ id: 'hello-nodes', name: 'hello-nodes' });
+  });
+
+  it('is read from [tool.comfy] where [tool.hostui] is absent', async () => {
+    const comfy = '[tool.comfy]\nPublisherId = "comfy"\nDisplayName = "Old"\n"requires-comfyui" = ">=0.3"\n';
+    expect(await manifest(least + comfy)).toMatchObject({
+      publisher: 'comfy',
+      node: { name: 'Old', supported_hostui_version: '>=0.3' },
+      table: 'comfy',
+    });
+    expect(await manifest(least + publisher + comfy)).toMatchObject({ publisher: 'hello', table: 'hostui' });
+  });
+
+  it('may begin with a byte order mark and have Windows line ends', async () => {
+    const text = `\uFEFF${(least + publisher).replaceAll('\n', '\r\n')}`;
+    expect(await manifest(text)).toMatchObject({ publisher: 'hello', version: { version: '1.0.0' } });
+  });
+
+  it.each([
+    ['license = "MIT"', 'MIT'],
+    ['license = { text = "MIT License" }', 'MIT License'],
+    ['license = { file = "COPYING" }', 'COPYING'],
+    ['license-files = ["LICENSE.md"]', 'LICENSE.md'],
+    ['license-files = ["LICEN[CS]E*"]', undefined],
+    ['license = { file = "" }', undefined],
+    ['license-files = { paths = ["LICENSE"] }', undefined],
+  ])('gives the licence of %s', async (line, license) => {
+    expect((await manifest(`${least}${line}\n${publisher}`, { COPYING: '' })).node.license).toBe(license);
+  });
+
+  it('has a warning where the licence file is not there', async () => {
+    const { warnings } = await manifest(`${least}license = { file = "LICENSE" }\n${publisher}`);
+    expect(warnings).toEqual([{ where: '[project] license', message: 'names LICENSE, which is not there' }]);
+  });
+
+  it.each([
+    'Repository',
+    'repository',
+    'REPOSITORY',
+    'Source Code',
+    'source-code',
+    'Source',
+    'GitHub',
+    'Repo',
+  ])('finds the repository under the label %s', async (label) => {
+    const urls = `[project.urls]\nDocumentation = "https://docs.example"\n"${label}" = "https://git.example/a"\n`;
+    expect((await manifest(least + urls + publisher)).node.repository).toBe('https://git.example/a');
+  });
+
+  it('takes a homepage for the repository only where it is one', async () => {
+    const urls = (url: string) => `[project.urls]\nHomepage = "${url}"\n`;
+    const of = async (url: string) => (await manifest(least + urls(url) + publisher)).node.repository;
+    expect(await of('https://github.com/hello/nodes')).toBe('https://github.com/hello/nodes');
+    expect(await of('https://hello.example')).toBeUndefined();
+  });
+});
+
+const dynamic = (rest: string) => `[project]\nname = "hello"\ndynamic = ["version"]\n${publisher}${rest}`;
+
+describe('a dynamic version', () => {
+  const about = { 'hello/about.py': '"""About."""\n__version__: str = "2.1.0"  # keep\nother = "9.9.9"\n' };
+
+  it.each<[string, string, Files]>([
+    [
+      'setuptools, an attribute of a module',
+      '[tool.setuptools.dynamic]\nversion = { attr = "hello.about.__version__" }',
+      about,
+    ],
+    [
+      'setuptools, an attribute of a package',
+      '[tool.setuptools.dynamic]\nversion = { attr = "hello.VERSION" }',
+      { 'hello/__init__.py': "VERSION = '2.1.0'\n" },
+    ],
+    [
+      'setuptools, below src',
+      '[tool.setuptools.dynamic]\nversion = { attr = "hello.__version__" }',
+      { 'src/hello/__init__.py': '__version__="2.1.0"\n' },
+    ],
+    [
+      'setuptools, in a folder of another name',
+      '[tool.setuptools]\npackage-dir = { "" = "lib" }\n[tool.setuptools.dynamic]\nversion = { attr = "hello.__version__" }',
+      { 'lib/hello.py': '__version__ = "2.1.0"\n' },
+    ],
+    [
+      'setuptools, an attribute of the pack itself',
+      '[tool.setuptools.dynamic]\nversion = { attr = "__version__" }',
+      { '__init__.py': '__version__ = "2.1.0"\r\n' },
+    ],
+    [
+      'setuptools, a file',
+      '[tool.setuptools.dynamic]\nversion = { file = "VERSION" }',
+      { VERSION: '\uFEFF2.1.0\r\n' },
+    ],
+    [
+      'setuptools, a list of files',
+      '[tool.setuptools.dynamic]\nversion = { file = ["VERSION.txt"] }',
+      { 'VERSION.txt': '2.1.0\n' },
+    ],
+    ['hatch', '[tool.hatch.version]\npath = "hello/about.py"', about],
+    [
+      'hatch with a pattern',
+      '[tool.hatch.version]\npath = "pack.json"\npattern = \'"release": "(?P<version>[^"]+)"\'',
+      { 'pack.json': '{ "release": "2.1.0" }' },
+    ],
+    ['pdm', '[tool.pdm.version]\nsource = "file"\npath = "hello/about.py"', about],
+    ['flit', '[tool.flit.module]\nname = "hello"', { 'hello.py': '__version__ = "2.1.0"\n' }],
+    ['poetry', '[tool.poetry]\nversion = "2.1.0"', {}],
+    ['the table of the host', '[tool.hostui.version]\npath = "hello/about.py"', about],
+  ])('is read as %s does, without running code', async (_, rest, files) => {
+    expect((await manifest(dynamic(rest), files)).version.version).toBe('2.1.0');
+  });
+
+  it('of other packs stands in [tool.comfy.version]', async () => {
+    const text =
+      '[project]\nname = "hello"\ndynamic = ["version"]\n[tool.comfy]\nPublisherId = "hello"\n[tool.comfy.version]\npath = "v.py"\n';
+    expect((await manifest(text, { 'v.py': 'VERSION = "2.1.0"' })).version.version).toBe('2.1.0');
+  });
+
+  it.each<[string, string, Files, string]>([
+    [
+      'computed',
+      '[tool.hatch.version]\npath = "v.py"',
+      { 'v.py': '__version__ = compute()\n' },
+      'not written plainly in v.py',
+    ],
+    ['not there', '[tool.hatch.version]\npath = "v.py"', {}, 'v.py, which is not there'],
+    [
+      'outside the pack',
+      '[tool.hatch.version]\npath = "../../../../../../etc/hostname"',
+      {},
+      'outside the pack',
+    ],
+    ['at an absolute path', '[tool.hatch.version]\npath = "/etc/hostname"', {}, 'relative to the pack'],
+    [
+      'in an empty file',
+      '[tool.setuptools.dynamic]\nversion = { file = "VERSION" }',
+      { VERSION: '\n' },
+      'empty',
+    ],
+    [
+      'found by a broken pattern',
+      '[tool.hatch.version]\npath = "v.py"\npattern = "("',
+      { 'v.py': '' },
+      'the pattern (',
+    ],
+    ['in no attribute', '[tool.setuptools.dynamic]\nversion = { attr = "a.b.c" }', {}, 'a.b.c'],
+    [
+      'in what is no attribute',
+      '[tool.setuptools.dynamic]\nversion = { attr = "../x.y" }',
+      {},
+      'not the name',
+    ],
+    ['taken from git', '[tool.setuptools_scm]', {}, 'computed when the pack is built'],
+    [
+      'taken from git by hatch',
+      '[tool.hatch.version]\nsource = "vcs"',
+      {},
+      'computed when the pack is built',
+    ],
+    ['nowhere', '', {}, 'nothing says where'],
+  ])('is a problem in words when it is %s', async (_, rest, files, words) => {
+    expect(await problems(dynamic(rest), files)).toEqual({
+      '[project] version': expect.stringContaining(words),
+    });
+  });
+
+  it('is held to SemVer as a static one is', async () => {
+    expect(await problems(dynamic('[tool.poetry]\nversion = "1.0rc1"'))).toEqual({
+      '[project] version': expect.stringContaining('write 1.0.0-rc.1'),
+    });
+  });
+});
+
+describe('dynamic dependencies', () => {
+  const text = (rest = '') => `${least}dynamic = ["dependencies"]\n${publisher}${rest}`;
+
+  it('are read from requirements.txt, without comments and what only pip understands', async () => {
+    const requirements = [
+      '\uFEFF# what we need',
+      'numpy>=1.26  # arrays',
+      '',
+      'git+https://git.example/a.git#egg=a',
+      'torch==2.1.0 \\',
+      '    --hash=sha256:abc',
+      '--extra-index-url https://index.example/simple',
+      '-r more/extra.txt',
+      'numpy>=1.26',
+    ].join('\r\n');
+    const files = {
+      'requirements.txt': requirements,
+      'more/extra.txt': 'einops\n-r deep.txt',
+      'more/deep.txt': 'tqdm\n-r extra.txt',
+    };
+    const { version, warnings } = await manifest(text(), files);
+    expect(version.dependencies).toEqual([
+      'numpy>=1.26',
+      'git+https://git.example/a.git#egg=a',
+      'torch==2.1.0',
+      'einops',
+      'tqdm',
+    ]);
+    expect(warnings).toEqual([
+      { where: '[project] dependencies', message: expect.stringContaining('--extra-index-url') },
+    ]);
+  });
+
+  it('are read from the files that setuptools is told', async () => {
+    const rest = '[tool.setuptools.dynamic]\ndependencies = { file = ["a.txt", "b.txt"] }';
+    const { version } = await manifest(text(rest), {
+      'a.txt': 'numpy',
+      'b.txt': 'comfyui-frontend-package==1.2.3\ntqdm',
+    });
+    expect(version).toMatchObject({
+      dependencies: ['numpy', 'tqdm'],
+      supported_hostui_frontend_version: '==1.2.3',
+    });
+  });
+
+  it('are a problem where the file is missing or outside the pack', async () => {
+    expect(await problems(text())).toEqual({
+      '[project] dependencies': expect.stringContaining('requirements.txt'),
+    });
+    expect(await problems(text(), { 'requirements.txt': '-r ../../../../../../etc/hosts' })).toEqual({
+      '[project] dependencies': expect.stringContaining('outside the pack'),
+    });
+  });
+
+  it('are none where nobody says they are dynamic', async () => {
+    const { version } = await manifest(least + publisher, { 'requirements.txt': 'numpy' });
+    expect(version.dependencies).toEqual([]);
+  });
+});
+
+describe('what is wrong with a manifest', () => {
+  it('is told all at once, each under its key', async () => {
+    const text = `
+      [project]
+      name = "-hello-"
+      version = "v1.2"
+      description = "${'long '.repeat(300)}"
+      keywords = "text, greeting"
+      [tool.hostui]
+      PublisherId = "Hello World"
+      includes = ["dist", 5]
+    `;
+    expect(await problems(text)).toEqual({
+      '[project] keywords': 'must be a list',
+      '[tool.hostui] includes[1]': 'must be a string',
+    });
+    expect(await problems(text.replace('"text, greeting"', '[]').replace(', 5', ''))).toEqual({
+      '[project] name': expect.stringContaining('letter or digit at both ends'),
+      '[project] version': "'v1.2' is not a semantic version; write 1.2.0",
+      '[project] description': 'must hold at most 1000 characters',
+      '[tool.hostui] PublisherId': expect.stringContaining('lowercase'),
+    });
+  });
+
+  it('is that something is missing', async () => {
+    expect(await problems('')).toEqual({
+      '[project] name': 'is required',
+      '[project] version': 'is required, such as version = "1.0.0"',
+      '[tool.hostui] PublisherId': 'is required',
+    });
+    expect(await problems(`${least}[tool.comfy]\nPublisherId = ""\n`)).toEqual({
+      '[tool.comfy] PublisherId': 'is required',
+    });
+  });
+
+  it.each([
+    ['1.0', '1.0.0'],
+    ['1.0rc1', '1.0.0-rc.1'],
+    ['2.0.0b3', '2.0.0-beta.3'],
+    ['v3.1.4', '3.1.4'],
+    ['01.2.3', '1.2.3'],
+  ])('is a version of Python spelling: %s, refused with %s', async (version, spelling) => {
+    const text = least.replace('1.0.0', version) + publisher;
+    expect(await problems(text)).toEqual({
+      '[project] version': expect.stringContaining(`write ${spelling}`),
+    });
+  });
+
+  it('is that it is no TOML, with line and column', async () => {
+    expect(await problems('[project]\nname = "hello\nversion = "1.0.0"\n')).toEqual({
+      'pyproject.toml:2:14': expect.stringMatching(/^is not valid TOML: [^\n]+$/),
+    });
+  });
+
+  it('is that it is no text, too large or not there', async () => {
+    expect(await problems(Buffer.from([0x5b, 0xff, 0xfe]))).toEqual({
+      'pyproject.toml': 'is not UTF-8 text',
+    });
+    expect(await problems(`# ${'x'.repeat(1024 ** 2)}`)).toEqual({
+      'pyproject.toml': 'is larger than 1 MiB',
+    });
+    expect(await readManifest(await emptyFolder())).toMatchObject({
+      ok: false,
+      problems: [{ where: 'pyproject.toml', message: expect.stringContaining('is missing') }],
+    });
+  });
+});
+
+describe('the example pack', () => {
+  it('has a manifest without a word to say against it', async () => {
+    expect(await readManifest('examples/hello-nodes')).toMatchObject({
+      ok: true,
+      manifest: { publisher: 'hello', node: { id: 'hello-nodes', name: 'Hello Nodes' }, warnings: [] },
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { chooseFiles } from '../../src/pack/files.js';
+import { findSecrets } from '../../src/pack/secrets.js';
+import { type Content, folderOf } from './folders.js';
+
+async function found(files: Readonly<Record<string, Content>>) {
+  return findSecrets((await chooseFiles(await folderOf(files))).files);
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** As random as a key, the same in every run, and in no file of this project as a whole. */
+function random(length: number, letters = alphabet): string {
+  let state = 42;
+  return Array.from({ length }, () => {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    return letters[(state >>> 8) % letters.length];
+  }).join('');
+}
+
+const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const hex = '0123456789abcdef';
+const dashes = '-----';
+const privateKey = (label: string, lineEnd = '\n') =>
+  [
+    `${dashes}BEGIN ${label}PRIVATE KEY${dashes}`,
+    random(64),
+    random(64),
+    `${dashes}END ${label}PRIVATE KEY${dashes}`,
+  ].join(lineEnd);
+
+const shapes: [kind: string, text: string][] = [
+  ['private key', privateKey('')],
+  ['private key', privateKey('RSA ')],
+  ['private key', privateKey('OPENSSH ', '\r\n')],
+  ['private key', `key = """${privateKey('EC ')}"""`],
+  ['private key', `{ "private_key": "${privateKey('', '\\n')}" }`],
+  [
+    'private key',
+    `${dashes}BEGIN RSA PRIVATE KEY${dashes}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n${random(64)}`,
+  ],
+  ['service account key', `"private_key_id": "${random(40, hex)}"`],
+  ['AWS access key', `aws_access_key_id = AKIA${random(16, upper)}`],
+  ['GitHub token', `ghp_${random(36)}`],
+  ['GitHub token', `github_pat_${random(22)}_${random(59)}`],
+  ['GitLab token', `glpat-${random(20)}`],
+  ['OpenAI key', `sk-${random(20)}T3BlbkFJ${random(20)}`],
+  ['OpenAI key', `OPENAI_API_KEY="sk-proj-${random(100)}"`],
+  ['Anthropic key', `sk-ant-api03-${random(90)}`],
+  ['Hugging Face token', `login(token="hf_${random(34)}")`],
+  ['Replicate token', `r8_${random(37)}`],
+  ['Slack token', `xoxb-${random(12, '0123456789')}-${random(24)}`],
+  [
+    'Slack webhook',
+    `https://hooks.slack.com/services/T${random(9, upper)}/B${random(9, upper)}/${random(24)}`,
+  ],
+  ['Discord webhook', `https://discord.com/api/webhooks/${random(18, '0123456789')}/${random(68)}`],
+  ['Stripe key', `sk_live_${random(24)}`],
+  ['Google API key', `AIza${random(35)}`],
+  ['regen token', `REGEN_PUBLISH_TOKEN=regen_pat_${random(40)}`],
+  ['npm token', `npm_${random(36)}`],
+  ['registry token', `//registry.example/:_authToken=${random(36)}`],
+  ['PyPI token', `pypi-AgEI${random(80)}`],
+  ['SendGrid key', `SG.${random(22)}.${random(43)}`],
+];
+
+describe('secrets in text', () => {
+  it.each(shapes)('are found by their shape: %s (%#)', async (kind, text) => {
+    expect(await found({ 'config.py': `# settings\n\n${text}\n` })).toContainEqual({
+      path: 'config.py',
+      line: 3,
+      kind: expect.stringContaining(kind),
+    });
+  });
+
+  it('are never part of the report', async () => {
+    const text = shapes.map(([, secret]) => secret).join('\n');
+    const report = JSON.stringify(await found({ 'all.txt': text }));
+    expect(report).not.toContain(random(12));
+    expect(report).not.toContain(random(12, upper));
+  });
+
+  it('are found in large files, with the right line, also where two chunks meet', async () => {
+    const line = `${'x = 1  # padding'.padEnd(99)}\n`;
+    for (const lines of [2621, 2622, 10_000]) {
+      const text = `${line.repeat(lines)}token = "ghp_${random(36)}"\n${line.repeat(5000)}`;
+      expect(await found({ 'large.py': text })).toEqual([
+        { path: 'large.py', line: lines + 1, kind: 'GitHub token' },
+      ]);
+    }
+  });
+
+  it('are found on every line and reported once each', async () => {
+    const token = `hf_${random(34)}`;
+    expect(await found({ 'a.py': `${token} ${token}\n\n${token}` })).toEqual([
+      { path: 'a.py', line: 1, kind: 'Hugging Face token' },
+      { path: 'a.py', line: 3, kind: 'Hugging Face token' },
+    ]);
+  });
+});
+
+describe('files that are secrets by their nature', () => {
+  it.each([
+    '.env',
+    'server/.env',
+    '.env.local',
+    '.env.production',
+    'id_rsa',
+    'keys/id_ed25519',
+    'cert.p12',
+    '.pypirc',
+    '.netrc',
+    '.git-credentials',
+    '.htpasswd',
+  ])('are named: %s', async (path) => {
+    expect(await found({ [path]: 'anything' })).toEqual([{ path, kind: expect.any(String) }]);
+  });
+
+  it('are named when a link with an innocent name leads to them', async () => {
+    const secrets = await found({ '.env': 'KEY=1', 'settings.txt': { link: '.env' } });
+    expect(secrets.map((secret) => secret.path)).toEqual(['.env', 'settings.txt']);
+  });
+});
+
+describe('an honest pack', () => {
+  it.each<[string, string]>([
+    ['.env.example', 'OPENAI_API_KEY=\n'],
+    ['.env.local.sample', 'TOKEN=\n'],
+    ['environment.py', 'import os\n'],
+    ['id_rsa.pub', `ssh-rsa ${'AAAAB3NzaC1yc2E'.repeat(20)} me@example.com\n`],
+    ['.npmrc', `//registry.example/:_authToken=\${NPM_TOKEN}\nsave-exact=true\n`],
+    ['keys.py', `if pem.startswith("${dashes}BEGIN PRIVATE KEY${dashes}"):\n    load(pem)\n`],
+    ['cert.pem', `${dashes}BEGIN CERTIFICATE${dashes}\n${random(64)}\n${dashes}END CERTIFICATE${dashes}\n`],
+    ['README.md', `export HF_TOKEN=hf_${'x'.repeat(34)}\nsk-proj-${'your-key-here-'.repeat(4)}\n`],
+    ['docs.md', `The key looks like AKIA${'IOSFODNN7EXAMPLE'} or ghp_${'1234567890'.repeat(4)}`],
+    ['nodes.py', 'def hf_download_the_model_and_cache_it_for_later_use(name): ...\n'],
+    ['package-lock.json', `"integrity": "sha512-${random(86)}=="\n`],
+    ['classes.css', '.sk-circle-fade-dot-and-some-more-words-to-make-it-long-enough { }\n'],
+  ])('gives no findings: %s', async (path, text) => {
+    expect(await found({ [path]: text })).toEqual([]);
+  });
+
+  it('has binaries that are passed over', async () => {
+    const bytes = Buffer.concat([Buffer.from([0x89, 0, 1]), Buffer.from(`ghp_${random(36)}`)]);
+    expect(await found({ 'model.bin': bytes })).toEqual([]);
+  });
+});
