@@ -1,0 +1,209 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { publishBody, registryForFile } from '../../support/registry.js';
+import { ask } from '../../support/service.js';
+
+const registry = registryForFile({ limits: { jsonBody: 100_000 } });
+
+/** Sends raw text and gives the whole answer. */
+function raw(text: string): Promise<string> {
+  const { hostname, port } = new URL(registry().url);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+function jsonOf(answer: string): { error: string; message: string } {
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+}
+
+describe('every answer', () => {
+  it('carries a request id of its own and the headers that keep browsers careful', async () => {
+    const [first, second] = [
+      await registry().as('nobody', 'GET', '/health'),
+      await registry().as('nobody', 'GET', '/nowhere'),
+    ];
+    for (const { headers } of [first, second]) {
+      expect(headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('cache-control')).toBe('no-store');
+    }
+    expect(first.headers.get('x-request-id')).not.toBe(second.headers.get('x-request-id'));
+  });
+});
+
+describe('a request the service cannot route or read', () => {
+  const broken: [title: string, method: string, path: string, init: object, status: number, code: string][] =
+    [
+      ['an unknown path', 'GET', '/nowhere', {}, 404, 'not_found'],
+      [
+        'an unknown path with a broken body',
+        'POST',
+        '/nowhere',
+        { json: undefined, body: '{' },
+        404,
+        'not_found',
+      ],
+      ['broken percent-encoding in the path', 'GET', '/nodes/%zz', {}, 400, 'invalid_request'],
+      ['broken percent-encoding in the query', 'GET', '/nodes?search=%zz', {}, 400, 'invalid_request'],
+      ['an overlong UTF-8 path', 'GET', '/nodes/%c0%ae', {}, 400, 'invalid_request'],
+      ['a climbing id', 'GET', '/nodes/..%2fx', {}, 404, 'not_found'],
+      ['a NUL in the path', 'GET', '/nodes/a%00b', {}, 400, 'invalid_request'],
+      ['a NUL in the query', 'GET', '/nodes?search=a%00b', {}, 400, 'invalid_request'],
+      [
+        'a path parameter of 2000 characters',
+        'GET',
+        `/nodes/${'a'.repeat(2000)}`,
+        {},
+        400,
+        'invalid_request',
+      ],
+      ['a path parameter of 1024 characters', 'GET', `/nodes/${'a'.repeat(1024)}`, {}, 404, 'not_found'],
+      ['a page that is no number', 'GET', '/nodes?page=1e3', {}, 400, 'invalid_request'],
+      ['a page given twice', 'GET', '/nodes?page=1&page=2', {}, 400, 'invalid_request'],
+      ['a page below 1', 'GET', '/nodes?page=0', {}, 400, 'invalid_request'],
+      ['a limit above 100', 'GET', '/nodes?limit=101', {}, 400, 'invalid_request'],
+      ['a status there is not', 'GET', '/nodes/x/versions?statuses=Nice', {}, 400, 'invalid_request'],
+    ];
+  it.each(broken)('answers %s in its own words', async (_title, method, path, init, status, code) => {
+    const answer = await ask(registry().url + path, { method, ...init });
+    expect([answer.status, answer.body.error]).toEqual([status, code]);
+    expect(answer.body.message).toMatch(/\S/);
+  });
+
+  it('reaches far pages without an error', async () => {
+    const { body } = await registry().as('nobody', 'GET', `/nodes?page=${Number.MAX_SAFE_INTEGER}&limit=100`);
+    expect(body.nodes).toEqual([]);
+  });
+
+  it('names the methods a path has', async () => {
+    const { status, body, headers } = await registry().as('nobody', 'PATCH', '/publishers/acme');
+    expect([status, body.error, headers.get('allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD, PUT']);
+    const head = await registry().as('nobody', 'HEAD', '/nodes/x/install');
+    expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});
+
+describe('a body', () => {
+  const path = '/publishers';
+  const send = (body: string | Buffer<ArrayBuffer>, type: string | undefined) =>
+    ask(registry().url + path, {
+      method: 'POST',
+      token: registry().tokens.ann,
+      headers: type ? { 'content-type': type } : {},
+      body,
+    });
+
+  it.each([
+    ['{"id":', 'application/json', 400, 'malformed_json'],
+    [Buffer.from([0x22, 0xff, 0x22]), 'application/json', 400, 'malformed_json'],
+    ['id=x', 'application/x-www-form-urlencoded', 415, 'unsupported_media_type'],
+    ['{}', 'text/html', 415, 'unsupported_media_type'],
+    ['{}', 'json', 415, 'unsupported_media_type'],
+    [`{"x":"${'a'.repeat(200_000)}"}`, 'application/json', 413, 'too_large'],
+    ['', 'application/json', 400, 'invalid_request'],
+    ['', 'application/x-www-form-urlencoded', 400, 'invalid_request'],
+    ['[]', 'application/json; charset=utf-8', 400, 'invalid_request'],
+    ['null', 'application/json', 400, 'invalid_request'],
+    ['{"id":"a\\u0000bc","name":"x"}', 'application/json', 400, 'invalid_request'],
+    ['{"id":"abc","name":"\\ud800"}', 'application/json', 400, 'invalid_request'],
+    ['{"id":"abc","name":"x","\\ud800":1}', 'application/json', 400, 'invalid_request'],
+    ['{"id":"abc","name":"x","__proto__":{}}', 'application/json', 400, 'invalid_request'],
+    ['['.repeat(90_000), 'application/json', 400, 'malformed_json'],
+    ['['.repeat(45_000) + ']'.repeat(45_000), 'application/json', 400, 'invalid_request'],
+  ])('that is %.40j with type %s is refused with %i', async (body, type, status, code) => {
+    const answer = await send(body as string, type);
+    expect([answer.status, answer.body.error]).toEqual([status, code]);
+  });
+
+  it('has all its problems named at once, each where it stands', async () => {
+    const { as, tokens } = registry();
+    const body = { ...publishBody(tokens.pat, '1.0'), node: { name: 7, tags: ['a', 1], id: '-' } };
+    const answer = await as('ann', 'POST', '/publishers/acme/nodes/pack/versions', body);
+    const paths = answer.body.details.map(({ path }: { path: string }) => path).sort();
+    expect([answer.status, paths]).toEqual([
+      400,
+      ['node.id', 'node.name', 'node.tags.1', 'node_version.version'],
+    ]);
+    expect(answer.body.message).toContain('and 1 more');
+  });
+
+  it('names the field that holds a NUL, and never gives a long text back', async () => {
+    const { as } = registry();
+    const nul = await as('ann', 'POST', path, { id: 'abc', name: 'a\0b' });
+    expect(nul.body.details[0].path).toBe('name');
+    const long = await as('ann', 'POST', '/bulk/nodes/versions', {
+      node_versions: [],
+      ['k'.repeat(50_000)]: 1,
+    });
+    expect(long.status).toBe(400);
+    expect(JSON.stringify(long.body).length).toBeLessThan(2_000);
+  });
+});
+
+describe('what is not quite HTTP', () => {
+  it.each([
+    ['a nonsense line', 'HELLO\r\n\r\n', 400],
+    ['too many headers', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 413],
+    [
+      'two lengths',
+      'POST /publishers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+    ],
+    ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 405],
+    ['no host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', 403],
+  ])('%s is answered with JSON', async (_title, text, status) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer.toLowerCase()).toContain('x-request-id: ');
+    expect(jsonOf(answer).message).toMatch(/\S/);
+  });
+
+  it('an unknown expectation is ignored', async () => {
+    const answer = await raw(
+      'GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: cake\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+});
+
+describe('a service on loopback', () => {
+  const status = async (host: string) =>
+    Number((await raw(`GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(9, 12));
+
+  it('answers to the names of loopback, with any port', async () => {
+    for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:80', '127.9.9.9', '[::1]', '[::1]:7717']) {
+      expect([host, await status(host)]).toEqual([host, 200]);
+    }
+  });
+
+  it('refuses every other name, which a hostile page may have pointed at it', async () => {
+    for (const host of [
+      'example.org',
+      'localhost.example.org',
+      '127.0.0.1.example.org',
+      '10.0.0.1',
+      '[::2]',
+    ]) {
+      expect([host, await status(host)]).toEqual([host, 403]);
+    }
+  });
+});
+
+describe('paths beside the contract', () => {
+  it('describe the interface and tell that the service lives', async () => {
+    const { ok } = registry();
+    expect(await ok('nobody', 'GET', '/health')).toEqual({ status: 'ok' });
+    expect(await ok('nobody', 'GET', '/ready')).toEqual({ status: 'ready' });
+    const document = await ok('nobody', 'GET', '/openapi.json');
+    expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: registry().url }]]);
+    expect(document.paths['/nodes/{nodeId}'].get.operationId).toBe('node.get');
+  });
+});
