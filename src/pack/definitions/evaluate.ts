@@ -7,6 +7,7 @@ import {
   type DictValue,
   dict,
   type FunctionValue,
+  isAbsent,
   isMany,
   isObject,
   isUnknown,
@@ -207,7 +208,7 @@ function dictionary(
     else if (isObject(inner) && inner.kind === 'dict') {
       machine.spend(result.entries.size + inner.entries.size);
       result = merged(result, inner);
-    } else result.rest.push({ key: unknown(`**${shown(entry.value)}`), value: inner });
+    } else if (!isAbsent(inner)) result.rest.push({ key: unknown(`**${shown(entry.value)}`), value: inner });
   }
   return result;
 }

@@ -86,7 +86,9 @@ class Extraction {
   }
 
   #report(file: string, line: number, what: string): void {
-    if (this.#unresolved.length < 1000) this.#unresolved.push({ file, line, what });
+    const same = (one: Unresolved) => one.file === file && one.line === line && one.what === what;
+    if (this.#unresolved.length < 500 && !this.#unresolved.some(same))
+      this.#unresolved.push({ file, line, what });
   }
 
   #computed(value: Value, what: string): void {

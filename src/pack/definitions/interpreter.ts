@@ -2,6 +2,7 @@ import { builtins, type Imitation } from './builtins.js';
 import { evaluate } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
+import { hostConstant } from './host-constants.js';
 import { methodOf } from './methods.js';
 import { either } from './operators.js';
 import type { PackModules } from './pack-modules.js';
@@ -167,7 +168,7 @@ export class Interpreter implements Machine {
     switch (object.kind) {
       case 'module':
         if (object.scope.names.has(name)) return object.scope.names.get(name);
-        return this.#submodule(object, name) ?? moduleSpecial(object, name);
+        return this.#submodule(object, name) ?? moduleSpecial(object, name) ?? absent(object, text);
       case 'class':
         return this.#classAttribute(object, name);
       case 'instance':
@@ -184,7 +185,7 @@ export class Interpreter implements Machine {
         return name === '__func__' ? object.function : name === '__self__' ? object.self : undefined;
       case 'external':
         // What a call was given is what `schema.inputs` and the like hold afterwards.
-        return known(object.called?.named.get(name), {
+        return known(object.called?.named.get(name) ?? hostConstant(`${object.name}.${name}`), {
           kind: 'external',
           name: `${object.name}.${name}`,
           of: object,
@@ -263,6 +264,7 @@ export class Interpreter implements Machine {
     if (descends(callee, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) return undefined;
     const made: Value = { kind: 'instance', class: callee, attributes: new Map() };
     const start = find(callee, '__init__');
+    if (start === undefined && descends(callee, 'dict')) return builtins.dict?.(given, this);
     if (start !== undefined && isObject(start) && start.kind === 'function')
       this.#run(start, { ...given, list: [made, ...given.list] }, made);
     return made;
@@ -354,6 +356,11 @@ function newModule(path: string, isFile: boolean): ModuleValue {
   };
   scope.module = module;
   return module;
+}
+
+/** In Python this fails; nothing is known only where the module took everything from another package. */
+function absent(module: ModuleValue, text: string): Value | undefined {
+  return module.scope.names.has('*') ? undefined : { ...unknown(text), absent: true };
 }
 
 function moduleSpecial(module: ModuleValue, name: string): Value | undefined {

@@ -4,6 +4,7 @@ import { equal, MAX_ITEMS, MAX_TEXT, merged } from './operators.js';
 import {
   type DictValue,
   dict,
+  isAbsent,
   isMany,
   isObject,
   type ListValue,
@@ -158,7 +159,7 @@ function update(self: DictValue, given: Parameters<Imitation>[0], machine: Param
     machine.spend(from.entries.size);
     for (const [key, value] of from.entries) self.entries.set(key, value);
     self.rest.push(...from.rest);
-  } else if (more !== undefined) {
+  } else if (more !== undefined && !isAbsent(more)) {
     const pairs = iterate(more);
     if (!pairs) self.rest.push({ key: unknown(given.text), value: more });
     for (const pair of pairs ?? []) {

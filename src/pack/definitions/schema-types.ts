@@ -49,6 +49,7 @@ export const schemaTypes: Record<string, string> = {
   Point: 'POINT',
   FaceAnalysis: 'FACE_ANALYSIS',
   BBOX: 'BBOX',
+  BoundingBox: 'BOUNDING_BOX',
   SEGS: 'SEGS',
   AnyType: '*',
   MODEL_PATCH: 'MODEL_PATCH',

@@ -25,6 +25,8 @@ export interface UnknownValue {
   readonly kind: 'unknown';
   readonly text: string;
   readonly many?: boolean;
+  /** Known to be missing: Python would stop here. */
+  readonly absent?: boolean;
   readonly at?: Place;
 }
 
@@ -196,6 +198,10 @@ export function truth(value: Value): boolean | undefined {
     default:
       return undefined;
   }
+}
+
+export function isAbsent(value: Value): boolean {
+  return isObject(value) && value.kind === 'unknown' && value.absent === true;
 }
 
 export function isMany(value: Value): boolean {
