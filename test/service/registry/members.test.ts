@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { type Registry, registryForFile } from '../../support/registry.js';
+
+const registry = registryForFile();
+
+async function idOf(who: Parameters<Registry['ok']>[0]): Promise<string> {
+  return (await registry().ok(who, 'GET', '/users/me')).id;
+}
+
+describe('members of a publisher', () => {
+  it('are listed for members, in the order of their ids', async () => {
+    const { ok } = registry();
+    const members = await ok('bob', 'GET', '/publishers/acme/members');
+    expect(members.map(({ role }: { role: string }) => role).sort()).toEqual(['member', 'owner']);
+    expect(members.map(({ id }: { id: string }) => id)).toEqual(
+      [await idOf('ann'), await idOf('bob')].sort(),
+    );
+  });
+
+  it('are added before they ever signed in, and take their place when they do', async () => {
+    const { ok, service, url } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'invites', name: 'Invites' });
+    const added = await ok('ann', 'POST', '/publishers/invites/members', {
+      email: 'Zoe@Example.org',
+      role: 'owner',
+    });
+    expect(added).toMatchObject({ role: 'owner', user: { email: 'zoe@example.org' } });
+    const token = await service.signFor({ sub: 'zoe', email: 'zoe@example.ORG' });
+    const answer = await fetch(`${url}/users/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await answer.json()).toMatchObject({ publishers: [{ id: 'invites', role: 'owner' }] });
+    expect(await ok('ann', 'GET', '/publishers/invites/members')).toHaveLength(2);
+  });
+
+  it('are not added twice, and change their role by PUT', async () => {
+    const { as, ok } = registry();
+    const bob = await idOf('bob');
+    const add = (role: string) =>
+      as('ann', 'POST', '/publishers/acme/members', { email: 'bob@example.org', role });
+    expect((await add('member')).status).toBe(200);
+    expect((await add('owner')).body.message).toContain('PUT');
+    expect(await ok('ann', 'GET', '/publishers/acme/members')).toHaveLength(2);
+    const promoted = await ok('ann', 'PUT', `/publishers/acme/members/${bob}`, { role: 'owner' });
+    expect(promoted).toMatchObject({ id: bob, role: 'owner' });
+    await ok('bob', 'PUT', `/publishers/acme/members/${bob}`, { role: 'member' });
+    expect((await as('bob', 'PUT', `/publishers/acme/members/${bob}`, { role: 'owner' })).status).toBe(403);
+  });
+
+  it('never lose their last owner, even when two leave at once', async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'pair', name: 'Pair' });
+    const [ann, eve] = [await idOf('ann'), await idOf('eve')];
+    const alone = await as('ann', 'DELETE', `/publishers/pair/members/${ann}`);
+    expect([alone.status, alone.body.error]).toEqual([400, 'invalid_request']);
+    expect((await as('ann', 'PUT', `/publishers/pair/members/${ann}`, { role: 'member' })).status).toBe(400);
+    await ok('ann', 'POST', '/publishers/pair/members', { email: 'eve@example.org', role: 'owner' });
+    const leaving = [
+      as('ann', 'DELETE', `/publishers/pair/members/${ann}`),
+      as('eve', 'DELETE', `/publishers/pair/members/${eve}`),
+    ];
+    expect((await Promise.all(leaving)).map(({ status }) => status).sort()).toEqual([204, 400]);
+  });
+
+  it('that are none are not found', async () => {
+    const { as } = registry();
+    expect((await as('ann', 'DELETE', '/publishers/acme/members/x')).status).toBe(404);
+    expect((await as('ann', 'PUT', '/publishers/acme/members/x', { role: 'owner' })).status).toBe(404);
+  });
+
+  it('lose what they could do when they are removed', async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'leaver', name: 'Leaver' });
+    await ok('ann', 'POST', '/publishers/leaver/members', { email: 'eve@example.org', role: 'member' });
+    expect((await as('eve', 'GET', '/publishers/leaver/members')).status).toBe(200);
+    await ok('ann', 'DELETE', `/publishers/leaver/members/${await idOf('eve')}`);
+    expect((await as('eve', 'GET', '/publishers/leaver/members')).status).toBe(403);
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { registryForFile } from '../../support/registry.js';
+
+const registry = registryForFile();
+const of = '/publishers/acme/nodes';
+
+describe('a node', () => {
+  it('is created with what people set, and nothing of what others set', async () => {
+    const { as } = registry();
+    const { status, body } = await as('ann', 'POST', of, {
+      id: 'Fine.Node',
+      name: 'Fine',
+      tags: ['a', 'b'],
+      translations: { de: { name: 'Fein' } },
+      downloads: 99,
+      tags_admin: ['x'],
+      status: 'NodeStatusBanned',
+      search_ranking: 5,
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      id: 'Fine.Node',
+      name: 'Fine',
+      tags: ['a', 'b'],
+      downloads: 0,
+      search_ranking: 0,
+    });
+    expect(body).toMatchObject({ status: 'NodeStatusActive', publisher: { id: 'acme' } });
+    for (const absent of ['tags_admin', 'rating', 'repo_stars', 'latest_version'])
+      expect(body).not.toHaveProperty(absent);
+  });
+
+  it('keeps its id from others in every spelling, and leads to the right one', async () => {
+    const { as, ok, url } = registry();
+    await ok('eve', 'POST', '/publishers', { id: 'rival', name: 'Rival' });
+    for (const [who, publisher] of [
+      ['ann', 'acme'],
+      ['eve', 'rival'],
+    ] as const) {
+      const taken = await as(who, 'POST', `/publishers/${publisher}/nodes`, { id: 'fine.node', name: 'x' });
+      expect([taken.status, taken.body.error]).toEqual([400, 'duplicate_node']);
+      expect(taken.body.message).toContain('Fine.Node');
+    }
+    const moved = await fetch(`${url}/nodes/FINE.node/versions?statuses=NodeVersionStatusActive`, {
+      redirect: 'manual',
+    });
+    expect([moved.status, moved.headers.get('location')]).toEqual([
+      302,
+      '/nodes/Fine.Node/versions?statuses=NodeVersionStatusActive',
+    ]);
+    const plain = await fetch(`${url}/nodes/fine.node?include_translations=true`, { redirect: 'manual' });
+    expect(plain.headers.get('location')).toBe('/nodes/Fine.Node?include_translations=true');
+  });
+
+  it.each(['-a', 'a-', '.a', 'a b', 'ü', 'a'.repeat(101), ''])('is refused under the id %j', async (id) => {
+    const { status, body } = await registry().as('ann', 'POST', of, { id, name: 'x' });
+    expect([status, body.details[0].path]).toEqual([400, 'id']);
+  });
+
+  it('is given to one of two who create it at once, in two spellings', async () => {
+    const { as } = registry();
+    const make = (id: string) => as('ann', 'POST', of, { id, name: 'x' });
+    const answers = await Promise.all([make('Race'), make('race'), make('RACE')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+  });
+
+  it('shows its translations only when asked', async () => {
+    const { ok } = registry();
+    expect(await ok('nobody', 'GET', '/nodes/Fine.Node')).not.toHaveProperty('translations');
+    const asked = await ok('nobody', 'GET', '/nodes/Fine.Node?include_translations=true');
+    expect(asked.translations).toEqual({ de: { name: 'Fein' } });
+  });
+
+  it('is updated by merging the fields given', async () => {
+    const { as } = registry();
+    const { body } = await as('ann', 'PUT', `${of}/Fine.Node`, {
+      description: 'Good',
+      tags: ['c'],
+      downloads: 7,
+    });
+    expect(body).toMatchObject({ name: 'Fine', description: 'Good', tags: ['c'], downloads: 0 });
+    const long = await as('ann', 'PUT', `${of}/Fine.Node`, { description: 'a'.repeat(1001) });
+    expect([long.status, long.body.details[0].path]).toEqual([400, 'description']);
+    const big = await as('ann', 'PUT', `${of}/Fine.Node`, { author: 'a'.repeat(200_000) });
+    expect([big.status, big.body.error]).toEqual([400, 'invalid_request']);
+    expect((await as('ann', 'PUT', `${of}/Fine.Node`, { id: 'Other' })).status).toBe(400);
+    const spelled = await as('ann', 'PUT', `${of}/fine.node`, { name: 'x' });
+    expect([spelled.status, spelled.body.message]).toEqual([404, expect.stringContaining('Fine.Node')]);
+  });
+
+  it('named v2 is a node like others', async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', of, { id: 'v2', name: 'Second' });
+    expect((await as('ann', 'PUT', `${of}/v2`, { name: 'Two' })).body.name).toBe('Two');
+  });
+
+  it('keeps its id when it is deleted, and is gone for strangers', async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', of, { id: 'Gone', name: 'Gone' });
+    expect((await as('ann', 'DELETE', `${of}/Gone`)).status).toBe(204);
+    expect((await as('ann', 'DELETE', `${of}/Gone`)).status).toBe(204);
+    expect((await as('eve', 'GET', '/nodes/Gone')).status).toBe(404);
+    expect((await ok('bob', 'GET', '/nodes/Gone')).status).toBe('NodeStatusDeleted');
+    for (const [method, path, json] of [
+      ['POST', of, { id: 'gone', name: 'x' }],
+      ['PUT', `${of}/Gone`, {}],
+    ] as const) {
+      expect((await as('ann', method, path, json)).body.error).toBe('node_deleted');
+    }
+  });
+
+  it('that is banned says why to its members alone', async () => {
+    const { as, ok, change } = registry();
+    await ok('ann', 'POST', of, { id: 'nasty', name: 'Nasty' });
+    const verdict = {
+      status: 'NodeStatusBanned',
+      status_detail: 'malware',
+      details: '{"tags_admin":["bad"]}',
+    };
+    await change((tx) => tx.updateTable('nodes').set(verdict).where('id', '=', 'nasty').execute());
+    expect((await as('nobody', 'GET', '/nodes/nasty')).body.error).toBe('banned');
+    const member = await ok('bob', 'GET', '/nodes/nasty');
+    expect([member.status_detail, member.tags_admin]).toEqual(['malware', undefined]);
+    expect((await ok('admin', 'GET', '/nodes/nasty')).tags_admin).toEqual(['bad']);
+    expect((await as('ann', 'PUT', `${of}/nasty`, { name: 'x' })).body.error).toBe('banned');
+  });
+});
+
+describe('lists of nodes', () => {
+  const ids = (body: { nodes: { id: string }[] }) => body.nodes.map(({ id }) => id);
+
+  it('page in a fixed order, and show strangers what is Active', async () => {
+    const { ok } = registry();
+    const all = await ok('bob', 'GET', `${of}/v2?limit=100`);
+    expect([all.page, all.limit, all.total, all.totalPages]).toEqual([1, 100, ids(all).length, 1]);
+    expect(ids(all)).toContain('Gone');
+    expect(ids(await ok('eve', 'GET', `${of}/v2?limit=100`))).not.toContain('Gone');
+    const [first, second] = [
+      await ok('bob', 'GET', `${of}/v2?limit=2`),
+      await ok('bob', 'GET', `${of}/v2?limit=2&page=2`),
+    ];
+    expect([...ids(first), ...ids(second)]).toEqual(ids(all).slice(0, 4));
+    expect(first.totalPages).toBe(Math.ceil(all.total / 2));
+    expect(ids(await ok('bob', 'GET', `${of}/v2?page=99`))).toEqual([]);
+  });
+
+  it('are searched by words in id, name, description and tags, none of them a pattern', async () => {
+    const { ok } = registry();
+    const fields = { id: 'Finder', name: 'Über 100%_x', description: 'Sharp pictures', tags: ['Lens'] };
+    await ok('ann', 'POST', of, fields);
+    const found = async (search: string) =>
+      ids(await ok('nobody', 'GET', `/nodes?search=${encodeURIComponent(search)}`));
+    for (const search of ['finder', 'ÜBER', '100%_', 'LENS sharp', 'pict']) {
+      expect([search, await found(search)]).toEqual([search, ['Finder']]);
+    }
+    for (const search of ['finder nothing', '1%x', 'f_nder', '\\']) expect(await found(search)).toEqual([]);
+    expect(await found('gone')).toEqual([]);
+    expect((await found('')).length).toBeGreaterThan(2);
+  });
+});
+
+describe('an installation', () => {
+  it('answers with the latest version, or the one named, and counts', async () => {
+    const { as, ok, active } = registry();
+    await ok('ann', 'POST', of, { id: 'popular', name: 'Popular' });
+    expect((await as('nobody', 'GET', '/nodes/popular/install')).status).toBe(404);
+    await active('popular', '1.0.0');
+    await active('popular', '1.1.0');
+    await active('popular', '1.2.0', 'NodeVersionStatusFlagged');
+    expect((await ok('nobody', 'GET', '/nodes/popular/install')).version).toBe('1.1.0');
+    expect((await ok('pat', 'GET', '/nodes/popular/install?version=1.0.0')).version).toBe('1.0.0');
+    expect((await as('ann', 'GET', '/nodes/popular/install?version=1.2.0')).status).toBe(404);
+    expect((await ok('nobody', 'GET', '/nodes/popular')).downloads).toBe(2);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { registryForFile } from '../../support/registry.js';
+
+const registry = registryForFile();
+const banned = (id: string) =>
+  registry().change((tx) =>
+    tx
+      .updateTable('publishers')
+      .set({ status: 'PublisherStatusBanned', status_reason: 'spam' })
+      .where('id', '=', id)
+      .execute(),
+  );
+
+describe('a publisher', () => {
+  it('is created with its creator as the first owner', async () => {
+    const { as } = registry();
+    const body = {
+      id: 'newco',
+      name: 'Newco',
+      website: 'https://example.org',
+      status: 'PublisherStatusBanned',
+    };
+    const created = await as('eve', 'POST', '/publishers', body);
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({
+      id: 'newco',
+      name: 'Newco',
+      website: 'https://example.org',
+      status: 'PublisherStatusActive',
+      members: [{ role: 'owner', user: { email: 'eve@example.org', name: 'eve' } }],
+    });
+    expect(Date.parse(created.body.createdAt)).toBeGreaterThan(0);
+  });
+
+  it('is not created twice, nor under an id that is none', async () => {
+    const { as } = registry();
+    const taken = await as('eve', 'POST', '/publishers', { id: 'acme', name: 'Mine' });
+    expect([taken.status, taken.body.error]).toEqual([400, 'duplicate_publisher']);
+    for (const id of ['ab', 'Acme', '1acme', 'a'.repeat(51), 'a_b']) {
+      const answer = await as('eve', 'POST', '/publishers', { id, name: 'Mine' });
+      expect([id, answer.status, answer.body.details?.[0].path]).toEqual([id, 400, 'id']);
+    }
+  });
+
+  it('is given to one of two who create it at once', async () => {
+    const { as } = registry();
+    const make = (who: 'ann' | 'eve') => as(who, 'POST', '/publishers', { id: 'contested', name: 'Mine' });
+    const statuses = (await Promise.all([make('ann'), make('eve')])).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 400]);
+  });
+
+  it('shows its members to members and admins alone', async () => {
+    const { ok } = registry();
+    const seen = async (who: 'ann' | 'bob' | 'pat' | 'admin' | 'eve' | 'nobody') =>
+      (await ok(who, 'GET', '/publishers/acme')).members?.length;
+    expect(await Promise.all([seen('ann'), seen('bob'), seen('pat'), seen('admin')])).toEqual([2, 2, 2, 2]);
+    expect(await Promise.all([seen('eve'), seen('nobody')])).toEqual([undefined, undefined]);
+  });
+
+  it('is updated field by field, read-only fields and unknown ones ignored', async () => {
+    const { as } = registry();
+    const body = {
+      description: 'Things',
+      id: 'acme',
+      createdAt: '2000-01-01T00:00:00Z',
+      members: [],
+      colour: 1,
+    };
+    const first = await as('ann', 'PUT', '/publishers/acme', body);
+    const second = await as('ann', 'PUT', '/publishers/acme', { support: 'mail' });
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body).toMatchObject({ name: 'Acme', description: 'Things', support: 'mail' });
+    expect(second.body.createdAt).not.toContain('2000');
+    expect(second.body.members).toHaveLength(2);
+    const other = await as('ann', 'PUT', '/publishers/acme', { id: 'other' });
+    expect([other.status, other.body.details[0].path]).toEqual([400, 'id']);
+  });
+
+  it('is listed for those who belong to it', async () => {
+    const { ok } = registry();
+    const ids = async (who: 'bob' | 'pat' | 'admin') =>
+      (await ok(who, 'GET', '/users/publishers')).map(({ id }: { id: string }) => id);
+    expect(await Promise.all([ids('bob'), ids('pat'), ids('admin')])).toEqual([['acme'], ['acme'], []]);
+  });
+
+  it('that is banned is shown to members and admins alone, and changed by nobody', async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'badco', name: 'Bad' });
+    await ok('ann', 'POST', '/publishers/badco/nodes', { id: 'bad-node', name: 'Bad' });
+    await banned('badco');
+    for (const path of ['/publishers/badco', '/nodes/bad-node', '/publishers/badco/nodes/v2']) {
+      const stranger = await as('eve', 'GET', path);
+      expect([path, stranger.status, stranger.body.error]).toEqual([path, 403, 'banned']);
+      expect([path, (await as('ann', 'GET', path)).status]).toEqual([path, 200]);
+      expect([path, (await as('admin', 'GET', path)).status]).toEqual([path, 200]);
+    }
+    const write = await as('ann', 'PUT', '/publishers/badco', { name: 'Good' });
+    expect([write.status, write.body.error]).toEqual([403, 'banned']);
+    expect(write.body.message).toContain('spam');
+    expect((await ok('ann', 'GET', '/nodes?search=bad-node')).nodes).toEqual([]);
+  });
+});
