@@ -9,7 +9,7 @@ import { type ArchiveProgress, createArchive } from '../../src/pack/archive.js';
 import { chooseFiles } from '../../src/pack/files.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
 import { treeDigest } from '../../src/pack/tree.js';
-import { emptyFolder, folderOf, lay } from './folders.js';
+import { checkoutOf, emptyFolder, folderOf, git, lay } from './folders.js';
 
 const pack = {
   '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
@@ -65,6 +65,14 @@ describe('building an archive', () => {
     const back = await inspectArchive(target, limits);
     expect(back).toMatchObject({ ok: true, tree: built.tree, unpacked: built.unpacked });
     expect(back.ok && back.entries).toContainEqual({ path: 'scripts/install.sh', size: 21, mode: '100755' });
+  });
+
+  it('gives the tree that an archive made by git has', async () => {
+    const folder = await checkoutOf(pack);
+    const out = await emptyFolder();
+    const built = await createArchive(await chosen(folder), join(out, 'node.zip'));
+    git(folder, 'archive', '--format=zip', '-o', join(out, 'git.zip'), 'HEAD');
+    expect(await inspectArchive(join(out, 'git.zip'), limits)).toMatchObject({ ok: true, tree: built.tree });
   });
 
   it('gives the same bytes whatever the order, dates, permissions of others and time zone', async () => {

@@ -1,4 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { chooseFiles } from '../../src/pack/files.js';
@@ -260,6 +262,14 @@ describe('links', () => {
   });
 });
 
+describe.runIf(process.platform !== 'win32')('what is no file', () => {
+  it('is a problem, and is not waited for', async () => {
+    const folder = await folderOf({ 'nodes.py': '' });
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(await problems(folder)).toEqual({ pipe: 'is not an ordinary file' });
+  });
+});
+
 describe('names', () => {
   it('that not every system can store are problems in words', async () => {
     const folder = await folderOf({
@@ -288,6 +298,16 @@ describe('names', () => {
     const folder = await checkoutOf({ 'cafe\u0301.py': 'x' });
     const { files } = await chooseFiles(folder);
     expect(files.map((file) => file.path)).toEqual(['caf\u00e9.py']);
+  });
+
+  it.runIf(process.platform === 'linux')('that are not UTF-8 are problems in words', async () => {
+    for (const folder of [await folderOf({ 'nodes.py': '' }), await checkoutOf({ 'nodes.py': '' })]) {
+      await writeFile(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), '');
+      await lay(folder, { 'other.py': '' });
+      if (existsSync(join(folder, '.git'))) git(folder, 'add', '-A');
+      expect(await problems(folder)).toEqual({ 'caf\uFFFD': expect.stringContaining('not valid UTF-8') });
+      expect(await paths(folder)).toEqual(['nodes.py', 'other.py']);
+    }
   });
 
   it('in any script are fine', async () => {

@@ -1,7 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { ZipFile } from 'yazl';
 import { limits } from '../../src/contract/limits.js';
 import { type ArchiveLimits, type FileReader, inspectArchive } from '../../src/pack/read-archive.js';
 import { emptyFolder } from './folders.js';
@@ -50,6 +53,14 @@ describe('a sound archive', () => {
       ok: true,
       entries: [{ mode: '100644' }],
     });
+  });
+
+  it('may be written with zip64 records where they are not needed', async () => {
+    const zip = new ZipFile();
+    zip.addBuffer(Buffer.from(hello.content), hello.name, { forceZip64Format: true });
+    zip.addReadStream(Readable.from([Buffer.from('streamed')]), 'b.py', { forceZip64Format: true });
+    zip.end({ forceZip64Format: true, comment: '' });
+    expect(await inspectBytes(await buffer(zip.outputStream))).toMatchObject({ ok: true, unpacked: 23 });
   });
 
   it('hands over wanted files up to the size asked for', async () => {
