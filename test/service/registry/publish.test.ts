@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { zipOf } from '../../support/archives.js';
+import { publishBody, registryForFile, startRegistry } from '../../support/registry.js';
+import { upload } from '../../support/service.js';
+
+const registry = registryForFile();
+const versions = (node: string) => `/publishers/acme/nodes/${node}/versions`;
+
+describe('publishing', () => {
+  it('creates the node, registers the version as Pending and hands out where to upload it', async () => {
+    const { as, tokens, ok, url } = registry();
+    const node = { name: 'Made', description: 'By publishing', downloads: 5 };
+    const node_version = { changelog: 'First', dependencies: ['numpy'], status: 'NodeVersionStatusActive' };
+    const body = publishBody(tokens.pat, '1.0.0+build.1', { node, node_version });
+    const { status, body: published } = await as('pat', 'POST', versions('made'), body);
+    expect(status).toBe(201);
+    expect(published.node_version).toMatchObject({
+      node_id: 'made',
+      version: '1.0.0+build.1',
+      status: 'NodeVersionStatusPending',
+      changelog: 'First',
+      dependencies: ['numpy'],
+      deprecated: false,
+      host_node_extract_status: 'pending',
+      downloadUrl: `${url}/archives/acme/made/1.0.0%2Bbuild.1/node.zip`,
+    });
+    const archive = await zipOf({ '__init__.py': 'x = 1\n' });
+    expect((await upload(published.signedUrl, archive)).status).toBe(200);
+    expect(await ok('nobody', 'GET', '/nodes/made')).toMatchObject({
+      name: 'Made',
+      description: 'By publishing',
+    });
+  });
+
+  it('names the node after its id where it has no name, and patches only what is given', async () => {
+    const { publish, ok } = registry();
+    await publish('patched', '1.0.0', { node: { description: 'Old', author: 'Ann' } });
+    expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({
+      name: 'patched',
+      description: 'Old',
+    });
+    await publish('patched', '1.0.1', { node: { description: 'New' } });
+    expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({ description: 'New', author: 'Ann' });
+  });
+
+  it('is refused, with nothing changed, where the version or the node is not free', async () => {
+    const { as, ok, tokens, active } = registry();
+    await active('full', '1.0.0');
+    await active('full', '1.1.0', 'NodeVersionStatusFlagged');
+    for (const [version, state] of [
+      ['1.0.0', 'Active'],
+      ['1.1.0', 'Flagged'],
+    ] as const) {
+      const body = publishBody(tokens.pat, version, { node: { name: 'Changed' } });
+      const answer = await as('ann', 'POST', versions('full'), body);
+      expect([answer.status, answer.body.error]).toEqual([400, 'version_exists']);
+      expect(answer.body.message).toContain(state);
+    }
+    expect((await ok('nobody', 'GET', '/nodes/full')).name).toBe('full');
+    const spelled = await as('ann', 'POST', versions('FULL'), publishBody(tokens.pat, '2.0.0'));
+    expect([spelled.body.error, spelled.body.message]).toEqual([
+      'duplicate_node',
+      expect.stringContaining(' full '),
+    ]);
+    await ok('eve', 'POST', '/publishers', { id: 'rival', name: 'Rival' });
+    await ok('eve', 'POST', '/publishers/rival/nodes', { id: 'theirs', name: 'Theirs' });
+    const theirs = await as('ann', 'POST', versions('theirs'), publishBody(tokens.pat, '1.0.0'));
+    expect(theirs.body.error).toBe('duplicate_node');
+    await ok('ann', 'DELETE', '/publishers/acme/nodes/full');
+    const deleted = await as('ann', 'POST', versions('full'), publishBody(tokens.pat, '2.0.0'));
+    expect(deleted.body.error).toBe('node_deleted');
+    const invalid = await as('ann', 'POST', versions('-x'), publishBody(tokens.pat, '1.0.0'));
+    expect([invalid.status, invalid.body.details[0].path]).toEqual([400, 'nodeId']);
+  });
+
+  it('wants ids in the body to be those of the path, and a strict semantic version', async () => {
+    const { as, tokens } = registry();
+    const body = publishBody(tokens.pat, '1.0.0', { node: { id: 'a' }, node_version: { node_id: 'b' } });
+    const ids = await as('ann', 'POST', versions('c'), body);
+    expect(ids.body.details.map(({ path }: { path: string }) => path)).toEqual([
+      'node.id',
+      'node_version.node_id',
+    ]);
+    for (const [text, right] of [
+      ['v1.2', '1.2.0'],
+      ['1.0', '1.0.0'],
+      ['1.0.0rc1', '1.0.0-rc.1'],
+    ] as const) {
+      const answer = await as('ann', 'POST', versions('c'), publishBody(tokens.pat, text));
+      expect([answer.status, answer.body.details[0].path]).toEqual([400, 'node_version.version']);
+      expect(answer.body.message).toContain(right);
+    }
+  });
+
+  it('wants a valid token of this publisher in the body, whoever sends it', async () => {
+    const { as, ok } = registry();
+    await ok('eve', 'POST', '/publishers', { id: 'evil', name: 'Evil' });
+    const { token } = await ok('eve', 'POST', '/publishers/evil/tokens', { name: 'x' });
+    for (const pat of [token, 'regen_pat_x', 'nonsense', `regen_pat_${'a'.repeat(43)}`]) {
+      const { status, body } = await as('ann', 'POST', versions('new'), publishBody(pat, '1.0.0'));
+      expect([status, body.error]).toEqual([400, 'invalid_personal_access_token']);
+      expect(JSON.stringify(body)).not.toContain(pat);
+    }
+    expect((await as('ann', 'GET', '/nodes/new')).status).toBe(404);
+  });
+
+  it('is open to anyone with the body alone only where the service says so', async () => {
+    const body = publishBody(registry().tokens.pat, '1.0.0');
+    expect((await registry().as('nobody', 'POST', versions('open'), body)).status).toBe(401);
+    const open = await startRegistry({ publish: { bearer: 'optional' } });
+    try {
+      const published = await open.as(
+        'nobody',
+        'POST',
+        versions('open'),
+        publishBody(open.tokens.pat, '1.0.0'),
+      );
+      expect(published.status).toBe(201);
+      const wrong = await open.as('nobody', 'POST', versions('open'), publishBody('wrong', '1.0.1'));
+      expect(wrong.body.error).toBe('invalid_personal_access_token');
+      const update = await open.as('nobody', 'PUT', `${versions('open')}/1.0.0`, { deprecated: true });
+      expect(update.status).toBe(401);
+    } finally {
+      await open.service.stop();
+    }
+  });
+
+  it('never uses up a number before something is uploaded', async () => {
+    const { publish, ok } = registry();
+    const first = await publish('again', '1.0.0', { node_version: { changelog: 'First', tags: ['x'] } });
+    const second = await publish('again', '1.0.0', { node_version: { changelog: 'Second' } });
+    expect(second.node_version).toMatchObject({ id: first.node_version.id, changelog: 'Second' });
+    expect(second.node_version).not.toHaveProperty('tags');
+    await ok('ann', 'DELETE', `${versions('again')}/1.0.0`);
+    const third = await publish('again', '1.0.0');
+    expect(third.node_version).toMatchObject({
+      id: first.node_version.id,
+      status: 'NodeVersionStatusPending',
+    });
+    expect(third.node_version).not.toHaveProperty('status_reason');
+  });
+
+  it('of one version by two at once registers one row', async () => {
+    const { publish, ok } = registry();
+    const answers = await Promise.all([1, 2, 3].map(() => publish('rush', '1.0.0')));
+    expect(new Set(answers.map(({ node_version }) => node_version.id)).size).toBe(1);
+    expect(await ok('ann', 'GET', '/nodes/rush/versions')).toHaveLength(1);
+  });
+});
