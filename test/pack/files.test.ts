@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { chooseFiles } from '../../src/pack/files.js';
 import { type Content, checkoutOf, emptyFolder, folderOf, git, lay } from './folders.js';
 
@@ -263,10 +264,14 @@ describe('links', () => {
 });
 
 describe.runIf(process.platform !== 'win32')('what is no file', () => {
-  it('is a problem, and is not waited for', async () => {
+  it('is a problem in words', async () => {
     const folder = await folderOf({ 'nodes.py': '' });
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
-    expect(await problems(folder)).toEqual({ pipe: 'is not an ordinary file' });
+    const server = createServer().listen(join(folder, 'socket'));
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.close();
+    });
+    expect(await problems(folder)).toEqual({ socket: 'is not an ordinary file' });
   });
 });
 
