@@ -230,6 +230,7 @@ describe("the service's errors", () => {
     });
     const error: ServiceError = await failure(client.user.me());
     expect(error.status).toBe(404);
+    expect(error.message).toContain('lots of words lots of words');
     expect(error.message.length).toBeLessThan(400);
   });
 

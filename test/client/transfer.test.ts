@@ -177,12 +177,13 @@ describe('a download', () => {
         const round = ranges.length;
         const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
         const given = headers(round);
-        const rest = content.subarray(given['no-ranges'] ? 0 : from);
+        const start = given['shift-range'] && from > 0 ? from - 1 : from;
+        const rest = content.subarray(given['no-ranges'] ? 0 : start);
         const partial = from > 0 && !given['no-ranges'];
         response.writeHead(partial ? 206 : 200, {
           ...given,
           'content-length': rest.length,
-          ...(partial ? { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` } : {}),
+          ...(partial ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` } : {}),
         });
         const cut = plan[round - 1];
         if (cut === undefined) response.end(rest);
@@ -252,6 +253,12 @@ describe('a download', () => {
     expect(to.destroyed).toBe(true);
   });
 
+  it('fails where the server answers with another part than the one asked for', async () => {
+    const { url } = await store([100_000], () => ({ etag: '"one"', 'shift-range': '1' }));
+    const error = await failure<ResponseError>(clientOf().download(url, { to: memory().to }));
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'changed', status: 206 });
+  });
+
   it('fails with what its target says', async () => {
     const { url } = await store([], () => ({}));
     const full = new Error('no space left');
@@ -273,7 +280,8 @@ describe('a download', () => {
     const call = clientOf().download(silent, { to: memory().to, stallMs: 100, retries: 0 });
     expect(await failure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
 
-    const { url } = await store([], () => ({}));
+    // More than fits into what lies between, so that the connection has to wait, too.
+    const { url } = await serve((_, response) => response.end(bytes(20_000_000)));
     let first = true;
     const to = new Writable({
       write(_part, _encoding, done) {
@@ -282,7 +290,7 @@ describe('a download', () => {
       },
     });
     expect(await clientOf().download(url, { to, stallMs: 1000, retries: 0 })).toMatchObject({
-      bytes: 400_000,
+      bytes: 20_000_000,
     });
   });
 });

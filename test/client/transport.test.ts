@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.js';
 import type { NetworkError } from '../../src/client/errors.js';
 import { selfSigned } from './certificate.js';
-import { listen, serve } from './server.js';
+import { fakeClock, listen, serve } from './server.js';
 
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const client = createClient({ baseUrl, retries: 0, ...options });
@@ -130,8 +130,10 @@ describe('a proxy of the environment', () => {
 
 describe('TLS', () => {
   it('trusts no certificate that nobody vouches for', async () => {
-    const error = await failure(clientOf(await secure(), { retries: 3 }).user.me());
+    const clock = fakeClock();
+    const error = await failure(clientOf(await secure(), { retries: 3, ...clock }).user.me());
     expect(error).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
+    expect(clock.pauses).toEqual([]);
     expect(error.message).toContain('cannot be trusted');
   });
 
