@@ -27,7 +27,8 @@ export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecr
   return found;
 }
 
-function secretFileKind(name: string): string | undefined {
+/** What a file is by its name alone, such as `.env`. */
+export function secretFileKind(name: string): string | undefined {
   return secretFiles.find(({ name: pattern }) => pattern.test(name))?.kind;
 }
 
@@ -40,7 +41,7 @@ async function secretsIn(file: PackFile): Promise<FoundSecret[]> {
   let line = 1;
   let first = true;
   const search = (text: string, until: number) => {
-    for (const { index, kind } of matches(text)) {
+    for (const { index, kind } of secretMatches(text)) {
       if (index >= until) continue;
       const at = line + newlines(text.slice(0, index));
       found.set(`${at} ${kind}`, { path: file.path, line: at, kind });
@@ -62,7 +63,8 @@ async function secretsIn(file: PackFile): Promise<FoundSecret[]> {
   return [...found.values()];
 }
 
-function* matches(text: string): Generator<{ index: number; kind: string }> {
+/** Secrets by their shape in a text of one character a byte. */
+export function* secretMatches(text: string): Generator<{ index: number; kind: string }> {
   for (const { kind, shape } of secretShapes) {
     for (const match of text.matchAll(shape))
       if (!isPlaceholder(match[0])) yield { index: match.index, kind };

@@ -1,0 +1,166 @@
+import type { Node } from 'web-tree-sitter';
+import { Expressions, field, parts } from '../definitions/expressions.js';
+import type { Expression, Source } from '../definitions/syntax.js';
+
+/** A call, and the function it stands in: 0 for the module itself. */
+export interface Call {
+  readonly name: string;
+  readonly expression: Expression & { readonly kind: 'call' };
+  readonly scope: number;
+  readonly line: number;
+}
+
+interface Parameters {
+  readonly name: string;
+  readonly names: string[];
+  readonly isMethod: boolean;
+}
+
+const MAX_CALLS = 30_000;
+const MAX_ASSIGNMENTS = 50_000;
+
+/** What a file says, as far as the rules ask: who is called with what, and which names stand for which values. */
+export class Facts {
+  readonly calls: Call[] = [];
+  readonly #assigned = new Map<string, Expression[]>();
+  readonly #modules = new Map<string, string>();
+  readonly #functions = new Map<number, Parameters>();
+  readonly #read: Expressions;
+
+  constructor(root: Node, source: Source) {
+    this.#read = new Expressions(source);
+    for (const node of some(root, ['import_statement', 'import_from_statement'], 5000)) this.#import(node);
+    for (const node of some(root, ['assignment', 'with_item', 'for_statement'], MAX_ASSIGNMENTS))
+      this.#assign(node);
+    for (const node of some(root, ['call'], MAX_CALLS)) {
+      const expression = this.#read.read(node);
+      if (expression.kind !== 'call') continue;
+      const line = source.firstLine + node.startPosition.row;
+      this.calls.push({ name: this.nameOf(expression.callee), expression, scope: this.#scopeOf(node), line });
+    }
+  }
+
+  /** The full dotted name of what is called, through import aliases and `getattr` with plain texts. */
+  nameOf(callee: Expression, depth = 0): string {
+    if (depth > 30) return '';
+    switch (callee.kind) {
+      case 'name':
+        return this.#modules.get(callee.id) ?? callee.id;
+      case 'attribute':
+        return `${this.nameOf(callee.object, depth + 1)}.${callee.name}`;
+      case 'item': {
+        const key = textOf(callee.key);
+        return key === undefined ? '' : `${this.nameOf(callee.object, depth + 1)}.${key}`;
+      }
+      case 'call': {
+        const name = this.nameOf(callee.callee, depth + 1);
+        const [first, second] = callee.args;
+        if (name === 'getattr' && first && second) {
+          const attribute = textOf(second.value);
+          return attribute === undefined ? '' : `${this.nameOf(first.value, depth + 1)}.${attribute}`;
+        }
+        if ((name === '__import__' || name === 'importlib.import_module') && first)
+          return textOf(first.value) ?? '';
+        return `${name}()`;
+      }
+      default:
+        return '';
+    }
+  }
+
+  /** Values a name may have where it is used: those of its function, else of the module. */
+  valuesOf(name: string, scope: number): readonly Expression[] {
+    return this.#assigned.get(`${scope} ${name}`) ?? this.#assigned.get(`0 ${name}`) ?? [];
+  }
+
+  /** What callers in this file give for a parameter. */
+  givenFor(name: string, scope: number): { readonly value: Expression; readonly scope: number }[] {
+    const owner = this.#functions.get(scope);
+    const index = owner?.names.indexOf(name) ?? -1;
+    if (!owner || index === -1) return [];
+    return this.calls
+      .filter((call) => call.name === owner.name || call.name.endsWith(`.${owner.name}`))
+      .slice(0, 50)
+      .flatMap(({ expression, scope: from }) => {
+        const shift = owner.isMethod ? 1 : 0;
+        const named = expression.args.find((argument) => argument.name === name);
+        const value = (named ?? expression.args.filter((argument) => !argument.name)[index - shift])?.value;
+        return value ? [{ value, scope: from }] : [];
+      });
+  }
+
+  #import(node: Node): void {
+    const from = field(node, 'module_name')?.text;
+    for (const child of node.childrenForFieldName('name')) {
+      if (!child) continue;
+      const name = (child.type === 'aliased_import' ? field(child, 'name')?.text : child.text) ?? '';
+      const alias = child.type === 'aliased_import' ? field(child, 'alias')?.text : undefined;
+      if (from !== undefined) this.#modules.set(alias ?? name, `${from}.${name}`);
+      else if (alias) this.#modules.set(alias, name);
+    }
+  }
+
+  #assign(node: Node): void {
+    const scope = this.#scopeOf(node);
+    if (node.type === 'with_item') {
+      const value = field(node, 'value');
+      if (value?.type !== 'as_pattern') return;
+      const [inner, target] = parts(value);
+      if (inner && target) this.#add(target, inner, scope);
+      return;
+    }
+    const [left, right] = [field(node, 'left'), field(node, 'right')];
+    if (left && right) this.#add(left, right, scope);
+  }
+
+  #add(target: Node, value: Node, scope: number): void {
+    const names =
+      target.type === 'identifier'
+        ? [target]
+        : target.type === 'as_pattern_target' || target.type.endsWith('list')
+          ? parts(target)
+          : [];
+    for (const name of names) {
+      if (name.type !== 'identifier') continue;
+      const key = `${scope} ${name.text}`;
+      const values = this.#assigned.get(key) ?? [];
+      if (values.length < 20) values.push(this.#read.read(value));
+      this.#assigned.set(key, values);
+    }
+  }
+
+  #scopeOf(node: Node): number {
+    let hops = 0;
+    for (let at = node.parent; at && hops < 400; at = at.parent, hops++) {
+      if (at.type === 'lambda') return at.id;
+      if (at.type !== 'function_definition') continue;
+      if (!this.#functions.has(at.id)) {
+        const parameters = this.#read.parameters(field(at, 'parameters')).map(({ name }) => name);
+        const isMethod = ['self', 'cls', 's'].includes(parameters[0] ?? '');
+        this.#functions.set(at.id, { name: field(at, 'name')?.text ?? '', names: parameters, isMethod });
+      }
+      return at.id;
+    }
+    return 0;
+  }
+}
+
+function some(root: Node, types: string[], limit: number): Node[] {
+  return root
+    .descendantsOfType(types)
+    .filter((node): node is Node => node !== null)
+    .slice(0, limit);
+}
+
+/** A text that is plain, or put together from plain pieces: `'ex' + 'ec'`. */
+export function textOf(expression: Expression, depth = 0): string | undefined {
+  if (depth > 30) return undefined;
+  if (expression.kind === 'constant')
+    return typeof expression.value === 'string' ? expression.value : undefined;
+  if (expression.kind === 'binary' && expression.operator === '+') {
+    const [left, right] = [textOf(expression.left, depth + 1), textOf(expression.right, depth + 1)];
+    return left === undefined || right === undefined ? undefined : left + right;
+  }
+  if (expression.kind === 'slice' && !expression.from && !expression.to) return undefined;
+  return undefined;
+}

@@ -1,0 +1,51 @@
+/** `high` flags a version; `low` is for whoever reads the report. */
+export type Severity = 'high' | 'low';
+
+export interface Rule {
+  readonly severity: Severity;
+  /** One sentence about what stands at the line. It never repeats the code, which could hold a secret. */
+  readonly message: string;
+}
+
+/**
+ * Every rule of the scan.
+ *
+ * Decided: high is code that is hidden or comes from elsewhere and is run, and secrets. What honest packs do every day,
+ * such as eval of an expression or pip at run time, is low.
+ */
+export const rules = {
+  'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
+  'obfuscated-code': { severity: 'high', message: 'Runs code that is decoded first: it hides what it does.' },
+  'remote-pickle': {
+    severity: 'high',
+    message: 'Unpickles data from the network, which runs whatever code that data names.',
+  },
+  'downloaded-program': { severity: 'high', message: 'Downloads a file and runs it.' },
+  'download-command': {
+    severity: 'high',
+    message: 'Runs a command that downloads a script and executes it.',
+  },
+  'hidden-command': { severity: 'high', message: 'Runs a command that is decoded or read from the network.' },
+  secret: { severity: 'high', message: 'Holds a secret; revoke it, because it has been published here.' },
+  'dynamic-code': { severity: 'low', message: 'Runs code from a text with exec or eval.' },
+  pickle: { severity: 'low', message: 'Unpickles a file, which runs whatever code that file names.' },
+  'runtime-install': { severity: 'low', message: 'Installs packages while running.' },
+  subprocess: { severity: 'low', message: 'Starts another program.' },
+  'network-at-import': { severity: 'low', message: 'Uses the network as soon as the pack is imported.' },
+  'deletes-folders': { severity: 'low', message: 'Deletes whole folders.' },
+} as const satisfies Record<string, Rule>;
+
+export type RuleName = keyof typeof rules;
+
+export interface Finding {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly rule: RuleName;
+  readonly severity: Severity;
+  readonly message: string;
+}
+
+export function finding(file: string, line: number, rule: RuleName, message?: string): Finding {
+  return { file, line, rule, severity: rules[rule].severity, message: message ?? rules[rule].message };
+}

@@ -1,0 +1,164 @@
+import { type Expression, shown } from '../definitions/syntax.js';
+import { type Facts, textOf } from './facts.js';
+
+/** Where a value comes from, as far as it matters: the network, a file that was downloaded, or a decoder. */
+export type Origin = 'network' | 'downloaded' | 'decoded';
+
+const network =
+  /^(?:requests\.(?:get|post|put|request|Session\(\)\.\w+)|urllib\.request\.urlopen|urllib2\.urlopen|urllib\.urlopen|urllib3\.(?:PoolManager\(\)\.)?request|httpx\.(?:get|post|request|stream)|http\.client\.HTTPS?Connection\(\)\.getresponse|socket\.(?:socket\(\)\.recv|create_connection))$/;
+
+const downloads =
+  /^(?:urllib\.request\.urlretrieve|urllib\.urlretrieve|wget\.download|gdown\.download|torch\.hub\.download_url_to_file|torchvision\.datasets\.utils\.download_url|pooch\.retrieve)$/;
+
+const decoders =
+  /^(?:base64\.\w*decode\w*|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|cryptography\.fernet\.Fernet\(\)\.decrypt)$/;
+
+export function isNetwork(name: string): boolean {
+  return network.test(name) || downloads.test(name);
+}
+
+/** Finds where values come from within one file. */
+export class Origins {
+  readonly #downloaded: Set<string>;
+  #steps = 0;
+
+  constructor(readonly facts: Facts) {
+    this.#downloaded = new Set();
+    for (const call of facts.calls) {
+      const { args } = call.expression;
+      if (downloads.test(call.name))
+        this.#remember(args[1]?.value ?? args.find((a) => a.name === 'filename')?.value);
+      // `open(path, 'wb').write(response.content)`, most often through `with … as file`.
+      if (!call.name.endsWith('.write') && !call.name.endsWith('.copyfileobj')) continue;
+      const written = call.name.endsWith('.write') ? args[0]?.value : args[0]?.value;
+      if (!written || !this.of(written, call.scope).has('network')) continue;
+      const { callee } = call.expression;
+      const file = call.name.endsWith('.write')
+        ? callee.kind === 'attribute'
+          ? callee.object
+          : undefined
+        : args[1]?.value;
+      for (const opened of file ? this.#opened(file, call.scope) : []) this.#remember(opened);
+    }
+  }
+
+  /** Whether a path is one that this file downloads to. */
+  isDownloaded(path: Expression): boolean {
+    if (path.kind === 'list' || path.kind === 'tuple')
+      return path.items.some((item) => this.isDownloaded(item));
+    if (path.kind === 'format')
+      return path.parts.some((part) => typeof part !== 'string' && this.isDownloaded(part));
+    if (path.kind === 'binary') return this.isDownloaded(path.left) || this.isDownloaded(path.right);
+    if (path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee)))
+      return path.args.some((argument) => this.isDownloaded(argument.value));
+    return this.#downloaded.has(shown(path));
+  }
+
+  of(expression: Expression, scope: number): Set<Origin> {
+    const found = new Set<Origin>();
+    this.#steps = 0;
+    this.#collect(expression, scope, found, 0, new Set());
+    return found;
+  }
+
+  #remember(path: Expression | undefined): void {
+    if (path && (path.kind !== 'constant' || typeof path.value === 'string'))
+      this.#downloaded.add(shown(path));
+  }
+
+  #opened(file: Expression, scope: number): Expression[] {
+    const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [file];
+    return values.flatMap((value) => {
+      if (
+        value.kind !== 'call' ||
+        !/^(?:open|io\.open|builtins\.open)$/.test(this.facts.nameOf(value.callee))
+      )
+        return [];
+      const [path] = value.args;
+      return path ? [path.value] : [];
+    });
+  }
+
+  #collect(
+    expression: Expression,
+    scope: number,
+    found: Set<Origin>,
+    depth: number,
+    seen: Set<string>,
+  ): void {
+    if (depth > 40 || ++this.#steps > 2000) return;
+    const into = (inner: Expression | undefined, from = scope) => {
+      if (inner) this.#collect(inner, from, found, depth + 1, seen);
+    };
+    switch (expression.kind) {
+      case 'name': {
+        const key = `${scope} ${expression.id}`;
+        if (seen.has(key)) return;
+        seen.add(key);
+        for (const value of this.facts.valuesOf(expression.id, scope)) into(value);
+        for (const { value, scope: from } of this.facts.givenFor(expression.id, scope)) into(value, from);
+        return;
+      }
+      case 'call':
+        this.#call(expression, found);
+        // Whatever a call does to a value, the value still comes from where it came from.
+        if (expression.callee.kind === 'attribute') into(expression.callee.object);
+        else if (expression.callee.kind !== 'name') into(expression.callee);
+        for (const argument of expression.args) into(argument.value);
+        return;
+      case 'attribute':
+      case 'item':
+      case 'slice':
+        into(expression.object);
+        return;
+      case 'binary':
+      case 'boolean':
+        into(expression.left);
+        into(expression.right);
+        return;
+      case 'conditional':
+        into(expression.value);
+        into(expression.otherwise);
+        return;
+      case 'format':
+        for (const part of expression.parts) if (typeof part !== 'string') into(part);
+        return;
+      case 'list':
+      case 'tuple':
+        for (const item of expression.items) into(item);
+        return;
+      case 'comprehension':
+        into(expression.value);
+        for (const clause of expression.clauses) into(clause.iterable);
+        return;
+      case 'spread':
+        into(expression.value);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #call(expression: Expression & { kind: 'call' }, found: Set<Origin>): void {
+    const name = this.facts.nameOf(expression.callee);
+    if (network.test(name)) found.add('network');
+    if (decoders.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
+    if (
+      /^(?:open|io\.open|pathlib\.Path)$/.test(name) &&
+      expression.args[0] &&
+      this.isDownloaded(expression.args[0].value)
+    )
+      found.add('downloaded');
+    if (name.startsWith('huggingface_hub.') && name.endsWith('_download')) found.add('downloaded');
+    // `''.join(chr(n) for n in …)` spells a text out in numbers.
+    if (name === 'chr') found.add('decoded');
+  }
+}
+
+/** `codecs.decode(x, 'utf-8')` hides nothing. */
+function isPlainCodec(name: string, expression: Expression & { kind: 'call' }): boolean {
+  if (!name.startsWith('codecs.')) return false;
+  const codec = expression.args[name === 'codecs.decode' ? 1 : 0];
+  const text = codec && textOf(codec.value);
+  return text === undefined ? !codec : /^(?:utf|ascii|latin|cp)/i.test(text);
+}
