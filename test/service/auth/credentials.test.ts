@@ -1,0 +1,119 @@
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { registryForFile } from '../../support/registry.js';
+import { ask, folderForTest, serviceForTest } from '../../support/service.js';
+
+const registry = registryForFile();
+const me = (token: string) => ask(`${registry().url}/users/me`, { token });
+
+describe('the owner token', () => {
+  it('is an admin and an ordinary user at once', async () => {
+    const { url, ownerToken } = registry().service;
+    const { body } = await ask(`${url}/users/me`, { token: ownerToken });
+    expect(body).toEqual({
+      id: 'owner',
+      name: 'Owner',
+      admin: true,
+      publishers: [],
+      credential: { kind: 'owner' },
+    });
+    const made = await ask(`${url}/publishers`, {
+      method: 'POST',
+      token: ownerToken,
+      json: { id: 'own', name: 'Own' },
+    });
+    expect(made.body.members).toMatchObject([{ id: 'owner', role: 'owner' }]);
+    const other = await ask(`${url}/publishers/acme`, {
+      method: 'PUT',
+      token: ownerToken,
+      json: { name: 'x' },
+    });
+    expect(other.status).toBe(403);
+  });
+});
+
+describe("the service's own token", () => {
+  it('says who its bearer is and when it ends', async () => {
+    const { body } = await me(registry().tokens.admin as string);
+    expect(body).toMatchObject({ name: 'root', email: 'root@example.org', admin: true });
+    expect(body.credential.kind).toBe('service');
+    expect(Date.parse(body.credential.expires_at)).toBeGreaterThan(Date.now());
+  });
+
+  it('leads to one user, however many requests come first at once', async () => {
+    const token = await registry().service.signFor({ sub: 'new' });
+    const ids = (await Promise.all([1, 2, 3, 4].map(() => me(token)))).map(({ body }) => body.id);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('brings a new name, and keeps what it does not say', async () => {
+    const { service } = registry();
+    await me(await service.signFor({ sub: 'may', name: 'May', email: 'may@example.org' }));
+    const { body } = await me(await service.signFor({ sub: 'may', name: 'June' }));
+    expect(body).toMatchObject({ name: 'June', email: 'may@example.org' });
+  });
+
+  it('is valid to its second and not after', async () => {
+    let time = Math.floor(Date.now() / 1000) * 1000;
+    const { url, signFor } = await serviceForTest({ data: folderForTest() }, { now: () => time });
+    const token = await signFor({ sub: 'ann', expiresInSeconds: 60 });
+    time += 59_999;
+    expect((await ask(`${url}/users/me`, { token })).status).toBe(200);
+    time += 1;
+    const ended = await ask(`${url}/users/me`, { token });
+    expect([ended.status, ended.body.message]).toEqual([401, expect.stringContaining('expired')]);
+  });
+});
+
+describe('a credential that is none', () => {
+  const { signed, none } = {
+    signed: async (alter: (token: SignJWT) => SignJWT, kid?: string) => {
+      const { privateKey } = await generateKeyPair('Ed25519');
+      const token = new SignJWT({ roles: ['admin'] }).setSubject('ann').setIssuedAt().setExpirationTime('1h');
+      return alter(token).setProtectedHeader({ alg: 'EdDSA', kid }).sign(privateKey);
+    },
+    none: () =>
+      new UnsecuredJWT({})
+        .setIssuer('regen')
+        .setAudience('regen')
+        .setSubject('ann')
+        .setIssuedAt()
+        .setExpirationTime('1h')
+        .encode(),
+  };
+  const own = (token: SignJWT) => token.setIssuer('regen').setAudience('regen');
+  const kid = () => registry().service.context.keys.token[0]?.kid;
+
+  it('is refused, whatever it claims, even where none is needed', async () => {
+    const { tokens, url } = registry();
+    const [head, claims, signature] = (tokens.ann as string).split('.') as [string, string, string];
+    const more = Buffer.from(
+      JSON.stringify({ ...JSON.parse(Buffer.from(claims, 'base64url').toString()), roles: ['admin'] }),
+    );
+    const bad = {
+      'signed by another key': await signed(own, kid()),
+      'signed by an unknown key': await signed(own, 'x'),
+      'of another issuer': await signed(
+        (token) => token.setIssuer('https://example.org').setAudience('regen'),
+        kid(),
+      ),
+      unsigned: none(),
+      'with other claims': [head, more.toString('base64url'), signature].join('.'),
+      'cut short': (tokens.ann as string).slice(0, -10),
+      nonsense: 'x',
+      'an almost right owner token': registry().service.ownerToken.slice(0, -1),
+    };
+    for (const [title, token] of Object.entries(bad)) {
+      for (const path of ['/users/me', '/nodes']) {
+        const { status, body, headers } = await ask(url + path, { token });
+        expect([title, status, body.error]).toEqual([title, 401, 'unauthenticated']);
+        expect(headers.get('www-authenticate')).toBe('Bearer');
+        expect(JSON.stringify(body)).not.toContain(token.length > 5 ? token : '\0');
+      }
+    }
+    for (const authorization of ['Basic eDp5', 'Bearer', 'Bearer a b', '']) {
+      const answer = await ask(`${url}/nodes`, { headers: { authorization } });
+      expect([authorization, answer.status]).toEqual([authorization, 401]);
+    }
+  });
+});

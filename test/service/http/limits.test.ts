@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { startRegistry } from '../../support/registry.js';
+import { serviceForTest } from '../../support/service.js';
+
+describe('a rate limit', () => {
+  it('holds each caller by itself, and lets it go on as time passes', async () => {
+    let time = Date.now();
+    const registry = await startRegistry({ rateLimit: 10 }, { now: () => time });
+    try {
+      const statuses = async (who: 'bob' | 'eve', count: number) => {
+        const answers = [];
+        for (let at = 0; at < count; at += 1)
+          answers.push((await registry.as(who, 'GET', '/users/me')).status);
+        return answers;
+      };
+      expect(await statuses('bob', 11)).toEqual([...Array(10).fill(200), 429]);
+      expect(await statuses('eve', 1)).toEqual([200]);
+      const refused = await registry.as('bob', 'GET', '/users/me');
+      expect([refused.body.error, refused.headers.get('retry-after')]).toEqual(['rate_limited', '6']);
+      time += 6_000;
+      expect(await statuses('bob', 2)).toEqual([200, 429]);
+      for (let at = 0; at < 10; at += 1) await registry.as('nobody', 'GET', '/nodes');
+      expect((await registry.as('nobody', 'GET', '/nodes')).status).toBe(429);
+    } finally {
+      await registry.service.stop();
+    }
+  });
+
+  it('counts wrong credentials too', async () => {
+    const { url } = await serviceForTest({ rateLimit: 2 });
+    const guess = async () =>
+      (await fetch(`${url}/users/me`, { headers: { authorization: 'Bearer guess' } })).status;
+    expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 429]);
+  });
+});
+
+describe('pages of other origins', () => {
+  const origin = 'https://app.example.org';
+  const preflight = { 'access-control-request-method': 'PUT' };
+
+  it('may read answers where their origin is configured', async () => {
+    const { url } = await serviceForTest({ cors: { origins: [`${origin}/`] } });
+    const asked = await fetch(`${url}/publishers/x`, {
+      method: 'OPTIONS',
+      headers: { origin, ...preflight },
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    const { headers } = await fetch(`${url}/nodes`, { headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    const other = await fetch(`${url}/nodes`, { headers: { origin: 'https://evil.example.org' } });
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('may not where none is configured', async () => {
+    const { url } = await serviceForTest();
+    const asked = await fetch(`${url}/publishers/x`, {
+      method: 'OPTIONS',
+      headers: { origin, ...preflight },
+    });
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+  });
+});

@@ -1,0 +1,183 @@
+import { request } from 'node:http';
+import { expect, it } from 'vitest';
+import { errorCodes } from '../../../src/contract/errors.js';
+import { contract } from '../../../src/contract/index.js';
+import { operations } from '../../../src/contract/operation.js';
+import { registryForFile, type Who } from '../../support/registry.js';
+
+const registry = registryForFile();
+
+/** The same numbers every time, so that a failure can be looked at. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const next = numbers(20_260_131);
+const one = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
+
+const texts = [
+  '',
+  'acme',
+  'pack',
+  '1.0.0',
+  'v2',
+  '..',
+  '%00',
+  '%2e%2e%2f',
+  '%F0%9F%98%80',
+  '%',
+  '%c0',
+  'a'.repeat(1500),
+  '-1',
+];
+const queries = [
+  '',
+  '?',
+  '?page=0',
+  '?page=9007199254740993',
+  '?limit=%00',
+  '?page[]=1',
+  '?statuses=x',
+  '?%',
+  '?search=%25_\\',
+  '?=',
+  '?&&&',
+  '?__proto__=1',
+  `?search=${'x'.repeat(3000)}`,
+];
+const types = [
+  'application/json',
+  'application/json;charset=x',
+  'text/plain',
+  'x',
+  '',
+  'multipart/form-data; boundary=x',
+];
+
+function value(depth: number): unknown {
+  const kind = next();
+  if (depth > 0 && kind < 0.2) return Array.from({ length: 3 }, () => value(depth - 1));
+  if (depth > 0 && kind < 0.55) return object(depth - 1);
+  return one([
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    1e308,
+    '',
+    'acme',
+    'a\0',
+    '\ud800',
+    'NodeStatusActive',
+    '1.0.0',
+    'regen_pat_x',
+    'é'.repeat(600),
+  ]);
+}
+
+const names = [
+  'id',
+  'name',
+  'node',
+  'node_version',
+  'personal_access_token',
+  'version',
+  'tags',
+  'translations',
+  'node_versions',
+  'node_id',
+  'email',
+  'role',
+  'expires_at',
+  'deprecated',
+  'changelog',
+  '__proto__',
+  'constructor',
+  'toString',
+  '',
+];
+
+function object(depth: number): object {
+  return Object.fromEntries(Array.from({ length: 4 }, () => [one(names), value(depth)]));
+}
+
+function body(): string | undefined {
+  const kind = next();
+  if (kind < 0.1) return undefined;
+  if (kind < 0.2) return one(['', '{', '[', '"', 'null', '1', '{"a":1}}', '\ufeff{}', '\0']);
+  return JSON.stringify(object(3));
+}
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
+function someRequest(paths: readonly [string, string][]): Request {
+  const [method, path] = one(paths);
+  const sent = ['GET', 'DELETE'].includes(method) && next() < 0.8 ? undefined : body();
+  const token = registry().tokens[one<Who>(['ann', 'ann', 'bob', 'eve', 'admin', 'pat', 'nobody'])];
+  return {
+    method: next() < 0.9 ? method : one(['PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'DELETE', 'PUT']),
+    path: path.replace(/\{\w+\}/g, () => one(texts)) + one(queries),
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(sent === undefined ? {} : { 'content-type': next() < 0.8 ? 'application/json' : one(types) }),
+      ...(next() < 0.1 ? { 'idempotency-key': one(['a', '', 'x'.repeat(300)]) } : {}),
+    },
+    ...(sent === undefined ? {} : { body: sent }),
+  };
+}
+
+function send({
+  method,
+  path,
+  headers,
+  body: sent,
+}: Request): Promise<{ status: number; type: string; text: string }> {
+  const { hostname, port } = new URL(registry().url);
+  return new Promise((resolve, reject) => {
+    const asked = request({ hostname, port, method, path, headers }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', text }),
+      );
+      answer.on('error', reject);
+    });
+    asked.on('error', reject);
+    // Node itself announces no length for a DELETE, and its body would pass for another request.
+    if (sent !== undefined) asked.setHeader('content-length', Buffer.byteLength(sent));
+    asked.end(sent);
+  });
+}
+
+it('answers 3000 random requests with success or with its own error body, and fails at none', async () => {
+  await registry().active('pack', '1.0.0');
+  const paths = Array.from(operations(contract), ([, { method, path }]): [string, string] => [method, path]);
+  const statuses = new Map<number, number>();
+  for (let count = 0; count < 3000; count += 1) {
+    const asked = someRequest(paths);
+    const { status, type, text } = await send(asked);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    const told = `${JSON.stringify(asked).slice(0, 600)} → ${status} ${text.slice(0, 200)}`;
+    expect(status, told).toBeLessThan(500);
+    if (status < 400 || asked.method === 'HEAD') continue;
+    expect(type, told).toContain('application/json');
+    const answered = JSON.parse(text) as { error: keyof typeof errorCodes; message: string };
+    expect(errorCodes[answered.error]?.status, told).toBe(status);
+    expect(answered.message, told).toMatch(/\S/);
+  }
+  // Otherwise the requests would all have failed at the same door.
+  expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 403, 404, 405, 415]));
+});
