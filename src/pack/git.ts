@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PackError } from './problem.js';
 
 /**
  * The paths below a folder that git tracks, submodules included, relative to it and with `/`. `undefined` where git is
  * not installed, the folder is in no checkout, or git tracks nothing in it (a pack inside the checkout of its host, which
  * ignores it, is outside git).
+ *
+ * @throws PackError where there is a checkout that git cannot read
  */
 export async function trackedFiles(folder: string): Promise<string[] | undefined> {
   const listing = await git(folder, ['ls-files', '-z', '--recurse-submodules']);
@@ -19,14 +24,33 @@ const longestListing = 64 * 1024 ** 2;
 function git(folder: string, command: readonly string[]): Promise<string | undefined> {
   // A checkout may come from anywhere: its configuration must run nothing, and the owner of its files does not matter then.
   const options = ['-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${devNull}`, '-c', 'safe.directory=*'];
-  return new Promise((resolve) => {
+  // Windows looks for git in the working folder first, and the pack's is not to be trusted with that.
+  const cwd = dirname(process.execPath);
+  return new Promise((resolve, reject) => {
     execFile(
       'git',
-      [...options, ...command],
-      { cwd: folder, env: environment(), maxBuffer: longestListing, windowsHide: true },
-      (error, stdout) => resolve(error ? undefined : stdout),
+      ['-C', folder, ...options, ...command],
+      { cwd, env: environment(), maxBuffer: longestListing, windowsHide: true },
+      (error, stdout, stderr) => {
+        if (!error) resolve(stdout);
+        else if (error.code === 'ENOENT' || /not a git repository/.test(stderr) || !isBelowGit(folder))
+          resolve(undefined);
+        // To go on as if outside git would pack what git does not track.
+        else
+          reject(
+            new PackError(`git cannot list the files of ${folder}: ${firstLine(stderr || error.message)}`),
+          );
+      },
     );
   });
+}
+
+function isBelowGit(folder: string): boolean {
+  return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isBelowGit(dirname(folder)));
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
 }
 
 /** Without GIT_DIR, GIT_INDEX_FILE and the like, which hooks set and which name another checkout; without the user's settings. */

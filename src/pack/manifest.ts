@@ -43,7 +43,7 @@ export async function readManifest(
   options: { readonly publisher?: string } = {},
 ): Promise<ReadManifest> {
   const pyproject = await readPyproject(folder);
-  if (!pyproject.ok) return pyproject;
+  if (!pyproject.value) return { ok: false, problems: pyproject.problems };
   const { project, tool } = pyproject.value;
   // Published packs carry [tool.comfy]; it is read where [tool.hostui] is absent.
   const table = tool.hostui ? 'hostui' : tool.comfy ? 'comfy' : undefined;
@@ -93,7 +93,8 @@ export async function readManifest(
     versionText === undefined ? NodeVersion : ManifestVersion,
     compact({ version: versionText, dependencies, ...supported }),
   );
-  if (problems.length > 0 || !publisher || !node || !version) return { ok: false, problems: once(problems) };
+  const all = allOnce(pyproject.problems, problems);
+  if (all.length > 0 || !publisher || !node || !version) return { ok: false, problems: all };
   return {
     ok: true,
     manifest: {
@@ -174,8 +175,12 @@ function compact(fields: Readonly<Record<string, unknown>>): Record<string, unkn
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function once(problems: readonly PackProblem[]): PackProblem[] {
-  return [...new Map(problems.map((problem) => [`${problem.where}\0${problem.message}`, problem])).values()];
+/** A key of a wrong shape counts as absent; that it is then required too would only confuse. */
+function allOnce(shape: readonly PackProblem[], others: readonly PackProblem[]): PackProblem[] {
+  const misshapen = new Set(shape.map(({ where }) => where));
+  // Node and version share fields, and say the same of them.
+  const said = new Map(others.map((problem) => [`${problem.where} ${problem.message}`, problem]));
+  return [...shape, ...[...said.values()].filter(({ where }) => !misshapen.has(where))];
 }
 
 async function isFile(folder: string, path: string): Promise<boolean> {

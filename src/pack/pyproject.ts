@@ -81,14 +81,15 @@ const Pyproject = z.looseObject({
 
 export type Pyproject = z.output<typeof Pyproject>;
 
-export type ReadPyproject =
-  | { readonly ok: true; readonly value: Pyproject }
-  | { readonly ok: false; readonly problems: PackProblem[] };
+export interface ReadPyproject {
+  /** What could be read; keys of a wrong shape are absent. `undefined` where the file could not be read at all. */
+  readonly value?: Pyproject;
+  readonly problems: readonly PackProblem[];
+}
 
-/** Reads a folder's `pyproject.toml`: all that is wrong with its shape, each with its key. */
+/** Reads a folder's `pyproject.toml`, and all that is wrong with its shape, each with its key. */
 export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const failed = (message: string, place = '') => ({
-    ok: false as const,
     problems: [{ where: `pyproject.toml${place}`, message }],
   });
   const bytes = await readFile(join(folder, 'pyproject.toml')).catch((error: NodeJS.ErrnoException) => error);
@@ -104,8 +105,23 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
     return failed(`is not valid TOML: ${sentence}`, `:${error.line}:${error.column}`);
   }
   const checked = check(Pyproject, parsed);
-  if (checked.ok) return checked;
-  return { ok: false, problems: checked.problems.map((problem) => located(problem)) };
+  if (checked.ok) return { value: checked.value, problems: [] };
+  // Without the keys that are wrong in shape the rest can be judged too, so that everything wrong is told at once.
+  for (const { path } of checked.problems) remove(parsed, path);
+  const rest = check(Pyproject, parsed);
+  return {
+    value: rest.ok ? rest.value : undefined,
+    problems: checked.problems.map(({ path, message }) => ({ where: keyPath(path), message })),
+  };
+}
+
+/** Removes the key that a path leads to, or the whole list where it leads into one. */
+function remove(table: unknown, path: Problem['path']): void {
+  const [key, ...rest] = path;
+  if (key === undefined || typeof table !== 'object' || table === null) return;
+  const inner = (table as Record<string, unknown>)[key];
+  if (rest.length === 0 || Array.isArray(inner)) delete (table as Record<string, unknown>)[key];
+  else remove(inner, rest);
 }
 
 /** `['tool', 'hostui', 'includes', 2]` as people write it: `[tool.hostui] includes[2]`. */
@@ -113,8 +129,4 @@ export function keyPath(path: Problem['path']): string {
   const depth = path[0] === 'tool' ? 2 : 1;
   const keys = path.slice(depth).map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
   return `[${path.slice(0, depth).join('.')}] ${keys.join('').replace(/^\./, '')}`.trim();
-}
-
-function located({ path, message }: Problem): PackProblem {
-  return { where: keyPath(path), message };
 }

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { PackFile } from './files.js';
+import { quoted } from './path.js';
+import { PackError } from './problem.js';
 import { secretFiles, secretShapes } from './secret-shapes.js';
 
 /** Where a secret was found. Never the secret itself: reports end up in logs. */
@@ -15,6 +17,8 @@ export interface FoundSecret {
 /**
  * Looks for what must not be published: files that hold secrets by their nature, and keys and tokens of well-known
  * shapes in text. Contents are streamed; binary files are passed over.
+ *
+ * @throws PackError where a file cannot be read
  */
 export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecret[]> {
   const found: FoundSecret[] = [];
@@ -22,13 +26,20 @@ export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecr
     // A link has a name of its own; what it leads to has another.
     const kind = secretFileKind(basename(file.path)) ?? secretFileKind(basename(file.absolute));
     if (kind) found.push({ path: file.path, kind });
-    else found.push(...(await secretsIn(file)));
+    else found.push(...(await secretsIn(file).catch(unreadable(file))));
   }
   return found;
 }
 
 /** What a file is by its name alone, such as `.env`. */
-export function secretFileKind(name: string): string | undefined {
+export function unreadable(file: PackFile) {
+  return (error: NodeJS.ErrnoException): never => {
+    if (!error.syscall) throw error;
+    throw new PackError(`${quoted(file.path)} cannot be read (${error.code}).`);
+  };
+}
+
+function secretFileKind(name: string): string | undefined {
   return secretFiles.find(({ name: pattern }) => pattern.test(name))?.kind;
 }
 

@@ -78,6 +78,12 @@ describe('in a git checkout', () => {
     expect(chosen.files.map((file) => file.path)).toEqual(['nodes.py', 'pyproject.toml']);
   });
 
+  it('fails in words where git cannot read the checkout, rather than pack what is not tracked', async () => {
+    const folder = await checkoutOf({ 'nodes.py': '' });
+    await lay(folder, { '.git/index': 'broken', 'private.txt': '' });
+    await expect(chooseFiles(folder)).rejects.toThrow(/^git cannot list the files of .*index/);
+  });
+
   it('runs nothing that the checkout configures', async () => {
     const folder = await checkoutOf({ 'nodes.py': '' });
     const trap = join(folder, 'trap.sh');

@@ -335,6 +335,16 @@ describe('dynamic dependencies', () => {
     });
   });
 
+  it('are told of one by one where several files are missing', async () => {
+    const rest = '[tool.setuptools.dynamic]\ndependencies = { file = ["a.txt", "b.txt"] }';
+    expect(await read(text(rest))).toMatchObject({
+      problems: [
+        { message: expect.stringContaining('a.txt') },
+        { message: expect.stringContaining('b.txt') },
+      ],
+    });
+  });
+
   it('are none where nobody says they are dynamic', async () => {
     const { version } = await manifest(least + publisher, { 'requirements.txt': 'numpy' });
     expect(version.dependencies).toEqual([]);
@@ -354,14 +364,27 @@ describe('what is wrong with a manifest', () => {
       includes = ["dist", 5]
     `;
     expect(await problems(text)).toEqual({
-      '[project] keywords': 'must be a list',
-      '[tool.hostui] includes[1]': 'must be a string',
-    });
-    expect(await problems(text.replace('"text, greeting"', '[]').replace(', 5', ''))).toEqual({
       '[project] name': expect.stringContaining('letter or digit at both ends'),
       '[project] version': "'v1.2' is not a semantic version; write 1.2.0",
       '[project] description': 'must hold at most 1000 characters',
+      '[project] keywords': 'must be a list',
       '[tool.hostui] PublisherId': expect.stringContaining('lowercase'),
+      '[tool.hostui] includes[1]': 'must be a string',
+    });
+  });
+
+  it('is a wrong shape, told once and not as missing too', async () => {
+    expect(await problems('project = 5\ntool = []\n')).toEqual({
+      '[project]': 'must be an object',
+      '[tool]': 'must be an object',
+      '[project] name': 'is required',
+      '[project] version': expect.stringContaining('is required'),
+      '[tool.hostui] PublisherId': 'is required',
+    });
+    expect(await problems('[project]\nname = 5\nversion = 1.0\n[tool.comfy]\nPublisherId = true\n')).toEqual({
+      '[project] name': 'must be a string',
+      '[project] version': 'must be a string',
+      '[tool.comfy] PublisherId': 'must be a string',
     });
   });
 
