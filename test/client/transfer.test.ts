@@ -281,7 +281,7 @@ describe('a download', () => {
     expect(await failure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
 
     // More than fits into what lies between, so that the connection has to wait, too.
-    const { url } = await serve((_, response) => response.end(bytes(20_000_000)));
+    const { url, seen } = await serve((_, response) => response.end(bytes(20_000_000)));
     let first = true;
     const to = new Writable({
       write(_part, _encoding, done) {
@@ -292,5 +292,6 @@ describe('a download', () => {
     expect(await clientOf().download(url, { to, stallMs: 1000, retries: 0 })).toMatchObject({
       bytes: 20_000_000,
     });
+    expect(seen).toHaveLength(1);
   });
 });
