@@ -12,7 +12,10 @@ export async function bodyFlag(invocation: Invocation): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw usage(`--body is not valid JSON: ${(error as Error).message}.`, 'Give a file as --body @request.json.');
+    throw usage(
+      `--body is not valid JSON: ${(error as Error).message}.`,
+      'Give a file as --body @request.json.',
+    );
   }
 }
 

@@ -21,6 +21,8 @@ export interface Flag {
   readonly choices?: readonly string[];
   /** Not listed in help. */
   readonly hidden?: boolean;
+  /** Of a global flag: taken only by commands that talk to a service, or that answer with a list. */
+  readonly only?: 'service' | 'list';
 }
 
 /** One positional, as plain data. */
@@ -55,6 +57,8 @@ export interface Command {
   /** The file of `commands/` that runs it. */
   readonly module: string;
   readonly shape?: Shape;
+  /** Which global flags mean something to it, besides those that every command takes. */
+  readonly takes: readonly ('service' | 'list')[];
   /** It changes something on the service: `--dry-run` is offered, and the service is named after it. */
   readonly changes?: boolean;
   /** Not listed in help. */

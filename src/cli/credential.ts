@@ -28,7 +28,8 @@ export async function chooseCredential(system: System, sources: Sources): Promis
   if (env?.REGEN_TOKEN) return { token: env.REGEN_TOKEN.trim(), source: 'REGEN_TOKEN' };
   if (kept.token) return { token: kept.token, source: keptAt };
   if (ownerToken) return { token: ownerToken, source: 'the embedded service' };
-  if (env?.REGEN_PUBLISH_TOKEN) return { token: env.REGEN_PUBLISH_TOKEN.trim(), source: 'REGEN_PUBLISH_TOKEN' };
+  if (env?.REGEN_PUBLISH_TOKEN)
+    return { token: env.REGEN_PUBLISH_TOKEN.trim(), source: 'REGEN_PUBLISH_TOKEN' };
   return undefined;
 }
 

@@ -38,7 +38,8 @@ function ofService(error: ServiceError): Failure {
 }
 
 const hints: Record<number, string> = {
-  [exitCodes.notAllowed]: '`regen auth status` shows who you are there; `regen auth login --with-token` signs in.',
+  [exitCodes.notAllowed]:
+    '`regen auth status` shows who you are there; `regen auth login --with-token` signs in.',
   [exitCodes.unreachable]: 'Try again in a while.',
   [exitCodes.unexpected]: 'Please report it, with the request id.',
 };
@@ -69,7 +70,10 @@ function ofSystem(error: NodeJS.ErrnoException): Failure {
   const sentence = error.code && systemErrors[error.code];
   if (sentence) {
     const exit = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? exitCodes.usage : exitCodes.unexpected;
-    return new Failure(`${sentence}${error.path ? `: ${error.path}` : ''}.`, { code: error.code as string, exit });
+    return new Failure(`${sentence}${error.path ? `: ${error.path}` : ''}.`, {
+      code: error.code as string,
+      exit,
+    });
   }
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new Failure(`Unexpected failure: ${what}`, {

@@ -39,5 +39,10 @@ export class Failure extends Error {
 
 /** Wrong usage: nothing was sent. */
 export function usage(message: string, hint?: string, details?: FailureFacts['details']): Failure {
-  return new Failure(message, { code: 'usage', exit: exitCodes.usage, ...(hint && { hint }), ...(details && { details }) });
+  return new Failure(message, {
+    code: 'usage',
+    exit: exitCodes.usage,
+    ...(hint && { hint }),
+    ...(details && { details }),
+  });
 }

@@ -27,7 +27,10 @@ function flagOf(name: string, leaf: Leaf, target: readonly string[]): Flag | Fla
 }
 
 function kebab(name: string): string {
-  return name.replace(/_/g, '-').replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
+  return name
+    .replace(/_/g, '-')
+    .replace(/([a-z])([A-Z])/g, '$1-$2')
+    .toLowerCase();
 }
 
 function placeholder(leaf: Leaf): string | undefined {

@@ -151,7 +151,9 @@ export class Invocation {
       this.signal,
     );
     if (started) {
-      await this.output.note(`Started the embedded service at ${service.url}, with its data in ${this.folders.data}.`);
+      await this.output.note(
+        `Started the embedded service at ${service.url}, with its data in ${this.folders.data}.`,
+      );
     }
     return service;
   }

@@ -37,7 +37,8 @@ export async function findLocal(folder: string, connect: ConnectTo): Promise<Loc
 function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   try {
     const { url, pid, version, instance } = JSON.parse(text);
-    const whole = [url, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
+    const whole =
+      [url, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
     return whole ? { url, pid, version, instance } : undefined;
   } catch {
     return undefined;
@@ -101,7 +102,10 @@ export async function ensureLocal(
         try {
           if (running) await drain(start.folder, running, connect);
           child = spawnService(system, start);
-          return { service: await whenReady(start, child, connect, deadline, system.now, signal), started: true };
+          return {
+            service: await whenReady(start, child, connect, deadline, system.now, signal),
+            started: true,
+          };
         } finally {
           lock.release();
         }
@@ -176,7 +180,8 @@ function spawnService(system: System, start: Start): Child {
 }
 
 /** What a service needs of its starter's environment; everything else, secrets above all, stays behind. */
-const kept = /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
+const kept =
+  /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
 
 function scrubbed(env: System['env']): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)));

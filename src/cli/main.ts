@@ -1,6 +1,6 @@
 import type { CommandTree } from './command.js';
 import tree from './commands.generated.json' with { type: 'json' };
-import { type Failure, exitCodes } from './failure.js';
+import { exitCodes, type Failure } from './failure.js';
 import type { Invocation } from './invocation.js';
 import { Output } from './output.js';
 import { parse } from './program.js';
@@ -14,7 +14,11 @@ export type Run = (invocation: Invocation) => Promise<number | undefined> | Prom
 /** One command line, from words to exit code: the one place that prints an error. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
   const wish = (flag: string) => argv.includes(flag);
-  let output = new Output(system, { json: wish('--json'), ndjson: wish('--ndjson'), color: !wish('--no-color') });
+  let output = new Output(system, {
+    json: wish('--json'),
+    ndjson: wish('--ndjson'),
+    color: !wish('--no-color'),
+  });
   const interruption = listen(system);
   let invocation: Invocation | undefined;
   try {

@@ -5,7 +5,12 @@ import type { ArgumentValues, FlagValues } from './invocation.js';
 
 /** What the words of a command line mean. */
 export type Parsed =
-  | { readonly kind: 'run'; readonly command: Command; readonly args: ArgumentValues; readonly flags: FlagValues }
+  | {
+      readonly kind: 'run';
+      readonly command: Command;
+      readonly args: ArgumentValues;
+      readonly flags: FlagValues;
+    }
   /** Help or the version was asked for, or a group was named without a command. */
   | { readonly kind: 'text'; readonly text: string; readonly asked: boolean };
 
@@ -33,7 +38,12 @@ export function parse(tree: CommandTree, argv: readonly string[], screen: Screen
     const own = commandAt(groups, command.words, tree, command.hidden === true);
     describe(own, command, tree.globals);
     own.action((...call: unknown[]) => {
-      found = { kind: 'run', command, flags: given(root, own), args: argumentsOf(command, call.slice(0, command.arguments.length)) };
+      found = {
+        kind: 'run',
+        command,
+        flags: given(root, own),
+        args: argumentsOf(command, call.slice(0, command.arguments.length)),
+      };
     });
   }
   try {
@@ -57,6 +67,11 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
     .allowExcessArguments(false)
+    .configureHelp({
+      subcommandTerm: (command) =>
+        `${command.name()} ${command.usage().replace(/^\[options\] ?|\[command\]$/g, '')}`.trim(),
+      visibleGlobalOptions: () => [],
+    })
     .configureOutput({
       writeOut: write,
       writeErr: write,
@@ -78,7 +93,7 @@ function commandAt(
   const parent = commandAt(groups, words.slice(0, -1), tree, false);
   const made = parent.createCommand(words.at(-1) as string).copyInheritedSettings(parent);
   parent.addCommand(made, { hidden });
-  made.description(tree.groups[path] ?? '');
+  made.description(tree.groups[path] ?? '').helpCommand(false);
   groups.set(path, made);
   return made;
 }
@@ -91,7 +106,9 @@ function describe(own: Commander, command: Command, globals: readonly Flag[]): v
     own.argument(`[${argument.name}${argument.variadic ? '...' : ''}]`, argument.description ?? '');
   }
   for (const flag of command.flags) for (const one of optionsOf(flag)) own.addOption(one);
-  for (const flag of globals) own.addOption(option(flag).helpGroup('Global options:'));
+  for (const flag of globals.filter(({ only }) => !only || command.takes.includes(only))) {
+    own.addOption(option(flag).helpGroup('Global options:'));
+  }
   if (command.examples.length > 0) {
     own.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`);
   }

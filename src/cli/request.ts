@@ -15,7 +15,12 @@ export interface Request {
 type Part = keyof Request;
 
 /** Puts what was typed in its place. Values that are not of their field's type stay text, for the schema to judge. */
-export function requestOf(command: Command, args: ArgumentValues, flags: FlagValues, body?: unknown): Request {
+export function requestOf(
+  command: Command,
+  args: ArgumentValues,
+  flags: FlagValues,
+  body?: unknown,
+): Request {
   const request = { params: {}, query: {}, body: undefined as unknown };
   const given = [
     ...command.arguments.map((argument) => ({ place: argument, value: args[argument.name] })),
@@ -27,7 +32,10 @@ export function requestOf(command: Command, args: ArgumentValues, flags: FlagVal
     const before = filled.get(target.join('.'));
     if (before) throw usage(`${shown(before)} and ${shown(place)} say the same thing; give one of them.`);
     if (target[0] === 'body' && body !== undefined) {
-      throw usage(`${shown(place)} and --body exclude each other.`, 'Write the whole body, or use flags alone.');
+      throw usage(
+        `${shown(place)} and --body exclude each other.`,
+        'Write the whole body, or use flags alone.',
+      );
     }
     filled.set(target.join('.'), place);
     put(request, target, valueOf(place.type, value as string | boolean | readonly string[]));
@@ -60,7 +68,12 @@ function valueOf(type: ValueType | undefined, value: string | boolean | readonly
  * Holds a request against its operation.
  * @throws Failure naming everything that is wrong, in the words of the command line
  */
-export function checkRequest(operation: Operation, command: Command, request: Request, bodyGiven: boolean): void {
+export function checkRequest(
+  operation: Operation,
+  command: Command,
+  request: Request,
+  bodyGiven: boolean,
+): void {
   const body = operation.body ? (request.body ?? {}) : undefined;
   const problems = [
     ...problemsOf('params', operation.params, request.params),

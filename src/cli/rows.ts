@@ -17,7 +17,8 @@ export function cell(value: unknown): string {
 
 /** An object as rows of field and cell; nested objects become dotted fields. */
 export function fieldsOf(value: unknown, prefix = ''): [field: string, cell: string][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[prefix || 'value', cell(value)]];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [[prefix || 'value', cell(value)]];
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = prefix ? `${prefix}.${key}` : key;
     const nested = typeof inner === 'object' && inner !== null && !Array.isArray(inner);

@@ -72,7 +72,10 @@ function checkValue(key: string, value: string): void {
     throw usage(`autostart is true or false, not '${value}'.`);
   }
   if (key === 'profiles.local.base_url') {
-    throw usage("The profile 'local' is the embedded service; it has no address to set.", 'Choose another name.');
+    throw usage(
+      "The profile 'local' is the embedded service; it has no address to set.",
+      'Choose another name.',
+    );
   }
   if (profileKey.test(key) && !/^https?:\/\/./.test(value)) {
     throw usage(`'${value}' is not an http or https address.`, 'Write it as https://registry.example.com.');

@@ -21,7 +21,9 @@ export class Store {
   ) {}
 
   read(): Values {
-    const text = readPrivateFile(this.path, (path) => this.mended(`${path} was readable by others; it is not any more.`));
+    const text = readPrivateFile(this.path, (path) =>
+      this.mended(`${path} was readable by others; it is not any more.`),
+    );
     if (text === undefined) return {};
     try {
       const values: unknown = JSON.parse(text);

@@ -47,7 +47,9 @@ function parsePairs(texts: readonly string[]): Pair[] {
   });
   const wrong = pairs.filter(({ node_id, version }) => !node_id || !version);
   if (wrong.length > 0) {
-    throw invalid(wrong.map(({ text }) => ({ path: `'${text}'`, message: 'must be written as node@version' })));
+    throw invalid(
+      wrong.map(({ text }) => ({ path: `'${text}'`, message: 'must be written as node@version' })),
+    );
   }
   if (pairs.length === 0) throw usage('No versions were named.', 'Write them as node@version, one a line.');
   return pairs.map(({ node_id, version }) => ({ node_id, version }));

@@ -14,7 +14,7 @@ export async function run(invocation: Invocation): Promise<void> {
     case 'unset':
       return settings.unset(key);
     case 'list':
-      return output.answer(settings.list(), { columns: ['key', 'value', 'source'] });
+      return output.answer(settings.list(), command.shape);
     default:
       return output.answer({ path: settings.store.path }, { only: 'path' });
   }

@@ -34,7 +34,11 @@ export async function call(invocation: Invocation, operation: Operation, request
     const input = { ...request.params, ...query, ...(operation.body && { body: request.body ?? {} }) };
     return (await client.request(operation, input as never, { signal })).data as object;
   };
-  if (!flags.all) return output.answer((await send(request.query)) ?? (operation.status === 204 ? undefined : {}), command.shape);
+  if (!flags.all)
+    return output.answer(
+      (await send(request.query)) ?? (operation.status === 204 ? undefined : {}),
+      command.shape,
+    );
   const read = (page: number) => send({ ...largestPages(operation), ...request.query, page });
   const first = typeof request.query.page === 'number' ? request.query.page : 1;
   if (output.mode.ndjson) {

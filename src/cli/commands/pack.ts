@@ -9,14 +9,17 @@ import { bytes } from '../text.js';
 
 /** Writes the archive that publish would upload, or lists what would be in it. */
 export async function run(invocation: Invocation): Promise<void> {
-  const { flags, output, system, signal } = invocation;
+  const { command, flags, output, system, signal } = invocation;
   const { manifest, files, size } = await readPack(invocation);
   if (flags.list) {
     const listed = files.map(({ path, size }) => ({ path, size }));
-    await output.answer(listed, { columns: ['size', 'path'] });
+    await output.answer(listed, command.shape);
     return output.note(`${files.length} files, ${bytes(size)}.`);
   }
-  const target = resolve(system.cwd, invocation.text('output') ?? `${manifest.node.id}-${manifest.version.version}.zip`);
+  const target = resolve(
+    system.cwd,
+    invocation.text('output') ?? `${manifest.node.id}-${manifest.version.version}.zip`,
+  );
   if (existsSync(target) && !flags.force) {
     throw usage(`${target} exists already.`, 'Choose another with --output, or write over it with --force.');
   }

@@ -43,13 +43,18 @@ export async function run(invocation: Invocation): Promise<void> {
 async function changelogOf(invocation: Invocation): Promise<string | undefined> {
   const text = invocation.text('changelog');
   const file = invocation.text('changelog-file');
-  if (text !== undefined && file !== undefined) throw usage('--changelog and --changelog-file exclude each other.');
+  if (text !== undefined && file !== undefined)
+    throw usage('--changelog and --changelog-file exclude each other.');
   if (file === undefined) return text;
   const { stdin, cwd } = invocation.system;
   return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
 }
 
-async function dryRun(invocation: Invocation, { manifest }: Pack, changelog: string | undefined): Promise<void> {
+async function dryRun(
+  invocation: Invocation,
+  { manifest }: Pack,
+  changelog: string | undefined,
+): Promise<void> {
   const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
   const body = publishBody({ manifest, changelog }, 'masked');
   await printDryRun(invocation, operationNamed('version.publish'), { params, query: {}, body });
@@ -95,7 +100,8 @@ async function publish(
   };
   for (let round = 0; ; round++) {
     const next = await nextStep(subject, archive, scratch);
-    if (next.step === 'done') return round > 0 ? next.version : alreadyThere(invocation, subject, next.version);
+    if (next.step === 'done')
+      return round > 0 ? next.version : alreadyThere(invocation, subject, next.version);
     if (next.step === 'wait') return settled(invocation, subject, next.version, timeoutMs, progress);
     try {
       const registered = await registerAndUpload(invocation, service, token, registration, progress);
@@ -150,10 +156,13 @@ async function settled(
     return version;
   } catch (error) {
     if (!(error instanceof StillRunningError)) throw error;
-    throw new Failure(`${subject.nodeId} ${subject.version} is uploaded, and the registry is not through with it yet.`, {
-      code: 'still_running',
-      exit: exitCodes.stillGoing,
-      hint: `Look again with: regen version bulk ${subject.nodeId}@${subject.version}`,
-    });
+    throw new Failure(
+      `${subject.nodeId} ${subject.version} is uploaded, and the registry is not through with it yet.`,
+      {
+        code: 'still_running',
+        exit: exitCodes.stillGoing,
+        hint: `Look again with: regen version bulk ${subject.nodeId}@${subject.version}`,
+      },
+    );
   }
 }

@@ -54,7 +54,9 @@ function portOf(text: string): number {
 }
 
 async function start(invocation: Invocation, configuration: ConfigurationInput): Promise<RunningService> {
-  const { startService, FolderInUse, InvalidConfiguration, PortTaken } = await import('../../service/index.js');
+  const { startService, FolderInUse, InvalidConfiguration, PortTaken } = await import(
+    '../../service/index.js'
+  );
   try {
     return await startService(configuration);
   } catch (error) {
@@ -78,7 +80,9 @@ async function detach(invocation: Invocation, folder: string): Promise<void> {
   const { system, output, signal, logFile, flags } = invocation;
   const kept = ['host', 'port', 'config'].flatMap((name) => {
     const value = flags[name];
-    return typeof value === 'string' ? [`--${name}`, name === 'config' ? resolve(system.cwd, value) : value] : [];
+    return typeof value === 'string'
+      ? [`--${name}`, name === 'config' ? resolve(system.cwd, value) : value]
+      : [];
   });
   const connect = (url: string, token?: string) => invocation.connect(url, token);
   const port = Number(invocation.text('port') ?? standardPort);

@@ -38,10 +38,16 @@ function soundFiles(chosen: ChosenFiles): ChosenFiles {
   const problems = [...chosen.problems];
   const size = chosen.files.reduce((sum, file) => sum + file.size, 0);
   if (chosen.files.length > limits.archiveEntries) {
-    problems.push({ where: 'The pack', message: `holds ${chosen.files.length} files; at most ${limits.archiveEntries} are accepted` });
+    problems.push({
+      where: 'The pack',
+      message: `holds ${chosen.files.length} files; at most ${limits.archiveEntries} are accepted`,
+    });
   }
   if (size > limits.archiveUnpacked) {
-    problems.push({ where: 'The pack', message: `is ${bytes(size)}; at most ${bytes(limits.archiveUnpacked)} are accepted` });
+    problems.push({
+      where: 'The pack',
+      message: `is ${bytes(size)}; at most ${bytes(limits.archiveUnpacked)} are accepted`,
+    });
   }
   if (problems.length > 0) throw cannotPublish('The files cannot be packed as they are', problems);
   return chosen;
@@ -61,6 +67,7 @@ async function refuseSecrets(files: readonly PackFile[]): Promise<void> {
 function cannotPublish(what: string, problems: readonly PackProblem[]): Failure {
   const details = problems.map(({ where, message }) => ({ path: where, message }));
   const [first] = details;
-  const message = first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
+  const message =
+    first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
   return new Failure(message, { code: 'invalid_pack', exit: exitCodes.usage, details });
 }

@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
-import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
 import { limits } from '../../contract/limits.js';
+import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { inspectArchive } from '../../pack/read-archive.js';
 import { exitCodes, Failure } from '../failure.js';
@@ -25,16 +25,24 @@ export interface Subject {
  * The version as the registry has it, or undefined. Read through the bulk operation, which every such service has.
  * @throws Failure where the registry will not tell
  */
-export async function readVersion({ client, nodeId, version, signal }: Subject): Promise<NodeVersion | undefined> {
+export async function readVersion({
+  client,
+  nodeId,
+  version,
+  signal,
+}: Subject): Promise<NodeVersion | undefined> {
   const body = { node_versions: [{ node_id: nodeId, version }] };
   const { node_versions: items } = await client.version.bulk({ body }, { signal });
   const item = items[0];
   if (item?.status === 'success') return item.node_version;
   if (item?.status === 'not_found') return undefined;
-  throw new Failure(`The registry does not show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`, {
-    code: item?.status ?? 'error',
-    exit: exitCodes.endedBadly,
-  });
+  throw new Failure(
+    `The registry does not show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`,
+    {
+      code: item?.status ?? 'error',
+      exit: exitCodes.endedBadly,
+    },
+  );
 }
 
 /** What lies behind a version's downloadUrl, held against an archive just built. */
@@ -49,7 +57,11 @@ export async function compareUploaded(
 ): Promise<Uploaded> {
   if (!downloadUrl) return 'nothing';
   const client = await clientFor(subject, downloadUrl);
-  const { status, headers, body } = await client.raw({ method: 'HEAD', path: downloadUrl, signal: subject.signal });
+  const { status, headers, body } = await client.raw({
+    method: 'HEAD',
+    path: downloadUrl,
+    signal: subject.signal,
+  });
   for await (const _ of body);
   if (status === 404) return 'nothing';
   const tree = /sha256=([0-9a-f]{64})/.exec(headers['x-archive-tree'] ?? '')?.[1];

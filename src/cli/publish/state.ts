@@ -40,13 +40,19 @@ export function isSettled({ status, host_node_extract_status }: NodeVersion): bo
 }
 
 /** The end of a version that the registry turned down. */
-export function endedBadly({ nodeId }: Pick<Subject, 'nodeId'>, { version, status, status_reason }: NodeVersion): Failure {
+export function endedBadly(
+  { nodeId }: Pick<Subject, 'nodeId'>,
+  { version, status, status_reason }: NodeVersion,
+): Failure {
   const verdict = (status ?? 'unknown').replace('NodeVersionStatus', '');
-  return new Failure(`${nodeId} ${version} is ${verdict}: ${status_reason ?? 'the registry gives no reason'}`, {
-    code: `version_${verdict.toLowerCase()}`,
-    exit: exitCodes.endedBadly,
-    hint: 'Mend it and publish it under the next number; this one is used up.',
-  });
+  return new Failure(
+    `${nodeId} ${version} is ${verdict}: ${status_reason ?? 'the registry gives no reason'}`,
+    {
+      code: `version_${verdict.toLowerCase()}`,
+      exit: exitCodes.endedBadly,
+      hint: 'Mend it and publish it under the next number; this one is used up.',
+    },
+  );
 }
 
 function conflict(message: string, { version }: Subject): Failure {

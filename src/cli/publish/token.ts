@@ -37,11 +37,18 @@ export async function publishToken(
 }
 
 /** On the embedded service a missing publisher and a token are made on the way. */
-export async function makeToken(invocation: Invocation, service: Service, publisherId: string): Promise<string> {
+export async function makeToken(
+  invocation: Invocation,
+  service: Service,
+  publisherId: string,
+): Promise<string> {
   const { client, store } = service;
   const { signal, output } = invocation;
   const made = await makePublisher(invocation, service, publisherId);
-  const body = { name: `regen on ${hostname()}`.slice(0, 100), description: 'Made when publishing from this machine' };
+  const body = {
+    name: `regen on ${hostname()}`.slice(0, 100),
+    description: 'Made when publishing from this machine',
+  };
   const { token } = await client.publisher.token.create({ publisherId, body }, { signal });
   await store.keepPublishToken(publisherId, token);
   await output.note(
@@ -52,7 +59,11 @@ export async function makeToken(invocation: Invocation, service: Service, publis
   return token;
 }
 
-async function makePublisher({ signal }: Invocation, { client }: Service, publisherId: string): Promise<boolean> {
+async function makePublisher(
+  { signal }: Invocation,
+  { client }: Service,
+  publisherId: string,
+): Promise<boolean> {
   try {
     await client.publisher.get({ publisherId }, { signal });
     return false;

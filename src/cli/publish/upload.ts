@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { Client } from '../../client/client.js';
+import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
 import type { Invocation, Service } from '../invocation.js';
@@ -19,7 +19,10 @@ export interface Registration {
 }
 
 /** The body of the publish request. */
-export function publishBody({ manifest, changelog }: Pick<Registration, 'manifest' | 'changelog'>, token: string) {
+export function publishBody(
+  { manifest, changelog }: Pick<Registration, 'manifest' | 'changelog'>,
+  token: string,
+) {
   return {
     node: manifest.node,
     node_version: { ...manifest.version, ...(changelog !== undefined && { changelog }) },

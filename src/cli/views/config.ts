@@ -3,10 +3,11 @@ import type { View } from './view.js';
 const explain = { key: 'profile, autostart, ca_file or profiles.<name>.base_url' };
 
 export const configViews: readonly View[] = [
-  { usage: 'config get <key>', module: 'config', summary: 'Print one setting', explain },
+  { usage: 'config get <key>', module: 'config', local: true, summary: 'Print one setting', explain },
   {
     usage: 'config set <key> <value>',
     module: 'config',
+    local: true,
     summary: 'Change a setting',
     explain,
     examples: [
@@ -14,7 +15,19 @@ export const configViews: readonly View[] = [
       'regen config set profile team',
     ],
   },
-  { usage: 'config unset <key>', module: 'config', summary: 'Take a setting back to its default', explain },
-  { usage: 'config list', module: 'config', summary: 'List every setting and where its value comes from' },
-  { usage: 'config path', module: 'config', summary: 'Print the path of the settings file' },
+  {
+    usage: 'config unset <key>',
+    module: 'config',
+    local: true,
+    summary: 'Take a setting back to its default',
+    explain,
+  },
+  {
+    usage: 'config list',
+    module: 'config',
+    local: true,
+    summary: 'List every setting and where its value comes from',
+    shape: { columns: ['key', 'value', 'source'] },
+  },
+  { usage: 'config path', module: 'config', local: true, summary: 'Print the path of the settings file' },
 ];

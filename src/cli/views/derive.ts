@@ -1,4 +1,4 @@
-import { type OperationName, contract } from '../../contract/index.js';
+import { contract, type OperationName } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import { type Leaf, leaves } from '../../contract/text.js';
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
@@ -59,6 +59,7 @@ function commandOf(view: View): Command {
     ...(view.operation && { operation: view.operation }),
     module: view.module ?? 'operation',
     ...(view.shape && { shape: view.shape }),
+    takes: [...(view.local ? [] : ['service' as const]), ...(view.shape?.columns ? ['list' as const] : [])],
     ...(changes && { changes }),
     ...(view.hidden && { hidden: true }),
   };

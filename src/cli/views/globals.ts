@@ -2,16 +2,30 @@ import type { Flag } from '../command.js';
 
 /** The flags every command takes. */
 export const globals: readonly Flag[] = [
-  { name: 'base-url', value: 'url', description: 'Service to talk to' },
-  { name: 'profile', value: 'name', description: "Profile of the settings to use; 'local' is the embedded service" },
-  { name: 'token-file', value: 'path', description: "File that holds the token to send, or '-' for standard input" },
+  { name: 'base-url', value: 'url', description: 'Service to talk to', only: 'service' },
+  {
+    name: 'profile',
+    value: 'name',
+    description: "Profile of the settings to use; 'local' is the embedded service",
+    only: 'service',
+  },
+  {
+    name: 'token-file',
+    value: 'path',
+    description: "File that holds the token to send, or '-' for standard input",
+    only: 'service',
+  },
   { name: 'json', description: "Print the service's answer unchanged, as one JSON document" },
-  { name: 'ndjson', description: 'Print the items of a list as JSON, one a line, as they come' },
-  { name: 'verbose', short: 'v', description: 'Trace requests on stderr, secrets masked' },
+  {
+    name: 'ndjson',
+    description: 'Print the items of a list as JSON, one a line, as they come',
+    only: 'list',
+  },
+  { name: 'verbose', short: 'v', description: 'Trace requests on stderr, secrets masked', only: 'service' },
   { name: 'quiet', short: 'q', description: 'Say nothing on stderr but errors' },
   { name: 'no-input', description: 'Never ask; fail where an answer would be needed' },
   { name: 'no-color', description: 'No colour' },
-  { name: 'no-autostart', description: 'Do not start the embedded service' },
+  { name: 'no-autostart', description: 'Do not start the embedded service', only: 'service' },
 ];
 
 /** Shown beside each group of commands. */

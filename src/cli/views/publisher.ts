@@ -14,7 +14,9 @@ export const publisherViews: readonly View[] = [
     usage: 'publisher update <publisherId>',
     operation: 'publisher.update',
     hide: ['id'],
-    examples: ['regen publisher update my-team --description "Nodes for light" --support https://example.com/help'],
+    examples: [
+      'regen publisher update my-team --description "Nodes for light" --support https://example.com/help',
+    ],
   },
   {
     usage: 'publisher token create <publisherId> [name]',

@@ -10,7 +10,9 @@ export const serveViews: readonly View[] = [
   {
     usage: 'serve',
     module: 'serve',
-    summary: 'Run the service: the registry on this machine; its URL is the one line on stdout once it is ready',
+    local: true,
+    summary:
+      'Run the service: the registry on this machine; its URL is the one line on stdout once it is ready',
     flags: [
       { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
@@ -25,18 +27,21 @@ export const serveViews: readonly View[] = [
   {
     usage: 'serve status',
     module: 'serve-status',
+    local: true,
     summary: 'Show the running service; exit 7 when there is none',
     flags: [data],
   },
   {
     usage: 'serve stop',
     module: 'serve-stop',
+    local: true,
     summary: 'Let the running service finish what it does, and end it',
     flags: [data],
   },
   {
     usage: 'serve logs',
     module: 'serve-logs',
+    local: true,
     summary: 'Print the log of services started in the background',
   },
 ];

@@ -21,7 +21,11 @@ export const versionViews: readonly View[] = [
     flags: [
       publisher,
       { name: 'changelog', value: 'text', description: 'Summary of changes in this version' },
-      { name: 'changelog-file', value: 'path', description: "The same from a file, or '-' for standard input" },
+      {
+        name: 'changelog-file',
+        value: 'path',
+        description: "The same from a file, or '-' for standard input",
+      },
       allowSecrets,
       { name: 'skip-existing', description: 'End well when this very version is already published' },
       { name: 'no-wait', description: 'Return once the archive is uploaded' },
@@ -39,11 +43,18 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version pack [dir]',
     module: 'pack',
+    local: true,
+    shape: { columns: ['size', 'path'] },
     summary: 'Write the archive that publish would upload, and send nothing',
     explain: { dir: 'Folder with the pyproject.toml; the current one where absent' },
     flags: [
       { name: 'list', description: 'Write nothing; list each file with its size in bytes' },
-      { name: 'output', short: 'o', value: 'path', description: 'Where to write it (default <node>-<version>.zip)' },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'path',
+        description: 'Where to write it (default <node>-<version>.zip)',
+      },
       { name: 'force', description: 'Write over an existing file' },
       allowSecrets,
     ],
@@ -81,6 +92,9 @@ export const versionViews: readonly View[] = [
       items: 'node_versions',
       columns: ['identifier.node_id', 'identifier.version', 'status', 'node_version.status', 'error_message'],
     },
-    examples: ['regen version bulk hello-nodes@1.0.0 light-tools@1.2.0', 'regen version bulk --json < pairs.txt'],
+    examples: [
+      'regen version bulk hello-nodes@1.0.0 light-tools@1.2.0',
+      'regen version bulk --json < pairs.txt',
+    ],
   },
 ];

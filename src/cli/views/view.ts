@@ -20,6 +20,8 @@ export interface View {
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;
+  /** It talks to no service. */
+  readonly local?: true;
   readonly hidden?: boolean;
   readonly examples?: readonly string[];
 }
