@@ -25,7 +25,10 @@ export class Progress {
 
   /** Adds to the stage how many bytes of how many are done. */
   transferred(done: number, total: number | undefined): void {
-    if (!total) return this.update(bytes(done));
+    if (!total) {
+      this.update(bytes(done));
+      return;
+    }
     const part = Math.min(1, done / total);
     const bar = '█'.repeat(Math.round(part * 20)).padEnd(20, '░');
     this.update(`${bar} ${Math.floor(part * 100)}% of ${bytes(total)}`);

@@ -38,7 +38,7 @@ export function requestOf(
       );
     }
     filled.set(target.join('.'), place);
-    put(request, target, valueOf(place.type, value as string | boolean | readonly string[]));
+    put(request, target, typed(place.type, value as string | boolean | readonly string[]));
   }
   if (body !== undefined) request.body = body;
   return request;
@@ -53,7 +53,7 @@ function put(into: Record<string, unknown>, [key, ...rest]: readonly string[], v
   }
 }
 
-function valueOf(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
+function typed(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
   if (typeof value === 'boolean' || !type) return value;
   if (typeof value !== 'string') return value.map((text) => valueFromText(type.items ?? type, text));
   if (type.type !== 'object') return valueFromText(type, value);
