@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
-import { DateTime, PublisherId } from './rules.js';
+import { DateTime, EmailAddress, PublisherId } from './rules.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
@@ -54,7 +54,7 @@ export const PersonalAccessToken = z
 
 const Invitation = z
   .strictObject({
-    email: z.email().meta({ description: 'Whom to add' }),
+    email: EmailAddress.meta({ description: 'Whom to add' }),
     role: Role.meta({ description: 'owner: everything; member: publishes and updates versions' }),
   })
   .meta({ id: 'Invitation' });

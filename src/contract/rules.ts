@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** After a text that is too long nothing more is asked: expressions overflow the stack on megabytes. */
+const abort = { abort: true } as const;
+
 /** Strict SemVer 2.0.0, the expression published on semver.org. */
 const semanticVersion =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
@@ -36,24 +39,27 @@ function notSemantic(text: unknown): string {
 // Decided: a version string is strict SemVer 2.0.0; `v1.2` and `1.0` are refused with the corrected spelling.
 export const SemanticVersion = z
   .string()
-  .max(256)
+  .max(256, abort)
   .regex(semanticVersion, { error: (issue) => notSemantic(issue.input) });
 
 // Decided: publisher ids are 3 to 50 of lowercase letters, digits and hyphens, a letter first.
 export const PublisherId = z
   .string()
   .min(3)
-  .max(50)
+  .max(50, abort)
   .regex(/^[a-z][a-z0-9-]*$/, 'must be lowercase letters, digits and hyphens, with a letter first');
 
 // Decided: node ids are 1 to 100 of letters, digits, dot, underscore and hyphen; a letter or digit at both ends.
 export const NodeId = z
   .string()
   .min(1)
-  .max(100)
+  .max(100, abort)
   .regex(
     /^[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?$/,
     "must be letters, digits, '.', '_' and '-', with a letter or digit at both ends",
   );
+
+// 254: the longest address that mail can be sent to.
+export const EmailAddress = z.string().max(254, abort).check(z.email());
 
 export const DateTime = z.iso.datetime({ offset: true });

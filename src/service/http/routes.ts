@@ -3,7 +3,7 @@ import { contract, type OperationName } from '../../contract/index.js';
 import { jsonSchema } from '../../contract/json-schema.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import type { Context, Tx } from '../context.js';
-import { authenticate, type Caller, nobody } from './authenticate.js';
+import { authenticate, type Caller } from './authenticate.js';
 import { type Attempt, authorize } from './authorize.js';
 import type { Call, Handler } from './handler.js';
 import { handlers } from './handlers.js';
@@ -78,24 +78,26 @@ function routeOperation(
   });
 }
 
+/** Who calls, once the rate limit lets the request pass. */
 async function admitted(
   context: Context,
   limit: RateLimit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
-  // Those without a valid credential are told apart by their address.
-  let caller = nobody;
-  try {
-    caller = await authenticate(context, request.headers.authorization);
-  } finally {
-    const wait = limit(caller === nobody ? `address:${request.ip}` : caller.key);
-    if (wait > 0) {
-      reply.header('retry-after', Math.ceil(wait / 1000));
-      // biome-ignore lint/correctness/noUnsafeFinally: too many attempts outweigh the failure of this one
-      throw refuseRate(wait);
-    }
-  }
+  const pass = (who: string) => {
+    const wait = limit(who);
+    if (wait === 0) return;
+    reply.header('retry-after', Math.ceil(wait / 1000));
+    throw refuseRate(wait);
+  };
+  // Those without a valid credential, who may be guessing one, are told apart by their address.
+  const address = `address:${request.ip}`;
+  const caller = await authenticate(context, request.headers.authorization).catch((error) => {
+    pass(address);
+    throw error;
+  });
+  pass(caller.kind === 'none' ? address : caller.key);
   return caller;
 }
 

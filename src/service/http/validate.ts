@@ -55,21 +55,22 @@ const mostValues = 250_000;
  */
 export function requireCleanText(value: unknown): void {
   const problems: Problem[] = [];
-  const open: { value: unknown; parent?: Place; key: string | number }[] = [{ value, key: '' }];
-  let seen = 0;
+  const open: { value: unknown; place: Place }[] = [{ value, place: { key: '' } }];
+  let values = 0;
   for (let next = open.pop(); next && problems.length < mostProblems; next = open.pop()) {
-    if (++seen > mostValues) throw new Refused('too_large', `The body holds more than ${mostValues} values.`);
-    const { value: current, parent, key } = next;
-    const place = { key, parent };
-    if (typeof current === 'string' && !isClean(current))
+    const { value: current, place } = next;
+    if (typeof current === 'string' && !isClean(current)) {
       problems.push({ path: pathOf(place), message: unclean });
+    }
     if (typeof current !== 'object' || current === null) continue;
-    const entries = Array.isArray(current) ? current.entries() : Object.entries(current);
-    for (const [name, inner] of entries) {
-      if (typeof name === 'string' && (!isClean(name) || name === '__proto__')) {
-        problems.push({ path: pathOf({ key: name, parent: place }), message: 'is not a name of a field' });
+    values += Array.isArray(current) ? current.length : Object.keys(current).length;
+    if (values > mostValues) throw new Refused('too_large', `The body holds more than ${mostValues} values.`);
+    for (const [key, inner] of Object.entries(current)) {
+      const at: Place = { key, parent: place };
+      if (!isClean(key) || key === '__proto__') {
+        problems.push({ path: pathOf(at), message: 'is not a name of a field' });
       }
-      open.push({ value: inner, parent: place, key: name });
+      open.push({ value: inner, place: at });
     }
   }
   if (problems.length > 0) throw invalid(problems, 'body');
@@ -78,12 +79,12 @@ export function requireCleanText(value: unknown): void {
 const unclean = 'must not hold NUL characters or halves of surrogate pairs';
 
 interface Place {
-  readonly key: string | number;
+  readonly key: string;
   readonly parent?: Place;
 }
 
-function pathOf(place: Place): (string | number)[] {
-  const path: (string | number)[] = [];
+function pathOf(place: Place): string[] {
+  const path: string[] = [];
   for (let at: Place = place; at.parent && path.length < 100; at = at.parent) path.unshift(at.key);
   return path;
 }

@@ -57,16 +57,18 @@ function given<Body extends object, Field extends keyof Body>(
   return Object.fromEntries(entries);
 }
 
-// Decided: the fields people set on one node or version hold at most 128 KiB together, because lists and bulk
-// answers repeat them up to a thousand times.
+// Decided: the fields people set on one publisher, node or version hold at most 128 KiB together, because lists and
+// bulk answers repeat them up to a thousand times.
 const mostBytes = 128 * 1024;
 
-/** The text of a row's `details`. */
-export function writeDetails(details: NodeDetails | VersionDetails, of: 'node' | 'node_version'): string {
-  const text = JSON.stringify(details);
-  if (Buffer.byteLength(text) <= mostBytes) return text;
+/**
+ * @param of where the fields stand in the body
+ * @throws Refused invalid_request where the fields are too large together
+ */
+export function refuseLarge(fields: object, of: 'publisher' | 'node' | 'node_version'): void {
+  if (Buffer.byteLength(JSON.stringify(fields)) <= mostBytes) return;
   const message = `must hold at most ${mostBytes / 1024} KiB in all its fields together`;
-  throw new Refused('invalid_request', `${of} ${message}.`, [{ path: of, message }]);
+  throw new Refused('invalid_request', `The ${of} ${message}.`, [{ path: of, message }]);
 }
 
 /** The lower-case text that a search looks through. */

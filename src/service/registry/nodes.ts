@@ -5,7 +5,7 @@ import type { Context, Database, Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
 import { requireValid } from '../http/validate.js';
 import { Refused } from '../refused.js';
-import { type NodeDetails, nodeDetailsGiven, searchText, writeDetails } from './details.js';
+import { type NodeDetails, nodeDetailsGiven, refuseLarge, searchText } from './details.js';
 import { record } from './events.js';
 import { type NodeRow, type NodeView, nodeView } from './node-view.js';
 import { foldId, nodeInAnySpelling, ownNode, refuseBanned, refuseDeleted } from './own.js';
@@ -76,12 +76,13 @@ export async function insertNode(
   requireValid(NodeId, id, 'nodeId');
   const details = nodeDetailsGiven(body);
   const name = body.name ?? id;
+  refuseLarge({ name, ...details }, 'node');
   const row: NodeRow = {
     id,
     folded_id: foldId(id),
     publisher_id: publisherId,
     name,
-    details: writeDetails(details, 'node'),
+    details: JSON.stringify(details),
     search_text: searchText(id, name, details),
     search_ranking: 0,
     status: 'NodeStatusActive',
@@ -106,9 +107,10 @@ export async function patchNode(
   if (body.name === undefined && Object.keys(given).length === 0) return row;
   const merged = { ...(JSON.parse(row.details) as NodeDetails), ...given };
   const name = body.name ?? row.name;
+  refuseLarge({ name, ...merged }, 'node');
   const changes = {
     name,
-    details: writeDetails(merged, 'node'),
+    details: JSON.stringify(merged),
     search_text: searchText(row.id, name, merged),
   };
   await tx.updateTable('nodes').set(changes).where('id', '=', row.id).execute();

@@ -8,7 +8,7 @@ import type { Context, Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
 import { downloadUrl, signUpload } from '../http/signed-urls.js';
 import { Refused } from '../refused.js';
-import { versionDetailsGiven, writeDetails } from './details.js';
+import { refuseLarge, versionDetailsGiven } from './details.js';
 import type { NodeRow } from './node-view.js';
 import { duplicate, insertNode, patchNode } from './nodes.js';
 import { nodeInAnySpelling, refuseBanned, refuseDeleted } from './own.js';
@@ -105,7 +105,9 @@ async function register(
   actor: string,
 ): Promise<VersionRow> {
   const { version } = body.node_version;
-  const details = writeDetails(versionDetailsGiven(body.node_version), 'node_version');
+  const given = versionDetailsGiven(body.node_version);
+  refuseLarge(given, 'node_version');
+  const details = JSON.stringify(given);
   const known = await findVersion(tx, node.id, version);
   if (!known) return insertVersion(tx, context.now(), { node, version, details, actor });
   if (!mayRegisterAgain(known)) throw used(known);

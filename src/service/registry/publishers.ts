@@ -1,6 +1,7 @@
 import type { Database, Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
 import { Refused } from '../refused.js';
+import { refuseLarge } from './details.js';
 import { record } from './events.js';
 import { type PublisherRow, publisherViews } from './publisher-view.js';
 import { requireSameIds } from './same-id.js';
@@ -9,6 +10,7 @@ import { visiblePublisher } from './visible.js';
 
 type View = Answer<'publisher.get'>;
 
+type Texts = Pick<PublisherRow, (typeof textFields)[number]>;
 const textFields = ['description', 'logo', 'source_code_repo', 'support', 'website'] as const;
 
 export async function createPublisher(call: Call<'publisher.create'>, tx: Tx): Promise<View> {
@@ -18,10 +20,8 @@ export async function createPublisher(call: Call<'publisher.create'>, tx: Tx): P
   if (taken)
     throw new Refused('duplicate_publisher', `The publisher id ${body.id} is taken; choose another.`);
   const created_at = new Date(context.now()).toISOString();
-  const texts = Object.fromEntries(textFields.map((field) => [field, body[field] ?? null])) as Pick<
-    PublisherRow,
-    (typeof textFields)[number]
-  >;
+  const texts = Object.fromEntries(textFields.map((field) => [field, body[field] ?? null])) as Texts;
+  refuseLarge({ name: body.name, ...texts }, 'publisher');
   await tx
     .insertInto('publishers')
     .values({
@@ -68,6 +68,7 @@ export async function updatePublisher(call: Call<'publisher.update'>, tx: Tx): P
   const fields = (['name', ...textFields] as const).filter((field) => body[field] !== undefined);
   if (fields.length > 0) {
     const changes = Object.fromEntries(fields.map((field) => [field, body[field]]));
+    refuseLarge({ ...(await visiblePublisher(tx, await sightOf(tx, caller), id)), ...changes }, 'publisher');
     await tx.updateTable('publishers').set(changes).where('id', '=', id).execute();
     const actor = caller.userId as string;
     await record(tx, context.now, { actor, kind: 'publisher', id, action: 'publisher.update' });

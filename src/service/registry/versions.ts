@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
-import { type VersionDetails, versionDetailsGiven, writeDetails } from './details.js';
+import { refuseLarge, type VersionDetails, versionDetailsGiven } from './details.js';
 import { record } from './events.js';
 import { ownVersion, refuseBanned } from './own.js';
 import { seesInside, sightOf } from './sight.js';
@@ -39,7 +39,9 @@ export async function updateVersion(call: Call<'version.update'>, tx: Tx): Promi
   refuseBanned(node);
   const given = versionDetailsGiven(body);
   const before = JSON.parse(version.details) as VersionDetails;
-  const details = writeDetails({ ...before, ...given }, 'node_version');
+  const merged = { ...before, ...given };
+  refuseLarge(merged, 'node_version');
+  const details = JSON.stringify(merged);
   if (Object.keys(given).length > 0) {
     await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
     await refreshLatest(tx, node.id);

@@ -66,21 +66,19 @@ describe("the service's own token", () => {
 });
 
 describe('a credential that is none', () => {
-  const { signed, none } = {
-    signed: async (alter: (token: SignJWT) => SignJWT, kid?: string) => {
-      const { privateKey } = await generateKeyPair('Ed25519');
-      const token = new SignJWT({ roles: ['admin'] }).setSubject('ann').setIssuedAt().setExpirationTime('1h');
-      return alter(token).setProtectedHeader({ alg: 'EdDSA', kid }).sign(privateKey);
-    },
-    none: () =>
-      new UnsecuredJWT({})
-        .setIssuer('regen')
-        .setAudience('regen')
-        .setSubject('ann')
-        .setIssuedAt()
-        .setExpirationTime('1h')
-        .encode(),
-  };
+  async function signed(alter: (token: SignJWT) => SignJWT, kid?: string): Promise<string> {
+    const { privateKey } = await generateKeyPair('Ed25519');
+    const token = new SignJWT({ roles: ['admin'] }).setSubject('ann').setIssuedAt().setExpirationTime('1h');
+    return alter(token).setProtectedHeader({ alg: 'EdDSA', kid }).sign(privateKey);
+  }
+  const unsigned = () =>
+    new UnsecuredJWT({})
+      .setIssuer('regen')
+      .setAudience('regen')
+      .setSubject('ann')
+      .setIssuedAt()
+      .setExpirationTime('1h')
+      .encode();
   const own = (token: SignJWT) => token.setIssuer('regen').setAudience('regen');
   const kid = () => registry().service.context.keys.token[0]?.kid;
 
@@ -97,7 +95,7 @@ describe('a credential that is none', () => {
         (token) => token.setIssuer('https://example.org').setAudience('regen'),
         kid(),
       ),
-      unsigned: none(),
+      unsigned: unsigned(),
       'with other claims': [head, more.toString('base64url'), signature].join('.'),
       'cut short': (tokens.ann as string).slice(0, -10),
       nonsense: 'x',

@@ -1,9 +1,12 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { Configuration } from '../../../src/service/configuration.js';
+import { hostCheck } from '../../../src/service/http/browsers.js';
 import { publishBody, registryForFile } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
 
 const registry = registryForFile({ limits: { jsonBody: 100_000 } });
+const roomy = registryForFile();
 
 /** Sends raw text and gives the whole answer. */
 function raw(text: string): Promise<string> {
@@ -148,6 +151,38 @@ describe('a body', () => {
   });
 });
 
+describe('a body of megabytes', () => {
+  const many = 4_000_000;
+  const publish = '/publishers/acme/nodes/long/versions';
+  const version = (text: string) => publishBody(roomy().tokens.pat, text);
+  const member = (email: string) => ({ email, role: 'member' });
+
+  it.each<[title: string, path: string, body: () => object, status: number]>([
+    ['a version of digits', publish, () => version('1'.repeat(many)), 400],
+    ['a version of identifiers', publish, () => version(`1.0.0-${'a.'.repeat(many)}!`), 400],
+    ['an address of domains', '/publishers/acme/members', () => member(`a@${'a.'.repeat(many)}`), 400],
+    ['an id', '/publishers', () => ({ id: 'a-'.repeat(many), name: 'x' }), 400],
+    ['a publisher name', '/publishers', () => ({ id: 'long', name: 'x'.repeat(many) }), 400],
+    [
+      'a changelog',
+      publish,
+      () => publishBody(roomy().tokens.pat, '1.0.0', { node_version: { changelog: 'x'.repeat(many) } }),
+      400,
+    ],
+    [
+      'wrong tags',
+      '/publishers/acme/nodes',
+      () => ({ id: 'x', name: 'x', tags: Array(200_000).fill(1) }),
+      400,
+    ],
+    ['values without end', '/publishers/acme/nodes', () => ({ tags: Array(many).fill(1) }), 413],
+  ])('is refused shortly where it is %s', async (_title, path, body, status) => {
+    const answer = await roomy().as('ann', 'POST', path, body());
+    expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(/\S/)]);
+    expect(JSON.stringify(answer.body).length).toBeLessThan(10_000);
+  });
+});
+
 describe('what is not quite HTTP', () => {
   it.each([
     ['a nonsense line', 'HELLO\r\n\r\n', 400],
@@ -194,6 +229,17 @@ describe('a service on loopback', () => {
     ]) {
       expect([host, await status(host)]).toEqual([host, 403]);
     }
+  });
+});
+
+describe('a check of hosts', () => {
+  const check = (input: object) => hostCheck({ configuration: Configuration.parse(input) });
+
+  it('accepts the public host as well, and asks nothing of a service for other machines', () => {
+    const behindProxy = check({ publicUrl: 'https://regen.example.org' });
+    expect(() => behindProxy('regen.example.org')).not.toThrow();
+    expect(() => behindProxy('other.example.org')).toThrow('loopback');
+    expect(() => check({ host: '0.0.0.0' })('other.example.org')).not.toThrow();
   });
 });
 

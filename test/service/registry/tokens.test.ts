@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { publishBody, registryForFile } from '../../support/registry.js';
+import { ask } from '../../support/service.js';
 
 const registry = registryForFile();
 const path = '/publishers/acme/tokens';
@@ -58,8 +59,8 @@ describe('a personal access token', () => {
       name: 'short',
       expires_at: '2101-01-01T02:00:00+02:00',
     });
-    const use = () => fetch(`${url}/users/me`, { headers: { authorization: `Bearer ${token}` } });
-    expect((await (await use()).json()).credential.expires_at).toBe('2101-01-01T00:00:00.000Z');
+    const use = () => ask(`${url}/users/me`, { token });
+    expect((await use()).body.credential.expires_at).toBe('2101-01-01T00:00:00.000Z');
     expect((await as('ann', 'DELETE', `${path}/${id}`)).status).toBe(204);
     const answer = await use();
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
