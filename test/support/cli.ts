@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { main } from '../../src/cli/main.js';
+import type { Prompts, System } from '../../src/cli/system.js';
+
+export const entry = resolve('bin/regen.js');
+
+/** What a command line left behind. */
+export interface Ran {
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Surroundings {
+  /** Variables of the environment; nothing of this process's own is passed on. */
+  readonly env?: Record<string, string>;
+  readonly home?: string;
+  readonly cwd?: string;
+  /** What is piped in. */
+  readonly stdin?: string;
+  /** Answers to questions, in order; a person is there then. */
+  readonly answers?: readonly (string | boolean)[];
+  /** Both streams are terminals. */
+  readonly terminal?: boolean;
+}
+
+/** Runs a command line inside this process against the real service that its environment names. */
+export async function regen(argv: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
+  const stdout = new Capture();
+  const stderr = new Capture();
+  const { env = {}, home = homeForTest(), cwd = process.cwd(), stdin = '', answers, terminal } = surroundings;
+  const tty = answers !== undefined || terminal === true;
+  const system: System = {
+    stdin: Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: tty }),
+    stdout: Object.assign(stdout, { isTTY: terminal === true }),
+    stderr: Object.assign(stderr, { isTTY: tty }),
+    env: { REGEN_NO_AUTOSTART: '1', TERM: 'dumb', ...env },
+    cwd,
+    home,
+    platform: process.platform,
+    executable: [process.execPath, entry],
+    now: Date.now,
+    prompts: scripted(answers ?? []),
+    onSignal: () => () => {},
+    exit: (code) => {
+      throw new Error(`exit ${code}`);
+    },
+  };
+  const exit = await main(argv, system);
+  return { exit, stdout: stdout.text, stderr: stderr.text };
+}
+
+class Capture extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+function scripted(answers: readonly (string | boolean)[]): Prompts {
+  const left = [...answers];
+  const next = async () => {
+    if (left.length === 0) throw new Error('Nobody answers this question.');
+    return left.shift();
+  };
+  return {
+    password: async () => String(await next()),
+    confirm: async () => (await next()) === true,
+    input: async () => String(await next()),
+  };
+}
+
+/** An empty HOME, removed at the end of the test. */
+export function homeForTest(): string {
+  const home = mkdtempSync(join(tmpdir(), 'regen-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  return home;
+}
+
+/** The built program in a process of its own. */
+export interface Started {
+  readonly child: ChildProcess;
+  /** What came on stderr so far. */
+  said(): string;
+  readonly ended: Promise<Ran>;
+}
+
+/** Starts the built program in a process of its own, with nothing of this process's environment but PATH. */
+export function start(argv: readonly string[], surroundings: Surroundings = {}): Started {
+  const { env = {}, home = homeForTest(), cwd = process.cwd(), stdin = '' } = surroundings;
+  const child = spawn(process.execPath, [entry, ...argv], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: home, ...env },
+  });
+  let out = '';
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdin.on('error', () => {}).end(stdin);
+  const ended = new Promise<Ran>((done) => {
+    child.once('close', (code, signal) =>
+      done({ exit: code ?? (signal === 'SIGKILL' ? 137 : 1), stdout: out, stderr: said }),
+    );
+  });
+  return { child, said: () => said, ended };
+}
+
+/** Ends the embedded service of a HOME; for every test whose commands may have started one. */
+export async function stopEmbedded(home: string): Promise<void> {
+  await start(['serve', 'stop'], { home }).ended;
+}
+
+/** A HOME whose embedded service is stopped at the end of the test. */
+export function homeWithService(): string {
+  const home = homeForTest();
+  onTestFinished(() => stopEmbedded(home));
+  return home;
+}
