@@ -22,7 +22,7 @@ export interface Caller {
   readonly key: string;
 }
 
-export const nobody: Caller = { kind: 'none', admin: false, key: 'none' };
+const nobody: Caller = { kind: 'none', admin: false, key: 'none' };
 
 /** One for each issuer whose tokens are accepted. */
 const verifiers: readonly Verifier[] = [verifyOwnToken];

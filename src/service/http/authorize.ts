@@ -17,10 +17,9 @@ type Rule =
   | 'owner reads'
   | 'owner writes';
 
-// Decided: a member reads drafts, publishes and updates versions; an owner does everything on its publisher.
-// A personal access token reaches 4.3.4, 4.3.5 and every read, with a member's sight of its own publisher: it passes
+// Decided: a personal access token reaches 4.3.4, 4.3.5 and every read, with a member's sight of its own publisher: it passes
 // every rule of this table but `person`, `owner reads` and `owner writes`.
-export const rules: { readonly [Name in OperationName]: Rule } = {
+const rules: { readonly [Name in OperationName]: Rule } = {
   'publisher.create': 'person',
   'publisher.get': 'anyone',
   'publisher.list': 'bearer',

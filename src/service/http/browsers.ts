@@ -38,16 +38,14 @@ export function crossOrigin(
   return true;
 }
 
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   const name = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 
-/**
- * Decided: a service on loopback refuses a Host that is not loopback, because a page whose name was pointed at
- * 127.0.0.1 would otherwise speak with it as if it were its own. The host of `publicUrl` is accepted too.
- * @returns a check that throws Refused host_not_allowed
- */
+// Decided: a service on loopback refuses a Host that is not loopback, because a page whose name was pointed at
+// 127.0.0.1 would otherwise speak with it as if it were its own. The host of `publicUrl` is accepted too.
+/** @returns a check that throws Refused host_not_allowed */
 export function hostCheck({
   configuration,
 }: Pick<Context, 'configuration'>): (host: string | undefined) => void {

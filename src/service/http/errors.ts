@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
 
 // Decided: the body of every failure is { error, message, details? }, whatever failed.
-export function errorBody({ code, message, details }: Refused): ErrorBody {
+function errorBody({ code, message, details }: Refused): ErrorBody {
   return { error: code, message, ...(details ? { details: [...details] } : {}) };
 }
 
@@ -30,7 +30,7 @@ const frameworkRefusals: Record<string, [code: ErrorCode, message: string]> = {
 const passing = ['SQLITE_BUSY', 'SQLITE_FULL', 'ENOSPC', 'EMFILE', 'ENFILE'];
 
 /** Turns whatever was thrown into a refusal; what nobody foresaw is logged and becomes `internal`. */
-export function refusalOf(error: unknown, log: (error: unknown) => void): Refused {
+function refusalOf(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof Refused) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = frameworkRefusals[code];

@@ -18,12 +18,12 @@ export interface Call<Name extends OperationName> {
 export type Answer<Name extends OperationName> = Value<OperationOf<Name>['response']>;
 
 /** Answers from what is there. */
-export interface Read<Name extends OperationName> {
+interface Read<Name extends OperationName> {
   readonly read: (call: Call<Name>, database: Database) => Promise<Answer<Name>>;
 }
 
 /** Changes something: all of it, its events and its idempotency record in one transaction. */
-export interface Write<Name extends OperationName> {
+interface Write<Name extends OperationName> {
   readonly write: (call: Call<Name>, tx: Tx) => Promise<Answer<Name>>;
   /** Makes a stored answer fit to be given again; absent: it is given as it was. */
   readonly replay?: (call: Call<Name>, tx: Tx, stored: Answer<Name>) => Promise<Answer<Name>>;

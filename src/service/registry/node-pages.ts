@@ -14,7 +14,7 @@ export async function listNodes(call: Call<'node.list'>, database: Database): Pr
   const { publisherId } = call.params;
   const sight = await sightOf(database, call.caller);
   await visiblePublisher(database, sight, publisherId);
-  return pageOf(call, database, sight, (column) => {
+  return pageOf(call, database, sight, 'id', (column) => {
     const own = column('nodes.publisher_id', '=', publisherId);
     // Decided: strangers see Active nodes only.
     const active = column('nodes.status', '=', 'NodeStatusActive');
@@ -25,7 +25,7 @@ export async function listNodes(call: Call<'node.list'>, database: Database): Pr
 /** What everybody may find: of members' own banned or deleted nodes there are the lists. */
 export async function searchNodes(call: Call<'node.search'>, database: Database): Promise<NodePage> {
   const words = new Set((call.query.search ?? '').toLowerCase().split(/\s+/).filter(Boolean));
-  return pageOf(call, database, await sightOf(database, call.caller), (column) =>
+  return pageOf(call, database, await sightOf(database, call.caller), 'ranking', (column) =>
     column.and([
       column('nodes.status', '=', 'NodeStatusActive'),
       column('publishers.status', '=', 'PublisherStatusActive'),
@@ -40,11 +40,12 @@ function pattern(word: string): string {
 
 type Columns = ExpressionBuilder<Schema, 'nodes' | 'publishers'>;
 
-// Decided: nodes are listed by search_ranking, which is 0 unless an admin sets it, and then by id.
+// Decided: lists are ordered by id; search results by search_ranking, which is 0 unless an admin sets it, then by id.
 async function pageOf(
   { context, query }: PageCall,
   database: Database,
   sight: Sight,
+  order: 'id' | 'ranking',
   wanted: (column: Columns) => ReturnType<Columns['and']>,
 ): Promise<NodePage> {
   const nodes = database
@@ -54,9 +55,9 @@ async function pageOf(
   const { total } = await nodes
     .select((column) => column.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  const rows = await nodes
+  const ordered = order === 'ranking' ? nodes.orderBy('nodes.search_ranking', 'desc') : nodes;
+  const rows = await ordered
     .selectAll('nodes')
-    .orderBy('nodes.search_ranking', 'desc')
     .orderBy('nodes.id')
     .limit(query.limit)
     .offset(offsetOf(query))

@@ -67,6 +67,7 @@ function signedUrl({ params, body, context }: PublishCall, versionId: string): s
   return signUpload(context, { publisherId, nodeId, version: body.node_version.version, versionId });
 }
 
+// Decided: besides the Authorization header, the body's personal_access_token must be valid, for this publisher.
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
   const token = await findPersonalAccessToken(tx, body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {

@@ -5,7 +5,7 @@ import type { PublisherRow } from './publisher-view.js';
 import { type Sight, seesInside } from './sight.js';
 import type { VersionRow } from './version-view.js';
 
-export const noNode = (nodeId: string) => new Refused('not_found', `There is no node ${nodeId}.`);
+const noNode = (nodeId: string) => new Refused('not_found', `There is no node ${nodeId}.`);
 export const noVersion = (nodeId: string, version: string) =>
   new Refused('not_found', `The node ${nodeId} has no version ${version}.`);
 
@@ -27,6 +27,7 @@ export async function visiblePublisher(
   return row;
 }
 
+// Decided: what is hidden from a caller is 404; what is banned is 403, but readable for its members and admins.
 /**
  * A node that the caller may see.
  * @throws Refused not_found where it is missing or, for strangers, deleted; banned where it or its publisher is

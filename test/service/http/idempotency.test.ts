@@ -77,6 +77,36 @@ describe('a POST with an Idempotency-Key', () => {
     ).toHaveLength(1);
   });
 
+  it('is told that it runs while the first one does', async () => {
+    const { context } = registry().service;
+    const { enqueue } = context.queue;
+    let goOn = () => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const begun = new Promise<void>((resolve) => {
+      const held: typeof enqueue = async (...job) => {
+        resolve();
+        await gate;
+        return enqueue.apply(context.queue, job);
+      };
+      Object.assign(context.queue, { enqueue: held });
+    });
+    const send = () => {
+      const body = publishBody(registry().tokens.pat, '1.0.0');
+      const key = { 'idempotency-key': 'k8' };
+      return registry().as('ann', 'POST', '/publishers/acme/nodes/slow/versions', body, key);
+    };
+    const first = send();
+    await begun;
+    const second = await send();
+    expect([second.status, second.body.error]).toEqual([409, 'idempotency_in_flight']);
+    goOn();
+    expect((await first).status).toBe(201);
+    Object.assign(context.queue, { enqueue });
+    expect((await send()).headers.get('idempotent-replayed')).toBe('true');
+  });
+
   it.each(['', 'x'.repeat(256), 'tab\there', 'ünicode'])('is refused where the key is %j', async (key) => {
     const { status, body } = await create(key, 'never');
     expect([status, body.details[0].path]).toEqual([400, 'Idempotency-Key']);

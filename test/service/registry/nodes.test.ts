@@ -157,6 +157,14 @@ describe('lists of nodes', () => {
     expect(await found('gone')).toEqual([]);
     expect((await found('')).length).toBeGreaterThan(2);
   });
+
+  it('are ordered by id, and search results by their ranking first', async () => {
+    const { ok, change } = registry();
+    await change((tx) => tx.updateTable('nodes').set({ search_ranking: 9 }).where('id', '=', 'v2').execute());
+    expect(ids(await ok('nobody', 'GET', '/nodes'))[0]).toBe('v2');
+    const listed = ids(await ok('bob', 'GET', `${of}/v2?limit=100`));
+    expect(listed).toEqual([...listed].sort());
+  });
 });
 
 describe('an installation', () => {
