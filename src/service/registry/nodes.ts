@@ -131,5 +131,5 @@ async function written(
   tx: Tx,
   row: NodeRow,
 ): Promise<Answer<'node.create'>> {
-  return nodeView({ context, database: tx, sight: await sightOf(tx, caller), translations: true }, row);
+  return nodeView({ context, database: tx, sight: await sightOf(tx, caller) }, row);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Registry, registryForFile } from '../../support/registry.js';
+import { ask } from '../../support/service.js';
 
 const registry = registryForFile();
 
@@ -26,9 +27,20 @@ describe('members of a publisher', () => {
     });
     expect(added).toMatchObject({ role: 'owner', user: { email: 'zoe@example.org' } });
     const token = await service.signFor({ sub: 'zoe', email: 'zoe@example.ORG' });
-    const answer = await fetch(`${url}/users/me`, { headers: { authorization: `Bearer ${token}` } });
-    expect(await answer.json()).toMatchObject({ publishers: [{ id: 'invites', role: 'owner' }] });
+    const answer = await ask(`${url}/users/me`, { token });
+    expect(answer.body).toMatchObject({ publishers: [{ id: 'invites', role: 'owner' }] });
     expect(await ok('ann', 'GET', '/publishers/invites/members')).toHaveLength(2);
+  });
+
+  it('known before without an address are found by it once their token says it', async () => {
+    const { ok, service, url } = registry();
+    const publishersOf = async (token: string) => (await ask(`${url}/users/me`, { token })).body.publishers;
+    expect(await publishersOf(await service.signFor({ sub: 'yan' }))).toEqual([]);
+    await ok('ann', 'POST', '/publishers/acme/members', { email: 'yan@example.org', role: 'member' });
+    const token = await service.signFor({ sub: 'yan', email: 'yan@example.org' });
+    expect(await publishersOf(token)).toEqual([{ id: 'acme', role: 'member' }]);
+    const yan = (await ask(`${url}/users/me`, { token })).body.id;
+    await ok('ann', 'DELETE', `/publishers/acme/members/${yan}`);
   });
 
   it('are not added twice, and change their role by PUT', async () => {

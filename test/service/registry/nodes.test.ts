@@ -26,7 +26,7 @@ describe('a node', () => {
       search_ranking: 0,
     });
     expect(body).toMatchObject({ status: 'NodeStatusActive', publisher: { id: 'acme' } });
-    for (const absent of ['tags_admin', 'rating', 'repo_stars', 'latest_version'])
+    for (const absent of ['translations', 'tags_admin', 'rating', 'repo_stars', 'latest_version'])
       expect(body).not.toHaveProperty(absent);
   });
 
