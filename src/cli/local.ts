@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../client/client.js';
+import { ClientError } from '../client/errors.js';
 import { readPrivateFile } from '../disk/private-file.js';
 import { exitCodes, Failure } from './failure.js';
 import { readAll } from './stdin.js';
@@ -59,8 +60,10 @@ async function proves(url: string, ownerToken: string, connect: ConnectTo): Prom
     const expected = createHmac('sha256', ownerToken).update(`regen-owner-proof\n${nonce}\n${url}`).digest();
     const given = Buffer.from(String(proof), 'base64url');
     return given.length === expected.length && timingSafeEqual(given, expected);
-  } catch {
-    return false;
+  } catch (error) {
+    // Nothing there, or something else: both mean that this is not the folder's service.
+    if (error instanceof ClientError || error instanceof SyntaxError) return false;
+    throw error;
   }
 }
 
