@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { commandTree } from '../../src/cli/views/derive.js';
+import { entry, regen } from '../support/cli.js';
+
+const run = promisify(execFile);
+const { commands } = commandTree();
+const words = commands.map((command) => command.words);
+const groups = [...new Set(words.flatMap((path) => path.map((_, index) => path.slice(0, index).join(' '))))];
+
+test('every command explains itself on stdout and ends well', async () => {
+  for (const command of commands) {
+    const { exit, stdout, stderr } = await regen([...command.words, '--help']);
+    expect({ words: command.words, exit, stderr }).toEqual({ words: command.words, exit: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: regen ${command.words.join(' ')}`);
+    for (const flag of command.flags.filter(({ hidden }) => !hidden))
+      expect(stdout).toContain(`--${flag.name}`);
+  }
+});
+
+test('a group without a command shows its help on stderr and exits 2', async () => {
+  for (const group of groups.filter((name) => name !== 'serve')) {
+    const { exit, stdout, stderr } = await regen(group.split(' ').filter(Boolean));
+    expect({ group, exit, stdout }).toEqual({ group, exit: 2, stdout: '' });
+    expect(stderr).toContain('Commands:');
+  }
+});
+
+test('an unknown command is one sentence with the nearest name, exit 2', async () => {
+  const { exit, stdout, stderr } = await regen(['node', 'gett', 'x']);
+  expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+  expect(stderr).toBe("error: Unknown command 'gett' (Did you mean get?)\nhint: See: regen node --help\n");
+});
+
+test('an unknown flag with --json is one JSON object on stderr', async () => {
+  const { exit, stdout, stderr } = await regen(['node', 'get', 'x', '--jason', '--json']);
+  expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'usage', hint: 'See: regen node get --help' } });
+});
+
+test('--version prints the version of the package', async () => {
+  const { exit, stdout } = await regen(['--version']);
+  expect(exit).toBe(0);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+// What only a command that runs may load; the built program names its files after what they hold.
+const heavy =
+  /undici|zod|conf\/|inquirer|ora-|libsql|fastify|kysely|invocation|operation-|publish-|yazl|yauzl/;
+
+test('help loads no HTTP, schema, prompt or store code', { timeout: 60_000 }, async () => {
+  const loader = `
+    import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(\`
+      export async function load(url, context, next) {
+        if (!url.startsWith('node:')) process.stderr.write('loaded ' + url + '\\\\n');
+        return next(url, context);
+      }\`));`;
+  const loaderUrl = `data:text/javascript,${encodeURIComponent(loader)}`;
+  for (const args of [
+    ['--help'],
+    ['version', 'publish', '--help'],
+    ['node', 'list', '--help'],
+    ['serve', '--help'],
+  ]) {
+    const { stdout, stderr } = await run(process.execPath, ['--import', loaderUrl, entry, ...args]);
+    const loaded = stderr.split('\n').filter((line) => line.startsWith('loaded '));
+    expect(stdout).toContain('Usage: regen');
+    expect(loaded.some((line) => line.endsWith('/dist/cli.js'))).toBe(true);
+    expect(loaded.filter((line) => heavy.test(line))).toEqual([]);
+  }
+});
