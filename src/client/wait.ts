@@ -21,7 +21,7 @@ export interface WaitOptions<Answer> {
 }
 
 const outlivedFailures = 5;
-const firstPauseMs = 500;
+const firstPauseMs = 150;
 
 /**
  * Looks again and again until the work has ended. Quick at first, then with growing, jittered pauses.

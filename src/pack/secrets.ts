@@ -39,7 +39,7 @@ export function unreadable(file: PackFile) {
   };
 }
 
-function secretFileKind(name: string): string | undefined {
+export function secretFileKind(name: string): string | undefined {
   return secretFiles.find(({ name: pattern }) => pattern.test(name))?.kind;
 }
 

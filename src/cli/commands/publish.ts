@@ -9,6 +9,7 @@ import { durationMs } from '../duration.js';
 import { exitCodes, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { Progress } from '../progress.js';
+import { checkCode } from '../publish/findings.js';
 import { type Pack, readPack } from '../publish/pack.js';
 import { type NodeVersion, readVersion, type Subject } from '../publish/published.js';
 import { endedBadly, isSettled, nextStep } from '../publish/state.js';
@@ -25,8 +26,9 @@ export async function run(invocation: Invocation): Promise<void> {
   const changelog = await changelogOf(invocation);
   const pack = await readPack(invocation);
   if (flags['dry-run']) return dryRun(invocation, pack, changelog);
-  const scratch = mkdtempSync(join(tmpdir(), 'regen-publish-'));
   const progress = new Progress(output);
+  await checkCode(invocation, pack, progress);
+  const scratch = mkdtempSync(join(tmpdir(), 'regen-publish-'));
   invocation.resumeHint = 'Run the same command again to go on; the version number is not used up.';
   try {
     const registration = await build(invocation, pack, changelog, scratch, progress);

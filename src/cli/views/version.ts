@@ -27,6 +27,7 @@ export const versionViews: readonly View[] = [
         description: "The same from a file, or '-' for standard input",
       },
       allowSecrets,
+      { name: 'allow-findings', description: 'Publish although a finding would flag the version' },
       { name: 'skip-existing', description: 'End well when this very version is already published' },
       { name: 'no-wait', description: 'Return once the archive is uploaded' },
       {
@@ -82,6 +83,22 @@ export const versionViews: readonly View[] = [
     operation: 'version.history',
     explain: { versionId: "The version's id, or its number" },
     shape: { columns: ['at', 'status', 'by', 'reason'] },
+  },
+  {
+    usage: 'version download <nodeId> [version]',
+    module: 'download',
+    summary: "Save a version's archive; its path is the one line on stdout",
+    explain: { version: "The version's number; the latest one where absent" },
+    flags: [
+      {
+        name: 'output',
+        short: 'o',
+        value: 'path',
+        description: 'File or folder/ to save it in (default <node>-<version>.zip)',
+      },
+      { name: 'force', description: 'Write over an existing file' },
+    ],
+    examples: ['regen version download light-tools', 'regen version download light-tools 1.2.0 -o packs/'],
   },
   {
     usage: 'version bulk [pairs...]',

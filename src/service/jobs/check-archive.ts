@@ -1,12 +1,15 @@
 import type { Selectable } from 'kysely';
+import { type CodeReport, codeReader } from '../../pack/code.js';
 import { type Inspection, inspectArchive } from '../../pack/read-archive.js';
 import type { Context, Tx } from '../context.js';
 import type { VersionTable } from '../database/schema.js';
 import { type ArchiveName, archiveKey } from '../http/signed-urls.js';
 import type { Work } from '../queue/queue.js';
+import { storeDefinitions } from '../registry/definitions.js';
 import { explainPending, transition } from '../registry/version-states.js';
+import { findingsReason } from './findings-reason.js';
 
-/** Holds an uploaded archive against the rules and lets its version leave Pending. */
+/** Holds an uploaded archive against the rules, reads its definitions, and lets its version leave Pending. */
 export function checkArchive(context: Context): Work {
   return async ({ key: versionId }) => {
     const version = await uncheckedVersion(context, versionId);
@@ -35,12 +38,18 @@ async function uncheckedVersion({ database }: Context, versionId: string): Promi
     .executeTakeFirst();
 }
 
+/** The archive, and what its code says where the archive is sound; no report: the code could not be read. */
+type Verdict = Inspection & { readonly code?: CodeReport | undefined };
+
 // Decided: the service's own failure is retried; meanwhile the version is Pending with a reason, never silent.
-async function inspect(context: Context, version: Unchecked): Promise<Inspection> {
+async function inspect(context: Context, version: Unchecked): Promise<Verdict> {
   try {
     const archive = await context.storage.borrow(archiveKey(version));
     try {
-      return await inspectArchive(archive.path, context.configuration.limits);
+      const reader = await codeReader();
+      const inspection = await inspectArchive(archive.path, context.configuration.limits, reader);
+      if (!inspection.ok) return inspection;
+      return { ...inspection, code: report(context, version, () => reader.finish()) };
     } finally {
       await archive.release();
     }
@@ -51,8 +60,22 @@ async function inspect(context: Context, version: Unchecked): Promise<Inspection
   }
 }
 
-// Decided: a sound archive makes the version Active; an unreadable one Flagged, and status_reason says why.
-async function settle(tx: Tx, now: number, { id }: Unchecked, verdict: Inspection): Promise<void> {
+// Decided: extraction failing alone leaves the version Active, its extract status `failed`.
+function report(context: Context, { id }: Unchecked, finish: () => CodeReport): CodeReport | undefined {
+  try {
+    return finish();
+  } catch (error) {
+    context.log('error', 'The definitions of a version could not be read.', {
+      version: id,
+      error: `${error}`,
+    });
+    return undefined;
+  }
+}
+
+// Decided: a sound archive makes the version Active; an unreadable one, or a finding of severity high, Flagged, and
+// status_reason says what and where. Lesser findings are kept there too.
+async function settle(tx: Tx, now: number, { id, nodeId }: Unchecked, verdict: Verdict): Promise<void> {
   const current = await tx
     .selectFrom('versions')
     .select('status')
@@ -60,13 +83,17 @@ async function settle(tx: Tx, now: number, { id }: Unchecked, verdict: Inspectio
     .executeTakeFirstOrThrow();
   if (verdict.ok) {
     await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
+    await storeDefinitions(tx, { versionId: id, nodeId, nodes: verdict.code?.nodes });
   }
   // The owner or an admin was quicker.
   if (current.status !== 'NodeVersionStatusPending') return;
+  const findings = verdict.code?.findings ?? [];
+  const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
+  const reason = verdict.ok ? findingsReason(findings) : verdict.reason;
   await transition(tx, {
     versionId: id,
-    to: verdict.ok ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged',
-    ...(!verdict.ok && { reason: verdict.reason }),
+    to: isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged',
+    ...(reason && { reason }),
     right: 'service',
     actor: 'service',
     now,
