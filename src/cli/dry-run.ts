@@ -1,4 +1,4 @@
-import { address, baseUrl, fillPath } from '../client/url.js';
+import { address, baseUrl, fillPath, type Query } from '../client/url.js';
 import type { Operation } from '../contract/operation.js';
 import { type Invocation, standardPort } from './invocation.js';
 import type { Request } from './request.js';
@@ -12,13 +12,32 @@ export async function printDryRun(
   operation: Operation,
   request: Request,
 ): Promise<void> {
+  await printRequest(invocation, {
+    method: operation.method,
+    path: fillPath(operation.path, request.params),
+    query: request.query as Query,
+    body: operation.body ? (request.body ?? {}) : undefined,
+  });
+}
+
+/** A request in the parts that are printed. */
+export interface PrintedRequest {
+  readonly method: string;
+  /** Below the service's address. */
+  readonly path: string;
+  readonly query: Query;
+  readonly body?: unknown;
+}
+
+/** Prints a request, secrets masked. */
+export async function printRequest(invocation: Invocation, request: PrintedRequest): Promise<void> {
   const { output, target } = invocation;
-  const base = target.baseUrl ?? `http://127.0.0.1:${standardPort}`;
-  const url = address(baseUrl(base), fillPath(operation.path, request.params), request.query as never).href;
-  const body = operation.body ? masked(request.body ?? {}) : undefined;
-  if (output.mode.json)
-    return output.answer({ method: operation.method, url, ...(body !== undefined && { body }) });
-  await output.line(`${operation.method} ${url}`);
+  const { method, path, query } = request;
+  const base = baseUrl(target.baseUrl ?? `http://127.0.0.1:${standardPort}`);
+  const url = address(base, path, query).href;
+  const body = request.body === undefined ? undefined : masked(request.body);
+  if (output.mode.json) return output.answer({ method, url, ...(body !== undefined && { body }) });
+  await output.line(`${method} ${url}`);
   if (body !== undefined) await output.line(harmless(json(body, 2)));
 }
 

@@ -49,6 +49,8 @@ export class Invocation {
   readonly signal: AbortSignal;
   readonly folders: Folders;
   readonly settings: Settings;
+  /** Whether this run changes something on the service; a command that may do either says so before it calls. */
+  changes: boolean;
   /** Said when the person interrupts: how to go on. */
   resumeHint: string | undefined;
   readonly #clients: Client[] = [];
@@ -61,6 +63,7 @@ export class Invocation {
     this.flags = parts.flags;
     this.output = parts.output;
     this.signal = parts.signal;
+    this.changes = parts.command.changes === true;
     this.folders = folders(parts.system);
     this.settings = new Settings(parts.system, this.mended);
   }
@@ -111,7 +114,7 @@ export class Invocation {
   // A job that was given tokens but no address meant some service, and surely not one made on the spot.
   #refuseMistake(target: Target): void {
     const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => this.system.env[name]);
-    if (!given || isNamed(target) || !this.command.changes) return;
+    if (!given || isNamed(target) || !this.changes) return;
     throw usage(
       `${given} is set, but no service is named.`,
       'Set REGEN_BASE_URL to the service it belongs to, or use --profile local for the embedded one.',

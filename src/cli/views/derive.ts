@@ -3,6 +3,7 @@ import { type Operation, operations } from '../../contract/operation.js';
 import { type Leaf, leaves } from '../../contract/text.js';
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import { flagsOf } from '../flags.js';
+import { apiViews } from './api.js';
 import { authViews } from './auth.js';
 import { configViews } from './config.js';
 import { globals, groups } from './globals.js';
@@ -18,6 +19,7 @@ const views = [
   ...nodeViews,
   ...versionViews,
   ...hostNodeViews,
+  ...apiViews,
   ...authViews,
   ...configViews,
   ...serveViews,

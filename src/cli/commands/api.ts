@@ -1,0 +1,84 @@
+import { bodyOf, queryOf, type ReadFile } from '../api/fields.js';
+import { showBody, showHead } from '../api/show.js';
+import { fileText, givenBody } from '../body.js';
+import { printRequest } from '../dry-run.js';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Record<string, string[]>;
+  readonly headers: Record<string, string>;
+  readonly body: string | undefined;
+}
+
+/** Sends any request to the service with the credential in use, and prints what it answers. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { output, flags, signal, system } = invocation;
+  const call = await callOf(invocation);
+  invocation.changes = !['GET', 'HEAD'].includes(call.method);
+  if (flags['dry-run']) return printRequest(invocation, { ...call, body: readable(call.body) });
+  const { client } = await invocation.service();
+  const answer = await client.raw({ ...call, signal });
+  if (flags.include) await showHead(output, answer);
+  await showBody(output, answer, system.now());
+  if (invocation.changes) await invocation.sayWhere();
+}
+
+async function callOf(invocation: Invocation): Promise<Call> {
+  const { args, flags } = invocation;
+  const [first, second] = [args.method, args.path] as (string | undefined)[];
+  const path = second ?? first;
+  if (path === undefined) throw usage('No path was given.', 'Write it as in: regen api /nodes');
+  const headers = headersOf(list(flags.header));
+  const body = await givenBody(invocation, headers['content-type'] === undefined);
+  const fields = [list(flags.field), list(flags['raw-field'])] as const;
+  const anyFields = fields.some((some) => some.length > 0);
+  const method = second === undefined ? (body !== undefined || anyFields ? 'POST' : 'GET') : methodOf(first);
+  const read: ReadFile = (file) => fileText(invocation, file);
+  const inQuery = body !== undefined || method === 'GET' || method === 'HEAD';
+  return {
+    method,
+    path,
+    query: inQuery ? await queryOf(...fields, read) : {},
+    headers,
+    body: inQuery || !anyFields ? body : JSON.stringify(await bodyOf(...fields, read)),
+  };
+}
+
+function methodOf(text = ''): string {
+  if (/^[a-z]+$/i.test(text)) return text.toUpperCase();
+  throw usage(`'${text}' is no method.`, 'The method comes first: regen api PUT /publishers/my-team');
+}
+
+function list(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value : [];
+}
+
+const secretHeaders = ['authorization', 'proxy-authorization', 'cookie'];
+
+function headersOf(texts: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const text of texts) {
+    const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*?)\s*$/.exec(text) ?? [];
+    if (!name) throw usage(`'${text.split(':')[0]}' is no header.`, "Write it as 'Name: value'.");
+    if (secretHeaders.includes(name.toLowerCase())) {
+      throw usage(
+        `The value of ${name} would be visible to everyone on this machine.`,
+        'The token in use is sent by itself; choose it with REGEN_TOKEN or --token-file.',
+      );
+    }
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** JSON as what it says, so that secrets in it can be masked. */
+function readable(body: string | undefined): unknown {
+  try {
+    return body === undefined ? undefined : JSON.parse(body);
+  } catch {
+    return `${Buffer.byteLength(body ?? '')} bytes`;
+  }
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { ServiceError } from '../../client/errors.js';
+import { exitCodes, Failure } from '../failure.js';
+import type { Invocation, Service } from '../invocation.js';
+import { Progress } from '../progress.js';
+import { type NodeVersion, readVersion } from '../publish/published.js';
+import { endedBadly } from '../publish/state.js';
+import { outputPath, save } from '../save.js';
+import { bytes } from '../text.js';
+
+/** Saves the archive of a version, checked against the digest that the service gives. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { args, flags, output, system, signal } = invocation;
+  const nodeId = args.nodeId as string;
+  const service = await invocation.service();
+  const version = await findVersion(invocation, service, nodeId, args.version as string | undefined);
+  const { downloadUrl } = version;
+  if (!downloadUrl) throw nothingThere(nodeId, version.version);
+  const name = `${nodeId}-${version.version}.zip`;
+  const path = outputPath(system.cwd, invocation.text('output'), name);
+  const progress = new Progress(output);
+  let size = 0;
+  let sha256 = '';
+  try {
+    await save(path, flags.force === true, async (temporary) => {
+      await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
+      const downloaded = await service.client.download(downloadUrl, {
+        to: createWriteStream(temporary, { flags: 'wx' }),
+        credential: true,
+        signal,
+        onProgress: (done, total) => progress.transferred(done, total),
+      });
+      size = downloaded.bytes;
+      sha256 = await sha256Of(temporary);
+      checkDigest(downloaded.headers['repr-digest'], sha256);
+    });
+  } finally {
+    progress.end();
+  }
+  await output.note(`${bytes(size)} of ${nodeId} ${version.version}.`);
+  await output.answer({ path, node_id: nodeId, version: version.version, size, sha256 }, { only: 'path' });
+}
+
+/**
+ * The version to download. Asked for as an installation, which counts it, where the service has that; else read.
+ * @throws Failure where there is none, or none that may be downloaded
+ */
+async function findVersion(
+  { signal }: Invocation,
+  service: Service,
+  nodeId: string,
+  version: string | undefined,
+): Promise<NodeVersion> {
+  const { client } = service;
+  try {
+    return await client.node.install({ nodeId, ...(version !== undefined && { version }) }, { signal });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+    // Either the service has no such operation, or the version is not active: what it is, reading tells.
+    const read = await readOnly(service, nodeId, version, signal);
+    if (!read) throw error.code === 'not_found' ? error : nothingThere(nodeId, version);
+    return downloadable(nodeId, read);
+  }
+}
+
+async function readOnly(
+  { client }: Service,
+  nodeId: string,
+  version: string | undefined,
+  signal: AbortSignal,
+): Promise<NodeVersion | undefined> {
+  if (version === undefined) return (await client.node.get({ nodeId }, { signal })).latest_version;
+  return readVersion({ client, nodeId, version, signal });
+}
+
+function downloadable(nodeId: string, version: NodeVersion): NodeVersion {
+  switch (version.status) {
+    case 'NodeVersionStatusFlagged':
+    case 'NodeVersionStatusBanned':
+      throw endedBadly({ nodeId }, version);
+    case 'NodeVersionStatusDeleted':
+      throw nothingThere(nodeId, version.version, ', because it was deleted');
+    case 'NodeVersionStatusPending':
+      throw new Failure(`${nodeId} ${version.version} is not checked by the registry yet.`, {
+        code: 'version_pending',
+        exit: exitCodes.stillGoing,
+        hint: 'Try again in a while.',
+      });
+    default:
+      return version;
+  }
+}
+
+function nothingThere(nodeId: string, version: string | undefined, why = ''): Failure {
+  return new Failure(`There is nothing to download of ${nodeId}${version ? ` ${version}` : ''}${why}.`, {
+    code: 'not_found',
+    exit: exitCodes.notFound,
+    hint: `See what there is: regen version list ${nodeId}`,
+  });
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+function checkDigest(header: string | undefined, sha256: string): void {
+  const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
+  if (!expected || Buffer.from(expected, 'base64').toString('hex') === sha256) return;
+  throw new Failure('What came is not what the service says it sent; nothing was saved.', {
+    code: 'digest_mismatch',
+    exit: exitCodes.unreachable,
+    hint: 'Try again; if it stays so, tell whoever runs the service.',
+  });
+}
