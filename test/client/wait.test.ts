@@ -31,16 +31,16 @@ describe('waiting', () => {
 
   it('looks quickly at first, then less and less often', async () => {
     const clock = fakeClock();
-    const read = script(...Array(12).fill('created'), 'success');
+    const read = script(...Array(15).fill('created'), 'success');
     await wait(read, { isDone, ...clock });
-    expect(clock.pauses[0]).toBe(500);
-    expect(clock.pauses[1]).toBe(750);
+    expect(clock.pauses[0]).toBe(150);
+    expect(clock.pauses[1]).toBe(225);
     expect(clock.pauses.at(-1)).toBe(10_000);
     expect(clock.pauses).toEqual([...clock.pauses].sort((a, b) => a - b));
   });
 
   it('scatters its pauses, and keeps to the interval given', async () => {
-    const running = () => script(...Array(5).fill('created'), 'success');
+    const running = () => script(...Array(9).fill('created'), 'success');
     const early = fakeClock();
     await wait(running(), { isDone, intervalMs: 1000, ...early, random: () => 0 });
     const late = fakeClock();
