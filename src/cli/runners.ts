@@ -10,6 +10,7 @@ const modules: Record<string, Module> = {
   download: () => import('./commands/download.js'),
   bulk: () => import('./commands/bulk.js'),
   'host-nodes-list': () => import('./commands/host-nodes-list.js'),
+  init: () => import('./commands/init.js'),
   api: () => import('./commands/api.js'),
   config: () => import('./commands/config.js'),
   'auth-login': () => import('./commands/auth-login.js'),

@@ -18,6 +18,14 @@ export async function trackedFiles(folder: string): Promise<string[] | undefined
   return [...new Set(listing.split('\0').slice(0, -1))];
 }
 
+/** Where a checkout came from: the address of its remote `origin`, else of any. `undefined` where git does not say. */
+export async function remoteUrl(folder: string): Promise<string | undefined> {
+  const listing = await git(folder, ['remote', '--verbose']).catch(() => undefined);
+  const remotes = (listing ?? '').split('\n').map((line) => /^(\S+)\t(.+) \(fetch\)/.exec(line));
+  const found = remotes.find((remote) => remote?.[1] === 'origin') ?? remotes.find(Boolean);
+  return found?.[2];
+}
+
 /** 50,000 paths of 1,024 bytes. */
 const longestListing = 64 * 1024 ** 2;
 

@@ -5,7 +5,31 @@ const shape = {
   columns: ['id', 'name', 'latest_version.version', 'downloads', 'status', 'description'],
 };
 
+const init: View = {
+  usage: 'node init [dir]',
+  module: 'init',
+  local: true,
+  summary: 'Write a pyproject.toml for a pack that has none; asks what the folder does not tell',
+  explain: { dir: "The pack's folder; the current one where absent" },
+  flags: [
+    { name: 'id', value: 'nodeId', description: "Node id (default: from the folder's name)" },
+    { name: 'name', value: 'text', description: 'Display name (default: from the id)' },
+    { name: 'publisher', value: 'publisherId', description: 'Publisher to publish under' },
+    { name: 'version', value: 'version', description: 'First version (default 1.0.0)' },
+    {
+      name: 'description',
+      value: 'text',
+      description: "What it does (default: the README's first paragraph)",
+    },
+    { name: 'license', value: 'path', description: 'Licence, or the path of its file (default: that file)' },
+    { name: 'repository', value: 'url', description: "Source repository (default: git's remote)" },
+    { name: 'force', description: 'Write over an existing pyproject.toml' },
+  ],
+  examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
+};
+
 export const nodeViews: readonly View[] = [
+  init,
   {
     usage: 'node create <publisherId>',
     operation: 'node.create',

@@ -1,0 +1,145 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { z } from 'zod';
+import { Node } from '../../contract/node.js';
+import { check } from '../../contract/problems.js';
+import { NodeId, PublisherId, SemanticVersion } from '../../contract/rules.js';
+import { type Found, findOut } from '../../pack/found.js';
+import { newPyproject } from '../../pack/new-pyproject.js';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { invalid } from '../request.js';
+import { oneLine } from '../text.js';
+
+/** What is wanted to know, in the order of the questions. */
+const fields = {
+  id: { question: 'Node id', schema: NodeId, required: true },
+  name: { question: 'Display name', schema: z.string().min(1).max(200), required: true },
+  publisher: { question: 'Publisher id', schema: PublisherId, required: true },
+  version: { question: 'Version', schema: SemanticVersion, required: true },
+  description: {
+    question: 'Description (empty for none)',
+    schema: Node.shape.description.unwrap(),
+    required: false,
+  },
+  license: {
+    question: 'Licence, such as MIT or the path of its file (empty for none)',
+    schema: z.string(),
+    required: false,
+  },
+  repository: {
+    question: 'Repository URL (empty for none)',
+    schema: z.url({ protocol: /^https?$/ }),
+    required: false,
+  },
+} as const;
+
+type Name = keyof typeof fields;
+type Facts = Partial<Record<Name, string>>;
+
+/** Writes a pyproject.toml for a pack that has none, and asks what the folder does not tell. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { args, system, flags, output } = invocation;
+  const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
+  const path = join(folder, 'pyproject.toml');
+  if (existsSync(path) && !flags.force) {
+    throw usage(`${path} exists already.`, 'Change it by hand, or write a new one over it with --force.');
+  }
+  const given = givenFacts(invocation);
+  const found = await findOut(folder);
+  for (const warning of found.warnings) await output.warn(warning);
+  const facts = await complete(invocation, { ...factsOf(invocation, found, given), ...given });
+  const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
+  const text = newPyproject({
+    ...{ id, name, publisher, version, description, repository },
+    license: license ? licenseOf(folder, license) : undefined,
+    dependencies: found.dependencies,
+  });
+  writeFileAtomic.sync(path, text);
+  await output.answer({ path, ...facts, dependencies: found.dependencies }, { only: 'path' });
+  await output.note('Next: regen version check, then regen version publish.');
+}
+
+/**
+ * What the flags say.
+ * @throws Failure naming every flag whose value cannot be taken
+ */
+function givenFacts(invocation: Invocation): Facts {
+  const names = Object.keys(fields) as Name[];
+  const given = names.flatMap((name) => {
+    const value = invocation.text(name);
+    return value === undefined ? [] : [[name, value.trim()] as const];
+  });
+  const problems = given.flatMap(([name, value]) => {
+    const message = problemOf(name, value);
+    return message ? [{ path: `--${name}`, message }] : [];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return Object.fromEntries(given);
+}
+
+function problemOf(name: Name, value: string): string | undefined {
+  const { schema, required } = fields[name];
+  if (value === '' && !required) return undefined;
+  const checked = check(schema as z.ZodType, value);
+  return checked.ok ? undefined : checked.problems[0]?.message;
+}
+
+/** What the folder says, and what follows from it. */
+function factsOf(invocation: Invocation, found: Found, given: Facts): Facts {
+  const id = given.id ?? found.id;
+  // Whoever publishes as one publisher only means that one.
+  const [publisher, another] = Object.keys(invocation.credentialStore().read().publish_tokens ?? {});
+  return {
+    ...(id && { id, name: titled(id) }),
+    ...(publisher && !another && { publisher }),
+    ...(found.description && { description: oneLine(found.description) }),
+    ...(found.license && { license: found.license.file }),
+    ...(found.repository && { repository: found.repository }),
+  };
+}
+
+function titled(id: string): string {
+  const words = id.split(/[-_.]+/).join(' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const firstVersion = '1.0.0';
+
+/** Asks for what is not known yet; where nobody answers, what can be done without is left out. */
+async function complete(invocation: Invocation, known: Facts): Promise<Facts> {
+  const facts = { ...known };
+  const unknown = (Object.keys(fields) as Name[]).filter((name) => facts[name] === undefined);
+  if (invocation.mayAsk) {
+    for (const name of unknown) facts[name] = await ask(invocation, name, initial(name, facts));
+    return facts;
+  }
+  facts.version ??= firstVersion;
+  const missing = unknown.filter((name) => fields[name].required && facts[name] === undefined);
+  if (missing.length === 0) return facts;
+  throw usage(
+    `${missing.map((name) => `--${name}`).join(', ')} must be given, because nobody is there to ask.`,
+    `Write them as in: regen node init ${missing.map((name) => `--${name} …`).join(' ')}`,
+  );
+}
+
+function initial(name: Name, { id }: Facts): string | undefined {
+  if (name === 'version') return firstVersion;
+  return name === 'name' && id ? titled(id) : undefined;
+}
+
+async function ask(invocation: Invocation, name: Name, proposal: string | undefined): Promise<string> {
+  const { question } = fields[name];
+  for (;;) {
+    const answer = (await invocation.system.prompts.input(`${question}:`, proposal)).trim();
+    const problem = problemOf(name, answer);
+    if (!problem) return answer;
+    await invocation.output.warn(`It ${problem}.`);
+  }
+}
+
+function licenseOf(folder: string, license: string): { file: string } | { text: string } {
+  const isFile = statSync(join(folder, license), { throwIfNoEntry: false })?.isFile();
+  return isFile ? { file: license } : { text: license };
+}

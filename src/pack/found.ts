@@ -1,0 +1,93 @@
+import { readdir } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { remoteUrl } from './git.js';
+import { readerOf } from './pack-text.js';
+import { readRequirements } from './requirements.js';
+
+/** What a pack's folder tells about it without a manifest. What cannot be found is absent. */
+export interface Found {
+  readonly id: string | undefined;
+  readonly description: string | undefined;
+  readonly license: { readonly file: string } | undefined;
+  readonly repository: string | undefined;
+  readonly dependencies: readonly string[];
+  /** Sentences about what was left out. */
+  readonly warnings: readonly string[];
+}
+
+/** Looks through a folder for what its manifest will say. */
+export async function findOut(folder: string): Promise<Found> {
+  const names = (await readdir(folder)).sort();
+  const read = readerOf(folder);
+  const readme = names.find((name) => /^readme(\.(md|markdown|txt))?$/i.test(name));
+  const license = names.find((name) => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(name));
+  const text = readme ? await read(readme) : undefined;
+  const listed = names.includes('requirements.txt')
+    ? await readRequirements(['requirements.txt'], read)
+    : { dependencies: [], problems: [], skipped: [] };
+  return {
+    id: idOf(basename(resolve(folder))),
+    description: text && 'text' in text ? firstParagraph(text.text) : undefined,
+    license: license === undefined ? undefined : { file: license },
+    repository: webAddress(await remoteUrl(folder)),
+    dependencies: listed.dependencies,
+    warnings: [
+      ...listed.problems.map((problem) => `requirements.txt ${problem}.`),
+      ...listed.skipped.map(
+        (line) => `requirements.txt has ${line}, which only pip understands; it is left out.`,
+      ),
+    ],
+  };
+}
+
+/** A folder's name as a node id. */
+function idOf(name: string): string | undefined {
+  const id = name
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+    .slice(0, 100)
+    .replace(/[^a-z0-9]+$/, '');
+  return id || undefined;
+}
+
+/** As long as a node's description may be. */
+const longest = 1000;
+
+/** How far into a README the first paragraph is looked for. */
+const looksAt = 16 * 1024;
+
+/** The first paragraph of prose: no heading, badge, HTML, list, table or code. */
+function firstParagraph(markdown: string): string | undefined {
+  const paragraphs = markdown
+    .slice(0, looksAt)
+    .replace(/\r\n?/g, '\n')
+    .replace(/^---\n[\s\S]*?\n---\n/, '')
+    .replace(/^(```|~~~)[\s\S]*?^\1/gm, '')
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/^.*\n(=+|-{2,})$/gm, '')
+    .replace(/^#.*$/gm, '\n')
+    .split(/\n\s*\n/);
+  for (const paragraph of paragraphs) {
+    if (/^\s*([<>|*+-]|\d+\.)/.test(paragraph) && !/^\s*\*\*?\w/.test(paragraph)) continue;
+    const prose = paragraph
+      .replace(/!\[[^\]]*\](\([^)]*\)|\[[^\]]*\])/g, '')
+      .replace(/\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])/g, '$1')
+      .replace(/<[^>]*>/g, '')
+      .replace(/(\*\*|__|`)/g, '')
+      .replace(/\s+/g, ' ')
+      .trim();
+    if (/\p{L}{2}/u.test(prose)) return prose.length > longest ? `${prose.slice(0, longest - 1)}…` : prose;
+  }
+  return undefined;
+}
+
+/** A remote of any spelling as an https address, without the credential that some carry. */
+function webAddress(remote: string | undefined): string | undefined {
+  if (!remote) return undefined;
+  const ssh = /^(?:ssh:\/\/)?(?:[^@/]+@)?([a-z0-9.-]+\.[a-z]+)(?::\d+)?[:/](?!\/)(.+)$/i.exec(remote);
+  const http = /^https?:\/\/(?:[^@/]*@)?([^/@]+)\/(.+)$/i.exec(remote);
+  const [, host, path] = http ?? ssh ?? [];
+  if (!host || !path) return undefined;
+  return `https://${host}/${path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '')}`;
+}
