@@ -30,6 +30,8 @@ export interface ServiceParts {
 export interface RunningService {
   /** Where clients reach it, without a trailing slash. */
   readonly url: string;
+  /** Where this machine reaches it; the same unless the configuration names a public address. */
+  readonly localUrl: string;
   /** The bearer token of the embedded owner. */
   readonly ownerToken: string;
   /** Random, new at each start. */
@@ -97,7 +99,16 @@ async function startIn(
     folder.announce({ url: local, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);
-    return { url: baseUrl(), ownerToken: folder.ownerToken, instance, context, signFor, stop, ended };
+    return {
+      url: baseUrl(),
+      localUrl: local,
+      ownerToken: folder.ownerToken,
+      instance,
+      context,
+      signFor,
+      stop,
+      ended,
+    };
   } catch (error) {
     await database.destroy();
     throw error;

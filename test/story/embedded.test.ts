@@ -1,0 +1,186 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
+
+const folderOf = (home: string) => join(home, '.local', 'share', 'regen');
+const recordOf = (home: string) => JSON.parse(readFileSync(join(folderOf(home), 'service.json'), 'utf8'));
+const ownerOf = (home: string) => readFileSync(join(folderOf(home), 'owner.token'), 'utf8').trim();
+
+async function run(home: string, argv: readonly string[], env: Record<string, string> = {}) {
+  return start(argv, { home, env }).ended;
+}
+
+test('the first command starts the service, says so in one line, and answers', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeWithService();
+  const first = await run(home, ['publisher', 'list', '--json']);
+  expect(first).toMatchObject({ exit: 0, stdout: '[]\n' });
+  expect(first.stderr).toMatch(
+    /^Started the embedded service at http:\/\/127\.0\.0\.1:\d+, with its data in .*\n$/,
+  );
+  const second = await run(home, ['publisher', 'list', '--json']);
+  expect(second).toEqual({ exit: 0, stdout: '[]\n', stderr: '' });
+  expect(Object.keys(recordOf(home)).sort()).toEqual(['instance', 'pid', 'url', 'version']);
+  for (const name of ['service.json', 'owner.token']) {
+    expect(statSync(join(folderOf(home), name)).mode & 0o777).toBe(0o600);
+  }
+});
+
+test('ten first commands of each of two people at once: one service each, and nobody is let into the other one', {
+  timeout: 120_000,
+}, async () => {
+  const homes = [homeWithService(), homeWithService()] as const;
+  const commands = homes.flatMap((home) =>
+    Array.from({ length: 10 }, () => run(home, ['auth', 'status', '--json'])),
+  );
+  const all = await Promise.all(commands);
+  expect(all.map(({ exit, stderr }) => ({ exit, error: /error:.*/.exec(stderr)?.[0] }))).toEqual(
+    Array(20).fill({ exit: 0, error: undefined }),
+  );
+  const services = all.map(({ stdout }) => JSON.parse(stdout).service);
+  const [first, second] = homes.map((home) => recordOf(home));
+  expect(new Set(services.slice(0, 10))).toEqual(new Set([first.url]));
+  expect(new Set(services.slice(10))).toEqual(new Set([second.url]));
+  expect(first.url).not.toBe(second.url);
+  const foreign = await fetch(`${first.url}/users/me`, {
+    headers: { authorization: `Bearer ${ownerOf(homes[1])}` },
+  });
+  expect(foreign.status).toBe(401);
+});
+
+test('a listener that cannot prove it owns the folder never sees the token', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeWithService();
+  await run(home, ['publisher', 'list']);
+  await stopEmbedded(home);
+  const seen: string[] = [];
+  const impostor = createServer((request, answer) => {
+    seen.push(JSON.stringify(request.headers) + request.url);
+    answer
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end('{"proof":"bm8","instance":"x","version":"1"}');
+  });
+  await new Promise<void>((done) => impostor.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void impostor.close());
+  const url = `http://127.0.0.1:${(impostor.address() as AddressInfo).port}`;
+  const record = { url, pid: process.pid, version: '0.1.0', instance: 'x' };
+  writeFileSync(join(folderOf(home), 'service.json'), JSON.stringify(record), { mode: 0o600 });
+  const { exit, stdout } = await run(home, ['auth', 'status', '--json']);
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout).service).not.toBe(url);
+  expect(seen.length).toBeGreaterThan(0);
+  expect(seen.join()).not.toContain(ownerOf(home));
+  expect(seen.join().toLowerCase()).not.toContain('authorization');
+});
+
+test('something else on the port: a free one is taken, unless the port was asked for', {
+  timeout: 60_000,
+}, async () => {
+  const other = createServer((_, answer) => answer.end());
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void other.close());
+  const port = String((other.address() as AddressInfo).port);
+  const home = homeWithService();
+  const { exit, stdout, stderr } = await run(home, ['publisher', 'list'], { REGEN_LOCAL_PORT: port });
+  expect({ exit, stdout }).toEqual({ exit: 7, stdout: '' });
+  expect(stderr).toContain(`cannot use port ${port}`);
+  expect((await run(home, ['serve', '--port', port])).exit).toBe(7);
+});
+
+test('a service of another version is drained and replaced', { timeout: 60_000 }, async () => {
+  const home = homeWithService();
+  await run(home, ['publisher', 'list']);
+  const before = recordOf(home);
+  writeFileSync(join(folderOf(home), 'service.json'), JSON.stringify({ ...before, version: '0.0.1' }), {
+    mode: 0o600,
+  });
+  const { exit, stderr } = await run(home, ['publisher', 'list']);
+  expect(exit).toBe(0);
+  expect(stderr).toContain('Started the embedded service');
+  expect(recordOf(home).instance).not.toBe(before.instance);
+});
+
+test('a service killed with SIGKILL is started again, with everything it acknowledged', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeWithService();
+  await run(home, ['publisher', 'create', '--id', 'kept', '--name', 'Kept']);
+  process.kill(recordOf(home).pid, 'SIGKILL');
+  const { exit, stdout } = await run(home, ['publisher', 'get', 'kept', '--json']);
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
+});
+
+test('its environment holds no secrets of the command that started it', { timeout: 60_000 }, async () => {
+  if (!existsSync('/proc/self/environ')) return;
+  const home = homeWithService();
+  await run(home, ['node', 'search'], {
+    REGEN_TOKEN: 'planted-secret',
+    AWS_SECRET_ACCESS_KEY: 'planted-secret',
+  });
+  const environment = readFileSync(`/proc/${recordOf(home).pid}/environ`, 'utf8');
+  expect(environment).toContain('PATH=');
+  expect(environment).not.toContain('planted-secret');
+});
+
+test('autostart can be turned off by flag, by variable and by setting', { timeout: 60_000 }, async () => {
+  const home = homeForTest();
+  for (const [argv, env] of [
+    [['publisher', 'list', '--no-autostart'], {}],
+    [['publisher', 'list'], { REGEN_NO_AUTOSTART: '1' }],
+  ] as const) {
+    const { exit, stderr } = await run(home, argv, env);
+    expect(exit).toBe(7);
+    expect(stderr).toContain('regen serve --detach');
+  }
+  await run(home, ['config', 'set', 'autostart', 'false']);
+  expect((await run(home, ['publisher', 'list'])).exit).toBe(7);
+});
+
+test('serve prints its URL alone, is found by other commands, and ends well when told to', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeForTest();
+  const server = start(['serve', '--port', '0'], { home });
+  const url = await new Promise<string>((done) =>
+    server.child.stdout?.once('data', (text) => done(String(text).trim())),
+  );
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(JSON.parse((await run(home, ['serve', 'status', '--json'])).stdout)).toMatchObject({ url });
+  const second = await run(home, ['serve', '--port', '0']);
+  expect(second.exit).toBe(5);
+  expect(second.stderr).toContain('serve stop');
+  expect((await run(home, ['serve', 'stop'])).exit).toBe(0);
+  expect(await server.ended).toMatchObject({ exit: 0, stdout: `${url}\n` });
+  expect((await run(home, ['serve', 'status'])).exit).toBe(7);
+});
+
+test('a detached service goes on by itself; SIGTERM ends it and frees its port', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeWithService();
+  const { exit, stdout } = await run(home, ['serve', '--detach', '--port', '0']);
+  expect(exit).toBe(0);
+  expect(stdout.trim()).toBe(recordOf(home).url);
+  const { pid, url } = recordOf(home);
+  process.kill(pid, 'SIGTERM');
+  await expect.poll(() => existsSync(join(folderOf(home), 'service.json')), { timeout: 10_000 }).toBe(false);
+  const refused = await new Promise((done) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => done(false));
+    socket.once('error', () => done(true));
+  });
+  expect(refused).toBe(true);
+});
+
+test('a service started on the way ends by itself when there is nothing to do', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeForTest();
+  const server = start(['serve', '--port', '0', '--until-idle', '500ms'], { home });
+  expect((await server.ended).exit).toBe(0);
+});
