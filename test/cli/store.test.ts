@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { Store } from '../../src/cli/store.js';
+import { homeForTest, regen } from '../support/cli.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
+
+const run = promisify(execFile);
+
+test('50 changes by processes at once are all kept', { timeout: 120_000 }, async () => {
+  const path = join(folderForTest(), 'store.json');
+  const writer = `
+    const { Store } = await import(${JSON.stringify(join(process.cwd(), 'src/cli/store.ts'))});
+    const store = new Store(${JSON.stringify(path)}, () => {});
+    for (const key of process.argv.slice(1)) await store.change((values) => ({ ...values, [key]: key }));`;
+  const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+  const portions = Array.from({ length: 10 }, (_, index) => keys.slice(index * 5, index * 5 + 5));
+  await Promise.all(
+    portions.map((portion) =>
+      run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', writer, ...portion]),
+    ),
+  );
+  expect(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).sort()).toEqual([...keys].sort());
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a corrupt file is kept aside and said, and a new one begun', async () => {
+  const path = join(folderForTest(), 'store.json');
+  writeFileSync(path, '{"token": "half', { mode: 0o600 });
+  const said: string[] = [];
+  const store = new Store(path, (sentence) => said.push(sentence));
+  await store.change((values) => ({ ...values, a: 1 }));
+  expect(store.read()).toEqual({ a: 1 });
+  expect(said).toHaveLength(1);
+  const aside = readdirSync(dirname(path)).find((name) => name.includes('corrupt')) as string;
+  expect(readFileSync(join(dirname(path), aside), 'utf8')).toBe('{"token": "half');
+});
+
+test('a file that others can read is mended and said', () => {
+  const path = join(folderForTest(), 'store.json');
+  writeFileSync(path, '{"a":1}');
+  chmodSync(path, 0o644);
+  const said: string[] = [];
+  expect(new Store(path, (sentence) => said.push(sentence)).read()).toEqual({ a: 1 });
+  expect(said.join()).toContain('readable by others');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a token is kept for its service alone, and forgotten on logout', async () => {
+  const service = await serviceForTest();
+  const other = await serviceForTest();
+  const home = homeForTest();
+  const at = (url: string) => ({ home, env: { REGEN_BASE_URL: url } });
+  const login = await regen(['auth', 'login', '--with-token'], {
+    ...at(service.url),
+    stdin: `${service.ownerToken}\n`,
+  });
+  expect(login).toMatchObject({ exit: 0, stdout: '' });
+  const status = await regen(['auth', 'status', '--json'], at(service.url));
+  expect(JSON.parse(status.stdout)).toMatchObject({ id: 'owner', admin: true, service: service.url });
+  expect(status.stdout).not.toContain(service.ownerToken);
+  expect((await regen(['auth', 'status'], at(other.url))).exit).toBe(4);
+  expect((await regen(['auth', 'token'], at(service.url))).stdout.trim()).toBe(service.ownerToken);
+  expect((await regen(['auth', 'token'], { ...at(service.url), terminal: true })).exit).toBe(2);
+  await regen(['auth', 'logout'], at(service.url));
+  expect((await regen(['auth', 'status'], at(service.url))).exit).toBe(4);
+});
+
+test('a token that the service does not know is not kept', async () => {
+  const service = await serviceForTest();
+  const surroundings = { home: homeForTest(), env: { REGEN_BASE_URL: service.url } };
+  const { exit } = await regen(['auth', 'login', '--with-token'], { ...surroundings, stdin: 'wrong' });
+  expect(exit).toBe(4);
+  expect((await regen(['auth', 'token'], surroundings)).exit).toBe(4);
+});
+
+test('settings say where they come from, and refuse what they do not know', async () => {
+  const home = homeForTest();
+  expect(
+    (await regen(['config', 'set', 'profiles.team.base_url', 'https://registry.example'], { home })).exit,
+  ).toBe(0);
+  expect((await regen(['config', 'set', 'profile', 'team'], { home })).exit).toBe(0);
+  const { stdout } = await regen(['config', 'list'], { home, env: { REGEN_PROFILE: 'other' } });
+  const file = join(home, '.config', 'regen', 'config.json');
+  expect(stdout).toContain(`profile\tother\tREGEN_PROFILE\n`);
+  expect(stdout).toContain(`profiles.team.base_url\thttps://registry.example\t${file}\n`);
+  expect(stdout).toContain('autostart\ttrue\tdefault\n');
+  expect((await regen(['config', 'get', 'profile'], { home })).stdout).toBe('team\n');
+  await regen(['config', 'unset', 'profile'], { home });
+  expect((await regen(['config', 'get', 'profile'], { home })).stdout).toBe('local\n');
+  expect((await regen(['config', 'get', 'nope'], { home })).exit).toBe(2);
+  expect((await regen(['config', 'set', 'autostart', 'maybe'], { home })).exit).toBe(2);
+  expect(
+    (await regen(['config', 'set', 'profiles.local.base_url', 'https://x.example'], { home })).exit,
+  ).toBe(2);
+});

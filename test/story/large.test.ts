@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { homeForTest, start } from '../support/cli.js';
+import { packForTest } from '../support/packs.js';
+import { folderForTest } from '../support/service.js';
+
+const preload = `--import=${pathToFileURL('test/support/report-memory.mjs').href}`;
+const mostMemory = 200 * 1024 ** 2;
+
+/** 2,000 files of 100 kB, each of its own bytes. */
+function largePack(): string {
+  const pack = packForTest();
+  const block = randomBytes(100_000);
+  for (let index = 0; index < 2_000; index++) {
+    const folder = join(pack, `part${index % 20}`);
+    mkdirSync(folder, { recursive: true });
+    block.writeUInt32LE(index, 0);
+    writeFileSync(join(folder, `weights${index}.bin`), block);
+  }
+  return pack;
+}
+
+test('200 MB in 2,000 files are published with less than 200 MB of memory on each side', {
+  timeout: 180_000,
+}, async () => {
+  const home = homeForTest();
+  const reports = folderForTest();
+  const remembering = (name: string) => ({ NODE_OPTIONS: preload, MEMORY_REPORT: join(reports, name) });
+  const memoryOf = (name: string) => Number(readFileSync(join(reports, name), 'utf8'));
+
+  const service = start(['serve', '--port', '0'], { home, env: remembering('service') });
+  await new Promise((ready) => service.child.stdout?.once('data', ready));
+  const published = await start(['version', 'publish', largePack(), '--json'], {
+    home,
+    env: remembering('client'),
+  }).ended;
+  expect(published).toMatchObject({ exit: 0 });
+  expect(JSON.parse(published.stdout)).toMatchObject({ status: 'NodeVersionStatusActive' });
+  expect(published.stderr).toContain('2002 files');
+  await start(['serve', 'stop'], { home }).ended;
+  await service.ended;
+
+  expect(memoryOf('client')).toBeLessThan(mostMemory);
+  expect(memoryOf('service')).toBeLessThan(mostMemory);
+});
