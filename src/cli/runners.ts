@@ -11,6 +11,7 @@ const modules: Record<string, Module> = {
   bulk: () => import('./commands/bulk.js'),
   'host-nodes-list': () => import('./commands/host-nodes-list.js'),
   init: () => import('./commands/init.js'),
+  doctor: () => import('./commands/doctor.js'),
   api: () => import('./commands/api.js'),
   config: () => import('./commands/config.js'),
   'auth-login': () => import('./commands/auth-login.js'),

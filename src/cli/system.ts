@@ -19,6 +19,7 @@ export interface System {
   readonly platform: NodeJS.Platform;
   /** The program to start again in the background: node's own path, and this program's entry. */
   readonly executable: readonly [node: string, entry: string];
+  readonly nodeVersion: string;
   readonly now: () => number;
   readonly prompts: Prompts;
   /** Hears Ctrl-C and termination until the returned function is called. */
@@ -43,6 +44,7 @@ export function system(entry: string): System {
     home: homedir(),
     platform: process.platform,
     executable: [process.execPath, entry],
+    nodeVersion: process.versions.node,
     now: Date.now,
     prompts: inquirer,
     onSignal(handler) {

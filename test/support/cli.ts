@@ -44,6 +44,7 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
     home,
     platform: process.platform,
     executable: [process.execPath, entry],
+    nodeVersion: process.versions.node,
     now: Date.now,
     prompts: scripted(answers ?? []),
     onSignal: () => () => {},

@@ -6,6 +6,7 @@ import { flagsOf } from '../flags.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
 import { configViews } from './config.js';
+import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { nodeViews } from './node.js';
@@ -22,6 +23,7 @@ const views = [
   ...apiViews,
   ...authViews,
   ...configViews,
+  ...doctorViews,
   ...serveViews,
 ];
 

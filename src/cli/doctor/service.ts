@@ -1,0 +1,124 @@
+import { type ClientError, ServiceError } from '../../client/errors.js';
+import { exitCodes } from '../failure.js';
+import { failureOf } from '../failure-of.js';
+import type { Invocation, Service } from '../invocation.js';
+import { findLocal } from '../local.js';
+import { readAll } from '../stdin.js';
+import { isNamed } from '../target.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+/** How long the service may take to answer. */
+const patienceMs = 5_000;
+const mostSkewMs = 60_000;
+
+type Reached = Pick<Service, 'client' | 'credential' | 'url'>;
+
+/** Where commands go, whether it answers, whether its clock agrees, and who this is there. Starts nothing. */
+export async function checkService(invocation: Invocation): Promise<{ url?: string; findings: Finding[] }> {
+  const { target } = invocation;
+  const service = target.baseUrl === undefined ? await embedded(invocation) : await invocation.service();
+  if (!service) return { findings: [notRunning(invocation), credentialLater(invocation)] };
+  const asked = invocation.system.now();
+  try {
+    const { date, finding } = await answers(service, target.name, target.source);
+    const clock = checkClock(date, (asked + invocation.system.now()) / 2);
+    return { url: service.url, findings: [finding, clock, await checkCredential(invocation, service)] };
+  } catch (error) {
+    const { message } = failureOf(error);
+    const advice = `Check the address (from ${target.source}) and the network.`;
+    return { url: service.url, findings: [fail('service', message, exitCodes.unreachable, advice)] };
+  }
+}
+
+async function embedded(invocation: Invocation): Promise<Reached | undefined> {
+  const local = await findLocal(invocation.folders.data, (url, token) => invocation.connect(url, token));
+  if (!local) return undefined;
+  const client = await invocation.connect(local.url, local.ownerToken);
+  return { url: local.url, client, credential: { token: local.ownerToken, source: 'the embedded service' } };
+}
+
+function notRunning({ flags, system, settings }: Invocation): Finding {
+  const off =
+    flags.autostart === false ||
+    Boolean(system.env.REGEN_NO_AUTOSTART) ||
+    settings.get('autostart')?.value === 'false';
+  if (!off) return ok('service', 'local: not running; it starts by itself with the first command');
+  return warn(
+    'service',
+    'local: not running, and starting it is turned off',
+    'Start it: regen serve --detach',
+  );
+}
+
+function credentialLater({ system: { env }, target }: Invocation): Finding {
+  const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => env[name]);
+  if (!given || isNamed(target)) return ok('credential', 'the embedded service makes its own');
+  return warn('credential', `${given} is set, but no service is named`, 'Set REGEN_BASE_URL to its service.');
+}
+
+async function answers(
+  { client, url }: Reached,
+  name: string,
+  source: string,
+): Promise<{ date: string | undefined; finding: Finding }> {
+  const get = (path: string) => client.raw({ path, retries: 0, timeoutMs: patienceMs });
+  const ready = await get('/ready');
+  const text = await readAll(ready.body);
+  const place = `${name === url ? '' : `${name}: `}${url} (from ${source})`;
+  const date = ready.headers.date;
+  if (ready.status === 503) {
+    const finding = fail('service', `${place} is not ready`, exitCodes.unreachable, 'Try again in a while.');
+    return { date, finding };
+  }
+  // A service may lack these extensions; that it answers is what counts.
+  const isReady = ready.status === 200 && text.includes('ready') ? ', ready' : '';
+  const version = await interfaceVersion(get);
+  return {
+    date,
+    finding: ok('service', `${place} answers${isReady}${version ? `, interface ${version}` : ''}`),
+  };
+}
+
+async function interfaceVersion(get: (path: string) => ReturnType<Reached['client']['raw']>) {
+  try {
+    const { info } = JSON.parse(await readAll((await get('/openapi.json')).body));
+    return typeof info?.version === 'string' ? info.version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function checkClock(date: string | undefined, now: number): Finding {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return ok('clock', 'the service does not tell its time');
+  const seconds = Math.round((now - theirs) / 1000);
+  if (Math.abs(seconds) * 1000 <= mostSkewMs) return ok('clock', 'agrees with the service');
+  const detail = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service`;
+  return warn('clock', detail, 'Set it by the network; tokens and signatures depend on it.');
+}
+
+async function checkCredential(invocation: Invocation, { client, credential }: Reached): Promise<Finding> {
+  if (!credential) {
+    return warn(
+      'credential',
+      'none; public things can be read',
+      'Sign in: regen auth login --with-token < token.txt',
+    );
+  }
+  const from = `from ${credential.source}`;
+  try {
+    const me = await client.user.me({}, { retries: 0, timeoutMs: patienceMs, signal: invocation.signal });
+    const ends = me.credential.expires_at ? `, until ${me.credential.expires_at}` : '';
+    return ok('credential', `${me.email ?? me.name ?? me.id}, ${from}${ends}`);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) {
+      return ok('credential', `${from}; the service does not say whose it is`);
+    }
+    const refused = error instanceof ServiceError && (error.status === 401 || error.status === 403);
+    const exit = refused ? exitCodes.notAllowed : exitCodes.unreachable;
+    const advice = refused
+      ? 'Get a new one: regen auth login --with-token < token.txt'
+      : 'Try again in a while.';
+    return fail('credential', `${from}: ${(error as ClientError).message}`, exit, advice);
+  }
+}

@@ -1,0 +1,11 @@
+import type { View } from './view.js';
+
+export const doctorViews: readonly View[] = [
+  {
+    usage: 'doctor',
+    module: 'doctor',
+    summary: 'Check settings, service, clock, credential, proxy, folders and terminal; says what to do',
+    shape: { columns: ['check', 'status', 'detail', 'advice'] },
+    examples: ['regen doctor', 'regen doctor --base-url https://registry.example.com --json'],
+  },
+];
