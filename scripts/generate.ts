@@ -1,10 +1,27 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { commandTree } from '../src/cli/views/derive.js';
+import { contract } from '../src/contract/index.js';
+import { openapi } from '../src/contract/openapi.js';
+import { commandTable, reference } from './reference.js';
 
 /** Everything in the repository that is made from the contract and the views. */
 const files: Record<string, () => string> = {
+  'README.md': () => between(readFileSync('README.md', 'utf8'), 'commands', commandTable(commandTree())),
+  'docs/reference.md': () => reference(commandTree()),
+  'docs/openapi.json': () => `${JSON.stringify(openapi(contract, { version: packageVersion() }), null, 1)}\n`,
   'src/cli/commands.generated.json': () => `${JSON.stringify(commandTree(), null, 1)}\n`,
 };
+
+/** Replaces what stands between two marks of a Markdown file. */
+function between(text: string, name: string, content: string): string {
+  const marks = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(\\n<!-- /${name} -->)`);
+  return text.replace(marks, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
+}
+
+function packageVersion(): string {
+  return JSON.parse(readFileSync('package.json', 'utf8')).version;
+}
 
 function current(path: string): string | undefined {
   try {
@@ -21,5 +38,8 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1;
   }
 } else {
-  for (const [path, make] of stale) writeFileSync(path, make());
+  for (const [path, make] of stale) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, make());
+  }
 }

@@ -8,13 +8,3 @@ export function durationMs(text: string, flag: string): number {
   if (!match) throw usage(`${flag} is a duration such as 90s, 30m or 2h, not '${text}'.`);
   return Number(match[1]) * (units[match[2] ?? 's'] as number);
 }
-
-/** Milliseconds as a person says it: `4 s`, `2 min 5 s`. */
-export function spoken(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}

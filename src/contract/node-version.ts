@@ -9,17 +9,19 @@ export const NodeVersionStatus = z.enum([
   'NodeVersionStatusFlagged',
 ]);
 
-// Decided: host_node_extract_status is one of these three.
-export const ExtractStatus = z.enum(['pending', 'success', 'failed']);
-
 /** service.md 2.3. Fields marked read-only are set by the service or by admins and ignored in requests. */
 export const NodeVersion = z
   .object({
     changelog: z.string().optional().meta({ description: 'Summary of changes in this version' }),
+    // Decided: host_node_extract_status is pending, success or failed.
     host_node_extract_status: z
       .string()
       .optional()
-      .meta({ description: 'Status of the node-definition extraction process', readOnly: true }),
+      .meta({
+        description: 'Status of the node-definition extraction process',
+        examples: ['pending', 'success', 'failed'],
+        readOnly: true,
+      }),
     createdAt: DateTime.optional().meta({ description: 'When the version was created', readOnly: true }),
     dependencies: z
       .array(z.string())
