@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { completionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { openapi } from '../src/contract/openapi.js';
@@ -10,6 +11,10 @@ const files: Record<string, () => string> = {
   'README.md': () => between(readFileSync('README.md', 'utf8'), 'commands', commandTable(commandTree())),
   'docs/reference.md': () => reference(commandTree()),
   'docs/openapi.json': () => `${JSON.stringify(openapi(contract, { version: packageVersion() }), null, 1)}\n`,
+  'completions/regen.bash': () => completionScript(commandTree(), 'bash'),
+  'completions/_regen': () => completionScript(commandTree(), 'zsh'),
+  'completions/regen.fish': () => completionScript(commandTree(), 'fish'),
+  'completions/regen.ps1': () => completionScript(commandTree(), 'powershell'),
   'src/cli/commands.generated.json': () => `${JSON.stringify(commandTree(), null, 1)}\n`,
 };
 

@@ -5,6 +5,7 @@ import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import { flagsOf } from '../flags.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
+import { completionViews } from './completion.js';
 import { configViews } from './config.js';
 import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
@@ -24,6 +25,7 @@ const views = [
   ...authViews,
   ...configViews,
   ...doctorViews,
+  ...completionViews,
   ...serveViews,
 ];
 

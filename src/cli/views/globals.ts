@@ -38,5 +38,6 @@ export const groups: Readonly<Record<string, string>> = {
   'host-nodes': 'Node definitions of published versions',
   auth: 'Credentials',
   config: 'Settings',
+  completion: 'Completion of commands, flags and values in a shell',
   serve: 'The service itself, on this machine',
 };

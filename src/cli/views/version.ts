@@ -62,6 +62,24 @@ export const versionViews: readonly View[] = [
     examples: ['regen version pack --list', 'regen version pack packs/light -o light.zip'],
   },
   {
+    usage: 'version check [dir]',
+    module: 'check',
+    local: true,
+    summary:
+      'Say what the registry will see and think of a pack, and send nothing; exit 6 when it would be flagged',
+    explain: { dir: 'Folder with the pyproject.toml; the current one where absent' },
+    flags: [publisher, allowSecrets],
+    shape: { columns: ['kind', 'what', 'where', 'detail'] },
+    examples: ['regen version check', 'regen version check packs/light --json'],
+  },
+  {
+    usage: 'version diff <nodeId> <from> <to>',
+    module: 'diff',
+    summary: 'Compare the node definitions of two versions, and say what breaks workflows',
+    shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },
+    examples: ['regen version diff light-tools 1.1.0 1.2.0'],
+  },
+  {
     usage: 'version update <publisherId> <nodeId> <versionId>',
     operation: 'version.update',
     explain: { versionId: "The version's id, or its number" },

@@ -1,0 +1,549 @@
+# Completion of regen for bash, made of its command tree. Load it: source <(regen completion bash)
+
+# Sets what may follow after the words $1, and what the value of the flag $2 is.
+_regen_facts() {
+  commands='' flags='' hint='' arguments=''
+  case $1 in
+    '')
+      commands='publisher node version host-nodes api auth config doctor completion serve'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'api')
+      flags='--field --raw-field --body --header --include --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text file'
+      case $2 in
+        --field | -F | --raw-field | -f | --body | --header | -H | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'auth')
+      commands='login logout status token'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'auth login')
+      flags='--with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --publisher) hint=live:publisher ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'auth logout')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'auth status')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'auth token')
+      flags='--show --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'completion')
+      commands='bash zsh fish powershell'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'completion bash')
+      flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'completion fish')
+      flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'completion powershell')
+      flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'completion zsh')
+      flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'config')
+      commands='get set unset list path'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'config get')
+      flags='--json --quiet --no-input --no-color --help'
+      arguments='text'
+      ;;
+    'config list')
+      flags='--json --ndjson --quiet --no-input --no-color --help'
+      ;;
+    'config path')
+      flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'config set')
+      flags='--json --quiet --no-input --no-color --help'
+      arguments='text text'
+      ;;
+    'config unset')
+      flags='--json --quiet --no-input --no-color --help'
+      arguments='text'
+      ;;
+    'doctor')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'host-nodes')
+      commands='get list'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'host-nodes get')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version text'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'host-nodes list')
+      flags='--page --page-size --node-id --node-version --host-node-name --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version'
+      case $2 in
+        --page | --page-size | --host-node-name | --base-url) hint=text ;;
+        --node-id) hint=live:node ;;
+        --node-version) hint=live:version ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node')
+      commands='init create get list search update delete'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node create')
+      flags='--author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --author | --banner-url | --category | --description | --icon | --id | --license | --name | --repository | --supported-accelerators | --supported-hostui-frontend-version | --supported-hostui-version | --supported-os | --tags | --translations | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node delete')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher live:node'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node get')
+      flags='--include-translations --no-include-translations --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node init')
+      flags='--id --name --publisher --version --description --license --repository --force --json --quiet --no-input --no-color --help'
+      arguments='folder'
+      case $2 in
+        --id) hint=live:node ;;
+        --name | --description | --repository) hint=text ;;
+        --publisher) hint=live:publisher ;;
+        --version) hint=live:version ;;
+        --license) hint=file ;;
+      esac
+      ;;
+    'node list')
+      flags='--page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --page | --limit | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node search')
+      flags='--page --limit --search --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text'
+      case $2 in
+        --page | --limit | --search | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'node update')
+      flags='--author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher live:node'
+      case $2 in
+        --author | --banner-url | --category | --description | --icon | --license | --name | --repository | --supported-accelerators | --supported-hostui-frontend-version | --supported-hostui-version | --supported-os | --tags | --translations | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher')
+      commands='create get list update token member'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher create')
+      flags='--description --id --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text'
+      case $2 in
+        --description | --id | --logo | --name | --source-code-repo | --support | --website | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher get')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher list')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher member')
+      commands='add list set remove'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher member add')
+      flags='--email --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher text'
+      case $2 in
+        --email | --body | --base-url) hint=text ;;
+        --role) hint=choice:owner,member ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher member list')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher member remove')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher text'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher member set')
+      flags='--role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher text'
+      case $2 in
+        --role) hint=choice:owner,member ;;
+        --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher token')
+      commands='create list revoke'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher token create')
+      flags='--name --description --expires-at --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher text'
+      case $2 in
+        --name | --description | --expires-at | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher token list')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher token revoke')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher text'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher update')
+      flags='--description --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --description | --logo | --name | --source-code-repo | --support | --website | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'serve')
+      commands='status stop logs'
+      flags='--host --port --data --config --detach --json --quiet --no-input --no-color --help'
+      case $2 in
+        --host | --port) hint=text ;;
+        --data) hint=folder ;;
+        --config) hint=file ;;
+      esac
+      ;;
+    'serve logs')
+      flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'serve status')
+      flags='--data --json --quiet --no-input --no-color --help'
+      case $2 in
+        --data) hint=folder ;;
+      esac
+      ;;
+    'serve stop')
+      flags='--data --json --quiet --no-input --no-color --help'
+      case $2 in
+        --data) hint=folder ;;
+      esac
+      ;;
+    'version')
+      commands='publish pack check diff update get list delete history download bulk'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version bulk')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text...'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version check')
+      flags='--publisher --allow-secrets --json --ndjson --quiet --no-input --no-color --help'
+      arguments='folder'
+      case $2 in
+        --publisher) hint=live:publisher ;;
+      esac
+      ;;
+    'version delete')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher live:node live:version'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version diff')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version live:version'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version download')
+      flags='--output --force --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version'
+      case $2 in
+        --output | -o | --token-file) hint=file ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'version get')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version history')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher live:node live:version'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version list')
+      flags='--statuses --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node'
+      case $2 in
+        --statuses) hint=choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'version pack')
+      flags='--list --output --force --allow-secrets --json --ndjson --quiet --no-input --no-color --help'
+      arguments='folder'
+      case $2 in
+        --output | -o) hint=file ;;
+      esac
+      ;;
+    'version publish')
+      flags='--publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='folder'
+      case $2 in
+        --publisher) hint=live:publisher ;;
+        --changelog | --timeout | --base-url) hint=text ;;
+        --changelog-file | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'version update')
+      flags='--changelog --deprecated --no-deprecated --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher live:node live:version'
+      case $2 in
+        --changelog | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+  esac
+}
+
+_regen() {
+  local current=${COMP_WORDS[COMP_CWORD]} at='' flag='' word i index
+  local commands flags hint arguments
+  local typed=() expected=()
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ -n $flag ]]; then
+      # In --flag=value the sign is a word of its own.
+      [[ $word == '=' ]] || flag=''
+    elif [[ $word == -* ]]; then
+      _regen_facts "$at" "$word"
+      [[ -n $hint ]] && flag=$word
+    else
+      _regen_facts "$at" ''
+      if [[ ${#typed[@]} == 0 && " $commands " == *" $word "* ]]; then
+        at="${at:+$at }$word"
+      else
+        typed+=("$word")
+      fi
+    fi
+  done
+  [[ -n $flag && $current == '=' ]] && current=''
+  _regen_facts "$at" "$flag"
+  if [[ -n $flag ]]; then
+    _regen_offer
+  elif [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  else
+    [[ ${#typed[@]} == 0 ]] && COMPREPLY=($(compgen -W "$commands" -- "$current"))
+    expected=($arguments)
+    index=${#typed[@]}
+    if ((index >= ${#expected[@]} && ${#expected[@]} > 0)); then
+      index=$((${#expected[@]} - 1))
+      [[ ${expected[index]} == *... ]] || return
+    fi
+    hint=${expected[index]%...}
+    _regen_offer
+  fi
+}
+
+_regen_offer() {
+  local value
+  case $hint in
+    choice:*)
+      hint=${hint#choice:}
+      COMPREPLY+=($(compgen -W "${hint//,/ }" -- "$current"))
+      ;;
+    file | folder)
+      compopt -o filenames 2> /dev/null
+      while IFS= read -r value; do
+        COMPREPLY+=("$value")
+      done < <(compgen "$([[ $hint == file ]] && echo -f || echo -d)" -- "$current")
+      ;;
+    live:*)
+      # Not through compgen -W, which would run what stands in a value.
+      while IFS= read -r value; do
+        [[ $value == "$current"* ]] && COMPREPLY+=("$value")
+      done < <(regen __complete "${hint#live:}" -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2> /dev/null)
+      ;;
+  esac
+}
+
+complete -F _regen regen

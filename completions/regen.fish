@@ -1,0 +1,726 @@
+# Completion of regen for fish, made of its command tree. Load it: regen completion fish | source
+
+# Sets what may follow after the words $argv[1], and what the value of the flag $argv[2] is.
+function __regen_facts --no-scope-shadowing
+    set commands
+    set command_texts
+    set flags
+    set flag_texts
+    set arguments
+    set hint ''
+    switch $argv[1]
+        case ''
+            set commands publisher node version host-nodes api auth config doctor completion serve
+            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Send any request to the service with the credential in use, and print the answe…' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says w…' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on stdou…'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'api'
+            set flags --field --raw-field --body --header --include --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, tru…' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text' 'file'
+            switch $argv[2]
+                case --field -F --raw-field -f --body --header -H --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'auth'
+            set commands login logout status token
+            set command_texts 'Keep a token for a service, read from standard input' 'Forget the tokens kept for a service' 'Show who you are, where, and where the credential comes from; exit 4 if it does…' 'Print the token in use'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'auth login'
+            set flags --with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --publisher
+                    set hint 'live:publisher'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'auth logout'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'auth status'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'auth token'
+            set flags --show --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print it even to a terminal' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'completion'
+            set commands bash zsh fish powershell
+            set command_texts 'Print the completion script for bash' 'Print the completion script for zsh' 'Print the completion script for fish' 'Print the completion script for PowerShell'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'completion bash'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'completion fish'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'completion powershell'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'completion zsh'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'config'
+            set commands get set unset list path
+            set command_texts 'Print one setting' 'Change a setting' 'Take a setting back to its default' 'List every setting and where its value comes from' 'Print the path of the settings file'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'config get'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'text'
+        case 'config list'
+            set flags --json --ndjson --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'config path'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'config set'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'text' 'text'
+        case 'config unset'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'text'
+        case 'doctor'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'host-nodes'
+            set commands get list
+            set command_texts 'Show one node definition of a version' 'List node definitions: of one version, or of all nodes, filtered'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'host-nodes get'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version' 'text'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'host-nodes list'
+            set flags --page --page-size --node-id --node-version --host-node-name --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; absent: each node\'s latest version (at most 1…' 'Only definitions of this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version'
+            switch $argv[2]
+                case --page --page-size --host-node-name --base-url
+                    set hint 'text'
+                case --node-id
+                    set hint 'live:node'
+                case --node-version
+                    set hint 'live:version'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node'
+            set commands init create get list search update delete
+            set command_texts 'Write a pyproject.toml for a pack that has none; asks what the folder does not …' 'Create a node under a publisher' 'Show a node' 'List a publisher\'s nodes' 'Search the nodes of all publishers' 'Update a node\'s details' 'Delete a node; its id is not given out again'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node create'
+            set flags --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts '' 'URL to the node\'s banner' 'Use tags instead (deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon' 'Unique identifier of the node (required; at most 100 characters)' 'Path to the LICENSE file in the node\'s repository' 'Display name (required)' 'URL to the node\'s repository' 'Accelerators the node supports (repeatable)' 'Supported frontend versions' 'Supported host application versions' 'Operating systems the node supports (repeatable)' 'Tags, in place of the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node delete'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'live:node'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node get'
+            set flags --include-translations --no-include-translations --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Include the translations (default false)' 'Not: Include the translations (default false)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node init'
+            set flags --id --name --publisher --version --description --license --repository --force --json --quiet --no-input --no-color --help
+            set flag_texts 'Node id (default: from the folder\'s name)' 'Display name (default: from the id)' 'Publisher to publish under' 'First version (default 1.0.0)' 'What it does (default: the README\'s first paragraph)' 'Licence, or the path of its file (default: that file)' 'Source repository (default: git\'s remote)' 'Write over an existing pyproject.toml' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'folder'
+            switch $argv[2]
+                case --id
+                    set hint 'live:node'
+                case --name --description --repository
+                    set hint 'text'
+                case --publisher
+                    set hint 'live:publisher'
+                case --version
+                    set hint 'live:version'
+                case --license
+                    set hint 'file'
+            end
+        case 'node list'
+            set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --page --limit --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node search'
+            set flags --page --limit --search --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Words in the id, name, description or tags (at most 200 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text'
+            switch $argv[2]
+                case --page --limit --search --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'node update'
+            set flags --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts '' 'URL to the node\'s banner' 'Use tags instead (deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon' 'Path to the LICENSE file in the node\'s repository' 'Display name' 'URL to the node\'s repository' 'Accelerators the node supports (repeatable)' 'Supported frontend versions' 'Supported host application versions' 'Operating systems the node supports (repeatable)' 'Tags, in place of the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'live:node'
+            switch $argv[2]
+                case --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher'
+            set commands create get list update token member
+            set command_texts 'Create a publisher and become its first owner' 'Show a publisher' 'List the publishers you belong to' 'Update a publisher' 'Personal access tokens for publishing' 'A publisher\'s members'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher create'
+            set flags --description --id --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the publisher does' 'Unique identifier, akin to a username; lowercase (required; at most 50 characte…' 'URL to the logo' 'Display name (required)' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text'
+            switch $argv[2]
+                case --description --id --logo --name --source-code-repo --support --website --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher get'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher list'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher member'
+            set commands add list set remove
+            set command_texts 'Add a member by e-mail address' 'List a publisher\'s members' 'Change a member\'s role' 'Remove a member; the last owner cannot leave'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher member add'
+            set flags --email --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Whom to add (required; at most 254 characters)' 'owner: everything; member: publishes and updates versions (required; one of own…' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'text'
+            switch $argv[2]
+                case --email --body --base-url
+                    set hint 'text'
+                case --role
+                    set hint 'choice:owner,member'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher member list'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher member remove'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'text'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher member set'
+            set flags --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts '(required; one of owner, member)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'text'
+            switch $argv[2]
+                case --role
+                    set hint 'choice:owner,member'
+                case --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher token'
+            set commands create list revoke
+            set command_texts 'Create a personal access token for publishing' 'List a publisher\'s personal access tokens, masked' 'Revoke a personal access token'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher token create'
+            set flags --name --description --expires-at --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the token is for (required; at most 100 characters)' '(at most 1000 characters)' 'When it ends; without it the token does not expire' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'text'
+            switch $argv[2]
+                case --name --description --expires-at --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher token list'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher token revoke'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'text'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher update'
+            set flags --description --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the publisher does' 'URL to the logo' 'Display name' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --description --logo --name --source-code-repo --support --website --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'serve'
+            set commands status stop logs
+            set command_texts 'Show the running service; exit 7 when there is none' 'Let the running service finish what it does, and end it' 'Print the log of services started in the background'
+            set flags --host --port --data --config --detach --json --quiet --no-input --no-color --help
+            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…' 'JSON file with the service configuration' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            switch $argv[2]
+                case --host --port
+                    set hint 'text'
+                case --data
+                    set hint 'folder'
+                case --config
+                    set hint 'file'
+            end
+        case 'serve logs'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'serve status'
+            set flags --data --json --quiet --no-input --no-color --help
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            switch $argv[2]
+                case --data
+                    set hint 'folder'
+            end
+        case 'serve stop'
+            set flags --data --json --quiet --no-input --no-color --help
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            switch $argv[2]
+                case --data
+                    set hint 'folder'
+            end
+        case 'version'
+            set commands publish pack check diff update get list delete history download bulk
+            set command_texts 'Pack a folder, publish it as a new version and wait for what the registry thinks' 'Write the archive that publish would upload, and send nothing' 'Say what the registry will see and think of a pack, and send nothing; exit 6 wh…' 'Compare the node definitions of two versions, and say what breaks workflows' 'Update a version\'s changelog and deprecated flag' 'Show a version' 'List a node\'s versions, newest first' 'Delete a version; its number is not given out again' 'Show how a version\'s status came about' 'Save a version\'s archive; its path is the one line on stdout' 'Read many versions by node id and version'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version bulk'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text...'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version check'
+            set flags --publisher --allow-secrets --json --ndjson --quiet --no-input --no-color --help
+            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'folder'
+            switch $argv[2]
+                case --publisher
+                    set hint 'live:publisher'
+            end
+        case 'version delete'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'live:node' 'live:version'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version diff'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version' 'live:version'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version download'
+            set flags --output --force --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'File or folder/ to save it in (default <node>-<version>.zip)' 'Write over an existing file' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version'
+            switch $argv[2]
+                case --output -o --token-file
+                    set hint 'file'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'version get'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version history'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'live:node' 'live:version'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version list'
+            set flags --statuses --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Only versions in these states (one of NodeVersionStatusActive, NodeVersionStatu…' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node'
+            switch $argv[2]
+                case --statuses
+                    set hint 'choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'version pack'
+            set flags --list --output --force --allow-secrets --json --ndjson --quiet --no-input --no-color --help
+            set flag_texts 'Write nothing; list each file with its size in bytes' 'Where to write it (default <node>-<version>.zip)' 'Write over an existing file' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'folder'
+            switch $argv[2]
+                case --output -o
+                    set hint 'file'
+            end
+        case 'version publish'
+            set flags --publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'folder'
+            switch $argv[2]
+                case --publisher
+                    set hint 'live:publisher'
+                case --changelog --timeout --base-url
+                    set hint 'text'
+                case --changelog-file --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'version update'
+            set flags --changelog --deprecated --no-deprecated --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Summary of changes in this version' 'Whether this version is deprecated' 'Not: Whether this version is deprecated' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher' 'live:node' 'live:version'
+            switch $argv[2]
+                case --changelog --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+    end
+end
+
+function __regen_complete
+    set -l commands
+    set -l command_texts
+    set -l flags
+    set -l flag_texts
+    set -l arguments
+    set -l hint ''
+    set -l at ''
+    set -l flag ''
+    set -l prefix ''
+    set -l typed
+    set -l line (commandline -opc)
+    set -e line[1]
+    set -l current (commandline -ct)
+    for word in $line
+        if test -n "$flag"
+            set flag ''
+        else if string match -q -- '-*=*' $word
+            continue
+        else if string match -q -- '-*' $word
+            __regen_facts "$at" $word
+            test -n "$hint"; and set flag $word
+        else
+            __regen_facts "$at" ''
+            if test (count $typed) -eq 0; and contains -- $word $commands
+                set at (string trim -- "$at $word")
+            else
+                set -a typed $word
+            end
+        end
+    end
+    if test -z "$flag"; and string match -q -- '--*=*' $current
+        set flag (string replace -r -- '=.*' '' $current)
+        set prefix "$flag="
+        set current (string replace -r -- '^[^=]*=' '' $current)
+    end
+    __regen_facts "$at" "$flag"
+    if test -n "$flag"
+        __regen_offer "$hint" "$current" $line | string replace -r -- '^' "$prefix"
+    else if string match -q -- '-*' $current
+        for i in (seq (count $flags))
+            printf '%s\t%s\n' $flags[$i] $flag_texts[$i]
+        end
+    else
+        if test (count $typed) -eq 0
+            for i in (seq (count $commands))
+                printf '%s\t%s\n' $commands[$i] $command_texts[$i]
+            end
+        end
+        set -l index (math (count $typed) + 1)
+        if test $index -gt (count $arguments); and string match -q -- '*...' $arguments[-1]
+            set index (count $arguments)
+        end
+        if test $index -le (count $arguments)
+            __regen_offer (string replace -- '...' '' $arguments[$index]) "$current" $line
+        end
+    end
+end
+
+# Prints the values of the hint $argv[1] for what is typed so far, $argv[2]; the rest is the line before it.
+function __regen_offer
+    switch $argv[1]
+        case 'choice:*'
+            string split , -- (string replace choice: '' -- $argv[1])
+        case file
+            __fish_complete_path $argv[2]
+        case folder
+            __fish_complete_directories $argv[2]
+        case 'live:*'
+            regen __complete (string replace live: '' -- $argv[1]) -- $argv[3..] 2>/dev/null
+    end
+end
+
+complete -c regen -f -a '(__regen_complete)'

@@ -1,0 +1,411 @@
+# Completion of regen for PowerShell, made of its command tree.
+# Load it: regen completion powershell | Out-String | Invoke-Expression
+
+Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
+  param($current, $line, $cursor)
+  $places = @{
+    '' = @{
+      commands = [ordered]@{ 'publisher' = 'Publishers, their members and their tokens'; 'node' = 'Nodes: create, find, change'; 'version' = 'Versions of a node: pack, publish, read'; 'host-nodes' = 'Node definitions of published versions'; 'api' = 'Send any request to the service with the credential in use, and print the answe…'; 'auth' = 'Credentials'; 'config' = 'Settings'; 'doctor' = 'Check settings, service, clock, credential, proxy, folders and terminal; says w…'; 'completion' = 'Completion of commands, flags and values in a shell'; 'serve' = 'Run the service: the registry on this machine; its URL is the one line on stdou…' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'api' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--field' = 'Field of the JSON body, or of the query for GET and beside --body; numbers, tru…'; '--raw-field' = 'The same, always text'; '--body' = 'The whole request body'; '--header' = 'Header to send'; '--include' = 'Print the status line and the headers first'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--field text', '-F text', '--raw-field text', '-f text', '--body text', '--header text', '-H text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('text', 'file')
+    }
+    'auth' = @{
+      commands = [ordered]@{ 'login' = 'Keep a token for a service, read from standard input'; 'logout' = 'Forget the tokens kept for a service'; 'status' = 'Show who you are, where, and where the credential comes from; exit 4 if it does…'; 'token' = 'Print the token in use' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'auth login' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--with-token' = 'Read the token from standard input'; '--publisher' = 'Keep it as this publisher''s personal access token, for publishing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--publisher live:publisher', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'auth logout' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'auth status' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'auth token' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--show' = 'Print it even to a terminal'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'completion' = @{
+      commands = [ordered]@{ 'bash' = 'Print the completion script for bash'; 'zsh' = 'Print the completion script for zsh'; 'fish' = 'Print the completion script for fish'; 'powershell' = 'Print the completion script for PowerShell' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'completion bash' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'completion fish' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'completion powershell' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'completion zsh' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'config' = @{
+      commands = [ordered]@{ 'get' = 'Print one setting'; 'set' = 'Change a setting'; 'unset' = 'Take a setting back to its default'; 'list' = 'List every setting and where its value comes from'; 'path' = 'Print the path of the settings file' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'config get' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @('text')
+    }
+    'config list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'config path' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'config set' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @('text', 'text')
+    }
+    'config unset' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @('text')
+    }
+    'doctor' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'host-nodes' = @{
+      commands = [ordered]@{ 'get' = 'Show one node definition of a version'; 'list' = 'List node definitions: of one version, or of all nodes, filtered' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'host-nodes get' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node', 'live:version', 'text')
+    }
+    'host-nodes list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--page' = 'Page, counted from 1 (at least 1; default 1)'; '--page-size' = 'Items a page (1 to 100; default 100)'; '--node-id' = 'Only definitions of this node (at most 1024 characters)'; '--node-version' = 'Only definitions of this version; absent: each node''s latest version (at most 1…'; '--host-node-name' = 'Only definitions of this name (at most 1024 characters)'; '--all' = 'Read every page'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--page text', '--page-size text', '--node-id live:node', '--node-version live:version', '--host-node-name text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node', 'live:version')
+    }
+    'node' = @{
+      commands = [ordered]@{ 'init' = 'Write a pyproject.toml for a pack that has none; asks what the folder does not …'; 'create' = 'Create a node under a publisher'; 'get' = 'Show a node'; 'list' = 'List a publisher''s nodes'; 'search' = 'Search the nodes of all publishers'; 'update' = 'Update a node''s details'; 'delete' = 'Delete a node; its id is not given out again' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'node create' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--author' = '--author'; '--banner-url' = 'URL to the node''s banner'; '--category' = 'Use tags instead (deprecated)'; '--description' = 'What the node does (at most 1000 characters)'; '--icon' = 'URL to the node''s icon'; '--id' = 'Unique identifier of the node (required; at most 100 characters)'; '--license' = 'Path to the LICENSE file in the node''s repository'; '--name' = 'Display name (required)'; '--repository' = 'URL to the node''s repository'; '--supported-accelerators' = 'Accelerators the node supports (repeatable)'; '--supported-hostui-frontend-version' = 'Supported frontend versions'; '--supported-hostui-version' = 'Supported host application versions'; '--supported-os' = 'Operating systems the node supports (repeatable)'; '--tags' = 'Tags, in place of the category (repeatable)'; '--translations' = 'Translations of node metadata: { "<language>": { "<field>": "text" } }'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--author text', '--banner-url text', '--category text', '--description text', '--icon text', '--id text', '--license text', '--name text', '--repository text', '--supported-accelerators text', '--supported-hostui-frontend-version text', '--supported-hostui-version text', '--supported-os text', '--tags text', '--translations text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
+    }
+    'node delete' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'live:node')
+    }
+    'node get' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--include-translations' = 'Include the translations (default false)'; '--no-include-translations' = 'Not: Include the translations (default false)'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node')
+    }
+    'node init' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--id' = 'Node id (default: from the folder''s name)'; '--name' = 'Display name (default: from the id)'; '--publisher' = 'Publisher to publish under'; '--version' = 'First version (default 1.0.0)'; '--description' = 'What it does (default: the README''s first paragraph)'; '--license' = 'Licence, or the path of its file (default: that file)'; '--repository' = 'Source repository (default: git''s remote)'; '--force' = 'Write over an existing pyproject.toml'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--id live:node', '--name text', '--publisher live:publisher', '--version live:version', '--description text', '--license file', '--repository text')
+      arguments = @('folder')
+    }
+    'node list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--page' = 'Page, counted from 1 (at least 1; default 1)'; '--limit' = 'Items a page (1 to 100; default 10)'; '--all' = 'Read every page'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--page text', '--limit text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
+    }
+    'node search' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--page' = 'Page, counted from 1 (at least 1; default 1)'; '--limit' = 'Items a page (1 to 100; default 10)'; '--search' = 'Words in the id, name, description or tags (at most 200 characters)'; '--all' = 'Read every page'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--page text', '--limit text', '--search text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('text')
+    }
+    'node update' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--author' = '--author'; '--banner-url' = 'URL to the node''s banner'; '--category' = 'Use tags instead (deprecated)'; '--description' = 'What the node does (at most 1000 characters)'; '--icon' = 'URL to the node''s icon'; '--license' = 'Path to the LICENSE file in the node''s repository'; '--name' = 'Display name'; '--repository' = 'URL to the node''s repository'; '--supported-accelerators' = 'Accelerators the node supports (repeatable)'; '--supported-hostui-frontend-version' = 'Supported frontend versions'; '--supported-hostui-version' = 'Supported host application versions'; '--supported-os' = 'Operating systems the node supports (repeatable)'; '--tags' = 'Tags, in place of the category (repeatable)'; '--translations' = 'Translations of node metadata: { "<language>": { "<field>": "text" } }'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--author text', '--banner-url text', '--category text', '--description text', '--icon text', '--license text', '--name text', '--repository text', '--supported-accelerators text', '--supported-hostui-frontend-version text', '--supported-hostui-version text', '--supported-os text', '--tags text', '--translations text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'live:node')
+    }
+    'publisher' = @{
+      commands = [ordered]@{ 'create' = 'Create a publisher and become its first owner'; 'get' = 'Show a publisher'; 'list' = 'List the publishers you belong to'; 'update' = 'Update a publisher'; 'token' = 'Personal access tokens for publishing'; 'member' = 'A publisher''s members' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'publisher create' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--description' = 'What the publisher does'; '--id' = 'Unique identifier, akin to a username; lowercase (required; at most 50 characte…'; '--logo' = 'URL to the logo'; '--name' = 'Display name (required)'; '--source-code-repo' = 'URL of the source code'; '--support' = 'Where users find support'; '--website' = 'URL of the website'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--description text', '--id text', '--logo text', '--name text', '--source-code-repo text', '--support text', '--website text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('text')
+    }
+    'publisher get' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
+    }
+    'publisher list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'publisher member' = @{
+      commands = [ordered]@{ 'add' = 'Add a member by e-mail address'; 'list' = 'List a publisher''s members'; 'set' = 'Change a member''s role'; 'remove' = 'Remove a member; the last owner cannot leave' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'publisher member add' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--email' = 'Whom to add (required; at most 254 characters)'; '--role' = 'owner: everything; member: publishes and updates versions (required; one of own…'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--email text', '--role choice:owner,member', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'text')
+    }
+    'publisher member list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
+    }
+    'publisher member remove' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'text')
+    }
+    'publisher member set' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--role' = '(required; one of owner, member)'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--role choice:owner,member', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'text')
+    }
+    'publisher token' = @{
+      commands = [ordered]@{ 'create' = 'Create a personal access token for publishing'; 'list' = 'List a publisher''s personal access tokens, masked'; 'revoke' = 'Revoke a personal access token' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'publisher token create' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--name' = 'What the token is for (required; at most 100 characters)'; '--description' = '(at most 1000 characters)'; '--expires-at' = 'When it ends; without it the token does not expire'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--name text', '--description text', '--expires-at text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'text')
+    }
+    'publisher token list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
+    }
+    'publisher token revoke' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'text')
+    }
+    'publisher update' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--description' = 'What the publisher does'; '--logo' = 'URL to the logo'; '--name' = 'Display name'; '--source-code-repo' = 'URL of the source code'; '--support' = 'Where users find support'; '--website' = 'URL of the website'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--description text', '--logo text', '--name text', '--source-code-repo text', '--support text', '--website text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
+    }
+    'serve' = @{
+      commands = [ordered]@{ 'status' = 'Show the running service; exit 7 when there is none'; 'stop' = 'Let the running service finish what it does, and end it'; 'logs' = 'Print the log of services started in the background' }
+      flags = [ordered]@{ '--host' = 'Address to listen on (default 127.0.0.1)'; '--port' = 'Port to listen on, 0 for a free one (default 7717)'; '--data' = 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…'; '--config' = 'JSON file with the service configuration'; '--detach' = 'Go on in the background once it is ready'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--host text', '--port text', '--data folder', '--config file')
+      arguments = @()
+    }
+    'serve logs' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @()
+    }
+    'serve status' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--data' = 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--data folder')
+      arguments = @()
+    }
+    'serve stop' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--data' = 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--data folder')
+      arguments = @()
+    }
+    'version' = @{
+      commands = [ordered]@{ 'publish' = 'Pack a folder, publish it as a new version and wait for what the registry thinks'; 'pack' = 'Write the archive that publish would upload, and send nothing'; 'check' = 'Say what the registry will see and think of a pack, and send nothing; exit 6 wh…'; 'diff' = 'Compare the node definitions of two versions, and say what breaks workflows'; 'update' = 'Update a version''s changelog and deprecated flag'; 'get' = 'Show a version'; 'list' = 'List a node''s versions, newest first'; 'delete' = 'Delete a version; its number is not given out again'; 'history' = 'Show how a version''s status came about'; 'download' = 'Save a version''s archive; its path is the one line on stdout'; 'bulk' = 'Read many versions by node id and version' }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @()
+    }
+    'version bulk' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('text...')
+    }
+    'version check' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--publisher' = 'Publisher, in place of the manifest''s PublisherId'; '--allow-secrets' = 'Pack files that look like secrets all the same'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--publisher live:publisher')
+      arguments = @('folder')
+    }
+    'version delete' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'live:node', 'live:version')
+    }
+    'version diff' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node', 'live:version', 'live:version')
+    }
+    'version download' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--output' = 'File or folder/ to save it in (default <node>-<version>.zip)'; '--force' = 'Write over an existing file'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--output file', '-o file', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node', 'live:version')
+    }
+    'version get' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node', 'live:version')
+    }
+    'version history' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'live:node', 'live:version')
+    }
+    'version list' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--statuses' = 'Only versions in these states (one of NodeVersionStatusActive, NodeVersionStatu…'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--statuses choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:node')
+    }
+    'version pack' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--list' = 'Write nothing; list each file with its size in bytes'; '--output' = 'Where to write it (default <node>-<version>.zip)'; '--force' = 'Write over an existing file'; '--allow-secrets' = 'Pack files that look like secrets all the same'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--output file', '-o file')
+      arguments = @('folder')
+    }
+    'version publish' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--publisher' = 'Publisher, in place of the manifest''s PublisherId'; '--changelog' = 'Summary of changes in this version'; '--changelog-file' = 'The same from a file, or ''-'' for standard input'; '--allow-secrets' = 'Pack files that look like secrets all the same'; '--allow-findings' = 'Publish although a finding would flag the version'; '--skip-existing' = 'End well when this very version is already published'; '--no-wait' = 'Return once the archive is uploaded'; '--timeout' = 'How long to wait for the registry, such as 90s or 30m (default 30m)'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--publisher live:publisher', '--changelog text', '--changelog-file file', '--timeout text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('folder')
+    }
+    'version update' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--changelog' = 'Summary of changes in this version'; '--deprecated' = 'Whether this version is deprecated'; '--no-deprecated' = 'Not: Whether this version is deprecated'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--changelog text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher', 'live:node', 'live:version')
+    }
+  }
+  $words = @($line.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  $at = ''
+  $flag = ''
+  $typed = @()
+  foreach ($word in $words) {
+    $place = $places[$at]
+    # Flags tell -F from -f, so they are compared by their exact spelling.
+    if ($flag) { $flag = '' }
+    elseif ($word.StartsWith('-')) {
+      if ($place.values | Where-Object { $_.StartsWith("$word ", [StringComparison]::Ordinal) }) { $flag = $word }
+    }
+    elseif ($typed.Count -eq 0 -and $place.commands.Contains($word)) { $at = "$at $word".Trim() }
+    else { $typed += $word }
+  }
+  $place = $places[$at]
+  $hint = ''
+  $offers = [ordered]@{}
+  if ($flag) {
+    $value = $place.values | Where-Object { $_.StartsWith("$flag ", [StringComparison]::Ordinal) }
+    $hint = $value.Substring($flag.Length + 1)
+  }
+  elseif ($current.StartsWith('-')) { $offers = $place.flags }
+  else {
+    if ($typed.Count -eq 0) { $offers = $place.commands }
+    $expected = $place.arguments
+    if ($typed.Count -lt $expected.Count) { $hint = $expected[$typed.Count] }
+    elseif ($expected.Count -gt 0 -and $expected[-1].EndsWith('...')) { $hint = $expected[-1] }
+    $hint = $hint -replace '\.\.\.$', ''
+  }
+  foreach ($name in $offers.Keys) {
+    if ($name.StartsWith($current)) {
+      [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterName', $offers[$name])
+    }
+  }
+  $values = @()
+  if ($hint.StartsWith('choice:')) { $values = $hint.Substring(7).Split(',') }
+  if ($hint.StartsWith('live:')) { $values = @(regen __complete $hint.Substring(5) '--' @words 2> $null) }
+  foreach ($value in $values) {
+    if ($value.StartsWith($current)) {
+      [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $value)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CommandTree } from '../command.js';
+import tree from '../commands.generated.json' with { type: 'json' };
+import { CompletionCache } from '../completion/cache.js';
+import { readLine } from '../completion/line.js';
+import { type Kind, offerable, readers } from '../completion/live.js';
+import { chooseCredential } from '../credential.js';
+import { CredentialStore } from '../credentials.js';
+import type { Invocation } from '../invocation.js';
+import { findLocal } from '../local.js';
+import { Settings } from '../settings.js';
+import { chooseTarget, isNamed, type Target } from '../target.js';
+
+/** A person waits for the key to answer: starting took some of 300 ms already. */
+const patienceMs = 120;
+/** What the background may take. */
+const backgroundMs = 10_000;
+const freshMs = 60_000;
+
+/** Prints the values a shell may offer, one a line. Whatever goes wrong, nothing is said and nothing is started. */
+export async function run(invocation: Invocation): Promise<void> {
+  try {
+    const kind = invocation.args.kind as Kind;
+    const words = (invocation.args.words as readonly string[] | undefined) ?? [];
+    const values = kind === 'profile' ? profiles(invocation) : await live(invocation, kind, words);
+    for (const value of offerable(values)) await invocation.output.line(value);
+  } catch {
+    // A shell would print it in the middle of what is being typed.
+  }
+}
+
+const silent = () => {};
+
+function profiles({ system }: Invocation): string[] {
+  const keys = Object.keys(new Settings(system, silent).store.read());
+  return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
+}
+
+async function live(
+  invocation: Invocation,
+  kind: Kind,
+  words: readonly string[],
+): Promise<readonly string[]> {
+  const { system, folders } = invocation;
+  const read = readers[kind as keyof typeof readers];
+  if (!read) return [];
+  const { args, flags } = readLine(tree as CommandTree, words);
+  const target = chooseTarget(flags, system.env, new Settings(system, silent));
+  const nodeId = args.nodeId ?? args.node_id ?? flags['node-id'];
+  const cache = new CompletionCache(folders.state, [target.baseUrl ?? target.name, kind, nodeId ?? '']);
+  const kept = cache.read();
+  const inBackground = invocation.flags.background === true;
+  if (system.now() - kept.at < freshMs && !inBackground) return kept.values;
+
+  const reading = (async () => {
+    const client = await connect(invocation, target);
+    if (!client) return undefined;
+    const values = offerable(await read({ client, nodeId, signal: invocation.signal }));
+    cache.write({ values, at: system.now(), begun: kept.begun });
+    return values;
+  })().catch(() => undefined);
+  const late = pause(inBackground ? backgroundMs : patienceMs, 'late' as const, { ref: false });
+  const values = await Promise.race([reading, late]);
+  if (values !== 'late') return values ?? kept.values;
+  if (!inBackground && system.now() - kept.begun > freshMs) {
+    cache.write({ ...kept, begun: system.now() });
+    goOn(invocation, kind, words);
+  }
+  return kept.values;
+}
+
+/** The service that runs already, with the credential a command would use; the embedded one is not started. */
+async function connect(invocation: Invocation, target: Target) {
+  const { system, folders } = invocation;
+  if (target.baseUrl === undefined) {
+    const local = await findLocal(folders.data, (url, token) => invocation.connect(url, token));
+    return local && invocation.connect(local.url, local.ownerToken);
+  }
+  const store = new CredentialStore(system, target.baseUrl, silent);
+  const credential = await chooseCredential(system, {
+    ...(isNamed(target) && { env: system.env }),
+    kept: store.read(),
+    keptAt: store.path,
+  });
+  return invocation.connect(target.baseUrl, credential?.token);
+}
+
+/** Reads the same in the background, for the next time. */
+function goOn({ system }: Invocation, kind: Kind, words: readonly string[]): void {
+  const [node, entry] = system.executable;
+  spawn(node, [entry, '__complete', kind, '--background', '--', ...words], {
+    detached: true,
+    stdio: 'ignore',
+    env: system.env as NodeJS.ProcessEnv,
+    cwd: system.home,
+    windowsHide: true,
+  })
+    .once('error', silent)
+    .unref();
+}

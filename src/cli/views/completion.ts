@@ -1,0 +1,29 @@
+import type { View } from './view.js';
+
+function script(shell: string, name: string, examples: readonly string[]): View {
+  return {
+    usage: `completion ${shell}`,
+    module: 'completion',
+    local: true,
+    summary: `Print the completion script for ${name}`,
+    examples,
+  };
+}
+
+export const completionViews: readonly View[] = [
+  script('bash', 'bash', [
+    'source <(regen completion bash)',
+    'regen completion bash > ~/.local/share/bash-completion/completions/regen',
+  ]),
+  script('zsh', 'zsh', ['source <(regen completion zsh)', `regen completion zsh > "\${fpath[1]}/_regen"`]),
+  script('fish', 'fish', ['regen completion fish > ~/.config/fish/completions/regen.fish']),
+  script('powershell', 'PowerShell', ['regen completion powershell | Out-String | Invoke-Expression']),
+  {
+    usage: '__complete <kind> [words...]',
+    module: 'complete',
+    local: true,
+    hidden: true,
+    summary: 'Print what a shell may offer: node, version, publisher or profile, after the words of a line',
+    flags: [{ name: 'background', description: 'Take the time it takes', hidden: true }],
+  },
+];
