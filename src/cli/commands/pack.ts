@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createArchive } from '../../pack/archive.js';
 import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { Progress } from '../progress.js';
+import { buildArchive } from '../publish/build.js';
 import { readPack } from '../publish/pack.js';
 import { bytes } from '../text.js';
 
 /** Writes the archive that publish would upload, or lists what would be in it. */
 export async function run(invocation: Invocation): Promise<void> {
-  const { command, flags, output, system, signal } = invocation;
-  const { manifest, files, size } = await readPack(invocation);
+  const { command, flags, output, system } = invocation;
+  const pack = await readPack(invocation);
+  const { manifest, files, size } = pack;
   if (flags.list) {
     const listed = files.map(({ path, size }) => ({ path, size }));
     await output.answer(listed, command.shape);
@@ -26,10 +27,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const progress = new Progress(output);
   try {
     await progress.stage(`Packing ${files.length} files, ${bytes(size)}`);
-    const archive = await createArchive(files, target, {
-      signal,
-      onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
-    });
+    const archive = await buildArchive(invocation, pack, target, progress);
     progress.end();
     await output.answer({ path: target, files: archive.entries, ...pick(archive) }, { only: 'path' });
   } finally {

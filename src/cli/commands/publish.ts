@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
-import { createArchive } from '../../pack/archive.js';
 import { printDryRun } from '../dry-run.js';
 import { durationMs } from '../duration.js';
 import { exitCodes, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { Progress } from '../progress.js';
+import { buildArchive } from '../publish/build.js';
 import { checkCode } from '../publish/findings.js';
 import { type Pack, readPack } from '../publish/pack.js';
 import { type NodeVersion, readVersion, type Subject } from '../publish/published.js';
@@ -63,7 +63,7 @@ async function dryRun(
 }
 
 async function build(
-  { output, signal }: Invocation,
+  invocation: Invocation,
   pack: Pack,
   changelog: string | undefined,
   scratch: string,
@@ -72,12 +72,9 @@ async function build(
   const { manifest, files, size } = pack;
   await progress.stage(`Packing ${manifest.node.id} ${manifest.version.version}`);
   const path = join(scratch, 'node.zip');
-  const archive = await createArchive(files, path, {
-    signal,
-    onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
-  });
+  const archive = await buildArchive(invocation, pack, path, progress);
   progress.end();
-  await output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
+  await invocation.output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
   return { manifest, changelog, archive, path };
 }
 

@@ -69,5 +69,12 @@ function cannotPublish(what: string, problems: readonly PackProblem[]): Failure 
   const [first] = details;
   const message =
     first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
-  return new Failure(message, { code: 'invalid_pack', exit: exitCodes.usage, details });
+  const isMissing = first?.path === 'pyproject.toml' && first.message.startsWith('is missing');
+  const hint = isMissing && 'Write one with: regen node init';
+  return new Failure(message, {
+    code: 'invalid_pack',
+    exit: exitCodes.usage,
+    details,
+    ...(hint && { hint }),
+  });
 }

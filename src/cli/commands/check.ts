@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CodeReport } from '../../pack/code.js';
+import { readCode } from '../../pack/code.js';
+import { exitCodes } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { Progress } from '../progress.js';
+import { buildArchive } from '../publish/build.js';
+import { type Pack, readPack } from '../publish/pack.js';
+import { bytes } from '../text.js';
+
+/** Holds a pack against everything that publishing and the registry will hold it against; sends nothing. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { output, command } = invocation;
+  const progress = new Progress(output);
+  const scratch = mkdtempSync(join(tmpdir(), 'regen-check-'));
+  try {
+    const pack = await readPack(invocation);
+    await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
+    const report = await readCode(pack.files);
+    await buildArchive(invocation, pack, join(scratch, 'node.zip'), progress);
+    progress.end();
+    const answer = answerOf(pack, report);
+    if (output.mode.json) await output.answer(answer);
+    else await output.answer(rowsOf(report, answer.verdict), command.shape);
+    await output.note(`${pack.files.length} files, ${bytes(pack.size)}; nothing was sent.`);
+    return answer.verdict === active ? exitCodes.done : exitCodes.endedBadly;
+  } finally {
+    progress.end();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const active = 'NodeVersionStatusActive';
+const flagged = 'NodeVersionStatusFlagged';
+
+function answerOf({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
+  return {
+    files: files.map(({ path, size }) => ({ path, size })),
+    definitions: nodes.map(({ name, definition }) => ({ ...definition, host_node_name: name })),
+    unknown: [
+      ...nodes.flatMap(({ name, file, line, unknown }) =>
+        unknown.map((what) => ({ host_node_name: name, file, line, what })),
+      ),
+      ...unresolved,
+      ...unreadable.map(({ file, line, message }) => ({ file, line, what: message })),
+    ],
+    findings,
+    verdict: findings.some(({ severity }) => severity === 'high') ? flagged : active,
+  };
+}
+
+interface Row {
+  readonly kind: string;
+  readonly what: string;
+  readonly where: string;
+  readonly detail: string;
+}
+
+/** The same facts as a table: what the registry will list, what it cannot know, what it will hold against the pack. */
+function rowsOf({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): Row[] {
+  const place = ({ file, line }: { file: string; line: number }) => `${file}:${line}`;
+  return [
+    ...nodes.map((node) => ({
+      kind: 'definition',
+      what: node.name,
+      where: place(node),
+      detail: [node.definition.category, node.definition.function, node.definition.return_types]
+        .filter(Boolean)
+        .join(' '),
+    })),
+    ...nodes
+      .filter(({ unknown }) => unknown.length > 0)
+      .map((node) => ({
+        kind: 'unknown',
+        what: node.name,
+        where: place(node),
+        detail: `computed at run time: ${node.unknown.join(', ')}`,
+      })),
+    ...unresolved.map((gap) => ({ kind: 'unknown', what: '', where: place(gap), detail: gap.what })),
+    ...unreadable.map((file) => ({ kind: 'unknown', what: '', where: place(file), detail: file.message })),
+    ...findings.map((finding) => ({
+      kind: finding.severity,
+      what: finding.rule,
+      where: place(finding),
+      detail: finding.message,
+    })),
+    { kind: 'verdict', what: verdict, where: '', detail: '' },
+  ];
+}

@@ -1,0 +1,33 @@
+import type { Client } from '../../client/client.js';
+import { items } from '../../client/pages.js';
+import { compareDefinitions, type Listed } from '../diff/compare.js';
+import type { Invocation } from '../invocation.js';
+
+/** Compares the definitions of two versions of a node. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { args, output, command, signal } = invocation;
+  const { client } = await invocation.service();
+  const nodeId = args.nodeId as string;
+  const read = (version: string) => definitionsOf(client, nodeId, version, signal);
+  const [before, after] = await Promise.all([read(args.from as string), read(args.to as string)]);
+  const changes = compareDefinitions(before, after);
+  await output.answer(changes, command.shape);
+  const breaking = changes.filter(({ breaks }) => breaks).length;
+  await output.note(
+    changes.length === 0
+      ? `The ${after.length} definitions are the same.`
+      : `${changes.length} changes, ${breaking} of them break workflows.`,
+  );
+}
+
+async function definitionsOf(
+  client: Client,
+  nodeId: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<Listed[]> {
+  const all: Listed[] = [];
+  const read = (page: number) => client.hostNodes.list({ nodeId, version, page, limit: 100 }, { signal });
+  for await (const definition of items(read)) all.push(definition);
+  return all;
+}

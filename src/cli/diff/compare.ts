@@ -1,0 +1,115 @@
+import { readInputs, readList } from './read.js';
+
+/** A node definition as the service lists it; everything may be missing. */
+export interface Listed {
+  readonly host_node_name?: string | undefined;
+  readonly input_types?: string | undefined;
+  readonly return_types?: string | undefined;
+  readonly return_names?: string | undefined;
+  readonly deprecated?: boolean | undefined;
+  readonly category?: string | undefined;
+  readonly function?: string | undefined;
+}
+
+/** One difference of one definition. */
+export interface Change {
+  readonly host_node_name: string;
+  /** `node added`, `node removed`, `input added`, `input removed`, `input type`, `choices removed`, `output` … */
+  readonly change: string;
+  readonly detail: string;
+  /** Whether a workflow saved with the old version stops working, or works otherwise. */
+  readonly breaks: boolean;
+}
+
+/** What became of the definitions from one version to another, by name. */
+export function compareDefinitions(before: readonly Listed[], after: readonly Listed[]): Change[] {
+  const old = byName(before);
+  const now = byName(after);
+  const names = [...new Set([...old.keys(), ...now.keys()])].sort();
+  return names.flatMap((host_node_name) => {
+    const was = old.get(host_node_name);
+    const is = now.get(host_node_name);
+    const changes = was && is ? compareOne(was, is) : [was ? removed : added];
+    return changes.map((change) => ({ host_node_name, ...change }));
+  });
+}
+
+type Difference = Omit<Change, 'host_node_name'>;
+
+const added: Difference = { change: 'node added', detail: '', breaks: false };
+const removed: Difference = {
+  change: 'node removed',
+  detail: 'workflows that use it stop loading',
+  breaks: true,
+};
+
+function byName(list: readonly Listed[]): Map<string, Listed> {
+  return new Map(list.map((definition) => [definition.host_node_name ?? '', definition]));
+}
+
+function compareOne(was: Listed, is: Listed): Difference[] {
+  return [...compareInputs(was, is), ...compareOutputs(was, is), ...compareRest(was, is)];
+}
+
+function compareInputs(was: Listed, is: Listed): Difference[] {
+  const old = readInputs(was.input_types);
+  const now = readInputs(is.input_types);
+  // Computed at run time on one side: nothing can be said.
+  if (!old || !now) return [];
+  const differences: Difference[] = [];
+  for (const [name, input] of old) {
+    const same = now.get(name);
+    if (!same) {
+      differences.push({ change: 'input removed', detail: `${name}: ${input.type}`, breaks: true });
+      continue;
+    }
+    if (same.type !== input.type) {
+      differences.push({
+        change: 'input type',
+        detail: `${name}: ${input.type} → ${same.type}`,
+        breaks: true,
+      });
+    }
+    const gone = input.choices.filter((choice) => !same.choices.includes(choice));
+    if (same.choices.length > 0 && gone.length > 0) {
+      differences.push({ change: 'choices removed', detail: `${name}: ${gone.join(', ')}`, breaks: true });
+    }
+    if (same.required && !input.required) {
+      differences.push({
+        change: 'input required',
+        detail: `${name}: ${same.type}`,
+        breaks: !same.hasDefault,
+      });
+    }
+  }
+  for (const [name, input] of now) {
+    if (old.has(name)) continue;
+    const kind = input.required ? 'required' : 'optional';
+    // A widget has a value of its own; a required connection has none in an old workflow.
+    const breaks = input.required && !input.hasDefault;
+    differences.push({ change: 'input added', detail: `${name}: ${input.type} (${kind})`, breaks });
+  }
+  return differences;
+}
+
+function compareOutputs(was: Listed, is: Listed): Difference[] {
+  const old = readList(was.return_types);
+  const now = readList(is.return_types);
+  if (!old || !now || old.join() === now.join()) return [];
+  // Workflows know outputs by their place: only what is added at the end leaves the others where they were.
+  const breaks = old.some((type, index) => now[index] !== type);
+  return [{ change: 'outputs', detail: `${old.join(', ') || 'none'} → ${now.join(', ') || 'none'}`, breaks }];
+}
+
+function compareRest(was: Listed, is: Listed): Difference[] {
+  const differences: Difference[] = [];
+  if (is.deprecated && !was.deprecated) differences.push({ change: 'deprecated', detail: '', breaks: false });
+  if (was.category !== is.category) {
+    differences.push({
+      change: 'category',
+      detail: `${was.category ?? ''} → ${is.category ?? ''}`,
+      breaks: false,
+    });
+  }
+  return differences;
+}

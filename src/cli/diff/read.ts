@@ -1,0 +1,58 @@
+/** One input of a definition. */
+export interface Input {
+  readonly required: boolean;
+  /** Type name; `COMBO` for a list of choices. */
+  readonly type: string;
+  readonly choices: readonly string[];
+  /** Whether it has a value where nothing is connected and nothing was saved. */
+  readonly hasDefault: boolean;
+}
+
+/** Types that are edited in the node itself, so that a value is always there. */
+const widgets = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
+
+/** Reads the JSON text of input_types; undefined where it is no such object. */
+export function readInputs(text: string | undefined): Map<string, Input> | undefined {
+  const whole = parse(text);
+  if (!isObject(whole)) return undefined;
+  const inputs = new Map<string, Input>();
+  for (const part of ['required', 'optional'] as const) {
+    const group = whole[part];
+    if (!isObject(group)) continue;
+    for (const [name, written] of Object.entries(group))
+      inputs.set(name, inputOf(written, part === 'required'));
+  }
+  return inputs;
+}
+
+function inputOf(written: unknown, required: boolean): Input {
+  const [kind, options] = Array.isArray(written) ? written : [written, undefined];
+  const listed = Array.isArray(kind)
+    ? kind
+    : isObject(options) && Array.isArray(options.options)
+      ? options.options
+      : [];
+  const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : 'computed';
+  const hasDefault = (isObject(options) && 'default' in options) || widgets.has(type);
+  return { required, type, choices: listed.map(String), hasDefault };
+}
+
+/** Reads the JSON text of a list of names; undefined where it is none. */
+export function readList(text: string | undefined): string[] | undefined {
+  const list = parse(text);
+  return Array.isArray(list)
+    ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
+    : undefined;
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,37 @@
+import { limits } from '../../contract/limits.js';
+import { type BuiltArchive, createArchive } from '../../pack/archive.js';
+import { exitCodes, Failure } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import type { Progress } from '../progress.js';
+import { bytes } from '../text.js';
+import type { Pack } from './pack.js';
+
+/**
+ * Builds a pack's archive at `path`.
+ * @throws Failure where the service would not take it
+ */
+export async function buildArchive(
+  { signal }: Pick<Invocation, 'signal'>,
+  { files }: Pack,
+  path: string,
+  progress: Progress,
+): Promise<BuiltArchive> {
+  const archive = await createArchive(files, path, {
+    signal,
+    onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
+  });
+  const problem = limitProblem(archive);
+  if (!problem) return archive;
+  throw new Failure(`The archive ${problem}; nothing was sent.`, {
+    code: 'archive_limit',
+    exit: exitCodes.usage,
+  });
+}
+
+function limitProblem({ size, unpacked }: BuiltArchive): string | undefined {
+  if (size > limits.archive) return `is ${bytes(size)}; at most ${bytes(limits.archive)} are accepted`;
+  if (unpacked > size * limits.archiveRatio) {
+    return `unpacks to more than ${limits.archiveRatio} times its size, which the registry takes for a zip bomb`;
+  }
+  return undefined;
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { compareDefinitions } from '../../src/cli/diff/compare.js';
+import { regen } from '../support/cli.js';
+import { packForTest } from '../support/packs.js';
+import { publisherForTest, serviceForTest } from '../support/service.js';
+
+const definition = (name: string, inputs: object, outputs: string[], more = {}) => ({
+  host_node_name: name,
+  input_types: JSON.stringify(inputs),
+  return_types: JSON.stringify(outputs),
+  category: 'x',
+  ...more,
+});
+
+test('nothing is said of definitions that stayed the same', () => {
+  const same = [definition('A', { required: { a: ['INT', {}] } }, ['IMAGE'])];
+  expect(compareDefinitions(same, same)).toEqual([]);
+});
+
+test.each([
+  ['a removed input', { required: {} }, ['IMAGE'], 'input removed', true],
+  [
+    'another type',
+    { required: { a: ['FLOAT'], c: [['x', 'y']], o: ['MASK'] } },
+    ['IMAGE'],
+    'input type',
+    true,
+  ],
+  [
+    'a choice that is gone',
+    { required: { a: ['INT'], c: [['x']], o: ['MASK'] } },
+    ['IMAGE'],
+    'choices removed',
+    true,
+  ],
+  [
+    'a new required connection',
+    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'], n: ['MODEL'] } },
+    ['IMAGE'],
+    'input added',
+    true,
+  ],
+  [
+    'a new required value',
+    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'], n: ['INT'] } },
+    ['IMAGE'],
+    'input added',
+    false,
+  ],
+  [
+    'a new optional connection',
+    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'] }, optional: { n: ['MODEL'] } },
+    ['IMAGE'],
+    'input added',
+    false,
+  ],
+  [
+    'an output more at the end',
+    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'] } },
+    ['IMAGE', 'MASK'],
+    'outputs',
+    false,
+  ],
+  [
+    'an output more in front',
+    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'] } },
+    ['MASK', 'IMAGE'],
+    'outputs',
+    true,
+  ],
+])('%s is found, with whether it breaks workflows', (_, inputs, outputs, change, breaks) => {
+  const before = [definition('A', { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'] } }, ['IMAGE'])];
+  const changes = compareDefinitions(before, [definition('A', inputs, outputs)]);
+  expect(changes).toContainEqual(expect.objectContaining({ host_node_name: 'A', change, breaks }));
+});
+
+test('an input that becomes required breaks workflows unless it has a value of its own', () => {
+  const before = [definition('A', { optional: { m: ['MODEL'], n: ['INT'] } }, [])];
+  const after = [definition('A', { required: { m: ['MODEL'], n: ['INT'] } }, [])];
+  expect(compareDefinitions(before, after).map(({ detail, breaks }) => [detail, breaks])).toEqual([
+    ['m: MODEL', true],
+    ['n: INT', false],
+  ]);
+});
+
+test('inputs that are computed at run time on one side are left alone', () => {
+  const before = [{ host_node_name: 'A', return_types: '[]' }];
+  expect(compareDefinitions(before, [definition('A', {}, [], { category: undefined })])).toEqual([]);
+});
+
+test('two published versions are compared', async () => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  const second = `
+class Wave:
+    RETURN_TYPES = ()
+    FUNCTION = "wave"
+    CATEGORY = "pack"
+    @classmethod
+    def INPUT_TYPES(cls):
+        return {"required": {}}
+
+NODE_CLASS_MAPPINGS = {"Wave": Wave}
+`;
+  await regen(['version', 'publish', packForTest()], { env });
+  await regen(['version', 'publish', packForTest({ version: '2.0.0', files: { '__init__.py': second } })], {
+    env,
+  });
+  const { exit, stdout, stderr } = await regen(['version', 'diff', 'pack', '1.0.0', '2.0.0'], { env });
+  expect(exit).toBe(0);
+  expect(stdout).toBe(
+    'Greet\tnode removed\tworkflows that use it stop loading\ttrue\nWave\tnode added\t\tfalse\n',
+  );
+  expect(stderr).toContain('2 changes, 1 of them break workflows.');
+  expect((await regen(['version', 'diff', 'pack', '1.0.0', '9.0.0'], { env })).exit).toBe(3);
+});
