@@ -93,7 +93,7 @@ export function createClient<Operations extends Tree = Contract>(
 
   const plumbing: Plumbing = {
     async request(operation, input, call = {}) {
-      const { method, path, query, body } = prepare(operation, input);
+      const { method, path, query, body } = prepare(operation, input, base.href);
       const { idempotencyKey, ...limits } = call;
       const request: HttpRequest = {
         ...limits,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
 import { check, type Problem } from '../contract/problems.js';
+import type { Asker } from '../contract/rules/rule.js';
 import { InvalidRequestError } from './errors.js';
 import { fillPath, pathProblems, type Query } from './url.js';
 
@@ -35,9 +36,10 @@ export interface Prepared {
 
 /**
  * Turns an input into a request. What is sent is what was given; the schemas only judge it.
+ * @param service the base address of the service, for rules that depend on it
  * @throws InvalidRequestError with everything that is wrong
  */
-export function prepare<Op extends Operation>(operation: Op, input: Input<Op>): Prepared {
+export function prepare<Op extends Operation>(operation: Op, input: Input<Op>, service?: string): Prepared {
   const { body, ...given } = (input ?? {}) as Record<string, unknown>;
   const params = pick(given, Object.keys(operation.params.shape));
   const query = pick(given, Object.keys(operation.query?.shape ?? {}));
@@ -45,7 +47,7 @@ export function prepare<Op extends Operation>(operation: Op, input: Input<Op>): 
   const problems = [
     ...(invalid.length > 0 ? invalid : pathProblems(operation.path, params)),
     ...(operation.query ? problemsOf(operation.query, query) : []),
-    ...(operation.body ? problemsOf(operation.body, body).map(insideBody) : []),
+    ...(operation.body ? problemsOf(operation.body, body, { service }).map(insideBody) : []),
     ...unknownFields(operation, body === undefined ? given : { ...given, body }),
   ];
   if (problems.length > 0) throw new InvalidRequestError(problems);
@@ -53,8 +55,8 @@ export function prepare<Op extends Operation>(operation: Op, input: Input<Op>): 
   return { method, path: fillPath(path, params), query: query as Query, body };
 }
 
-function problemsOf(schema: z.ZodType, value: unknown): Problem[] {
-  const checked = check(schema, value);
+function problemsOf(schema: z.ZodType, value: unknown, asker: Asker = {}): Problem[] {
+  const checked = check(schema, value, asker);
   return checked.ok ? [] : checked.problems;
 }
 

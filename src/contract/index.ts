@@ -1,12 +1,14 @@
 import { hostNodes } from './host-nodes.js';
+import { image } from './image.js';
 import { node } from './node.js';
 import type { Operation, Tree } from './operation.js';
 import { publisher } from './publisher.js';
 import { user } from './user.js';
 import { version } from './version.js';
+import { video } from './video.js';
 
 /** Every operation, once. Its place here is its only name: `node.get`, `publisher.token.create`. */
-export const contract = { publisher, node, version, hostNodes, user };
+export const contract = { publisher, node, version, hostNodes, user, image, video };
 
 export type Contract = typeof contract;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rulesOf } from './rules/rule.js';
 
 /** A JSON Schema (draft 2020-12) as plain data. */
 export interface JsonSchema {
@@ -9,7 +10,10 @@ export interface JsonSchema {
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     io,
-    override: (at) => simplify(at.jsonSchema),
+    override: ({ zodSchema, jsonSchema: one }) => {
+      simplify(one);
+      if (io === 'input') addRules(one, zodSchema);
+    },
   });
   return written;
 }
@@ -19,4 +23,15 @@ function simplify(written: Record<string, unknown>): void {
   if (written.minimum === Number.MIN_SAFE_INTEGER) delete written.minimum;
   if (written.maximum === Number.MAX_SAFE_INTEGER) delete written.maximum;
   if (written.format === 'date-time') delete written.pattern;
+}
+
+/** Rules leave no trace in what zod writes: their sentences become the description, their keywords an `allOf`. */
+function addRules(written: Record<string, unknown>, schema: z.core.$ZodType): void {
+  const rules = rulesOf(schema);
+  if (rules.length === 0) return;
+  written.description = [written.description, ...rules.map(({ sentence }) => sentence)]
+    .filter(Boolean)
+    .join(' ');
+  const keywords = rules.flatMap(({ schema: keyword }) => (keyword ? [keyword] : []));
+  if (keywords.length > 0) written.allOf = keywords;
 }

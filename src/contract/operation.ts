@@ -28,10 +28,20 @@ export interface Declaration<
   readonly body?: Body;
   /** Absent exactly where the status is 204. */
   readonly response?: Response;
+  /** It starts a task. */
+  readonly task?: Task<Response>;
   /** Not listed in service.md, but needed by its own text. */
   readonly extension?: true;
   /** The answer holds a secret: never stored, so `Idempotency-Key` is not honoured. */
   readonly secret?: true;
+}
+
+/** A task as its start answers it. */
+export interface Task<Response extends z.ZodType | undefined> {
+  /** The task's id in the answer. A method, because its answer is narrower than that of any operation. */
+  id(answer: z.output<Extract<Response, z.ZodType>>): string;
+  /** The operation that reads the task back by `task_id`: its dotted name, such as `image.relightStatus`. */
+  readonly read: string;
 }
 
 export interface Operation<

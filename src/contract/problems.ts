@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type Asker, brokenRules } from './rules/rule.js';
 
 /** One thing wrong with a value: where it stands in the value and a sentence without its subject. */
 export interface Problem {
@@ -10,11 +11,19 @@ export type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: Problem[] };
 
-/** Holds a value against a schema and names everything wrong with it at once. */
-export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
+/** Holds a value against a schema and its rules and names everything wrong with it at once. */
+export function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  asker: Asker = {},
+): Checked<z.output<Schema>> {
   const result = schema.safeParse(value, { error: sentence });
-  if (result.success) return { ok: true, value: result.data };
-  return { ok: false, problems: result.error.issues.flatMap(problemsOf) };
+  const broken = brokenRules(schema, value, asker);
+  if (result.success && broken.length === 0) return { ok: true, value: result.data };
+  // A rule knows more about a field than the field's own range does.
+  const told = new Set(broken.map(({ path }) => path.join('.')));
+  const issues = (result.error?.issues ?? []).flatMap(problemsOf);
+  return { ok: false, problems: [...issues.filter(({ path }) => !told.has(path.join('.'))), ...broken] };
 }
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { OperationName } from '../../src/contract/index.js';
-import { contract } from '../../src/contract/index.js';
 import { operations } from '../../src/contract/operation.js';
 import { newPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
+import type { ServedOperation } from '../../src/service/http/handler.js';
+import { served } from '../../src/service/http/routes.js';
 import { publishBody, type Registry, registryForFile } from '../support/registry.js';
 import { ask } from '../support/service.js';
 
@@ -44,7 +44,7 @@ const definition = (version: string) => (stage: Stage) => ({
 const banned = ({ bannedNode }: Stage) => ({ nodeId: bannedNode });
 const missing = () => ({ publisherId: 'missing', nodeId: 'missing', versionId: '1.0.0' });
 
-const trials: { readonly [Name in OperationName]: readonly Trial[] } = {
+const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
   'publisher.create': [{ body: () => ({ id: `new-${randomUUID()}`.slice(0, 20), name: 'New' }) }],
   'publisher.get': [{ params: ofPublisher }, { on: 'missing', params: missing }],
   'publisher.list': [{}],
@@ -169,8 +169,8 @@ async function callersOf(here: Registry): Promise<Record<string, (stage: Stage) 
 it('answers every kind of caller of every operation as the golden table says', async () => {
   const callers = await callersOf(registry());
   const lines = [['operation', ...Object.keys(callers)]];
-  for (const [name, { method, path }] of operations(contract)) {
-    for (const { on, params = () => ({}), query = '', body } of trials[name as OperationName]) {
+  for (const [name, { method, path }] of operations(served)) {
+    for (const { on, params = () => ({}), query = '', body } of trials[name as ServedOperation]) {
       const cells: string[] = [];
       let stage = await makeStage(registry());
       for (const tokenOf of Object.values(callers)) {

@@ -1,7 +1,7 @@
-import type { OperationName } from '../../contract/index.js';
 import type { Database } from '../context.js';
 import { Refused } from '../refused.js';
 import type { Caller } from './authenticate.js';
+import type { ServedOperation } from './handler.js';
 
 /**
  * Who may call an operation. `anyone`: no credential needed. `bearer`: any valid one. `person`: one that stands for
@@ -19,7 +19,7 @@ type Rule =
 
 // Decided: a personal access token reaches 4.3.4, 4.3.5 and every read, with a member's sight of its own publisher: it passes
 // every rule of this table but `person`, `owner reads` and `owner writes`.
-const rules: { readonly [Name in OperationName]: Rule } = {
+const rules: { readonly [Name in ServedOperation]: Rule } = {
   'publisher.create': 'person',
   'publisher.get': 'anyone',
   'publisher.list': 'bearer',
@@ -52,7 +52,7 @@ const rules: { readonly [Name in OperationName]: Rule } = {
 };
 
 export interface Attempt {
-  readonly operation: OperationName;
+  readonly operation: ServedOperation;
   readonly caller: Caller;
   /** Of the path, where it names one. */
   readonly publisherId?: string;

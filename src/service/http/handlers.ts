@@ -1,4 +1,3 @@
-import type { OperationName } from '../../contract/index.js';
 import { bulkVersions } from '../registry/bulk.js';
 import { getHostNode, listAllHostNodes, listHostNodes } from '../registry/host-nodes.js';
 import { installNode } from '../registry/install.js';
@@ -16,10 +15,10 @@ import {
   updateVersion,
   versionHistory,
 } from '../registry/versions.js';
-import type { Handler } from './handler.js';
+import type { Handler, ServedOperation } from './handler.js';
 
-/** What answers each operation of the contract; one without an entry does not compile. */
-export const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
+/** What answers each operation that is served; one without an entry does not compile. */
+export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'publisher.create': { write: createPublisher },
   'publisher.get': { read: getPublisher },
   'publisher.list': { read: listPublishers },

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { contract, type OperationName } from '../../contract/index.js';
+import { contract } from '../../contract/index.js';
 import { jsonSchema } from '../../contract/json-schema.js';
-import { type Operation, operations } from '../../contract/operation.js';
+import { type Operation, operations, type Tree } from '../../contract/operation.js';
 import type { Context, Tx } from '../context.js';
 import { authenticate, type Caller } from './authenticate.js';
 import { type Attempt, authorize } from './authorize.js';
-import type { Call, Handler } from './handler.js';
+import type { Call, Handler, ServedOperation } from './handler.js';
 import { handlers } from './handlers.js';
 import { hashOf, RunningKeys, requireKey, storeAnswer, storedAnswer } from './idempotency.js';
 import { type RateLimit, rateLimit, refuseRate } from './limits.js';
@@ -26,21 +26,26 @@ interface Shared {
   readonly limit: RateLimit;
 }
 
-/** Routes every operation of the contract. */
+/** The operations of the contract that have a handler. */
+export const served: Tree = Object.fromEntries(
+  [...operations(contract)].filter(([name]) => Object.hasOwn(handlers, name)),
+);
+
+/** Routes every operation that is served. */
 export function routeOperations(app: FastifyInstance, context: Context): void {
   app.decorateRequest('caller');
   app.decorateRequest('rawBody');
   const limit = rateLimit(context.configuration.rateLimit, context.now);
   const shared = { context, running: new RunningKeys(), limit };
-  for (const [name, operation] of operations(contract)) {
-    routeOperation(app, shared, name as OperationName, operation);
+  for (const [name, operation] of operations(served)) {
+    routeOperation(app, shared, name as ServedOperation, operation);
   }
 }
 
 function routeOperation(
   app: FastifyInstance,
   shared: Shared,
-  name: OperationName,
+  name: ServedOperation,
   operation: Operation,
 ): void {
   const { context, limit } = shared;
@@ -68,7 +73,7 @@ function routeOperation(
       const call = {
         params: request.params,
         query: readQuery(request.query),
-        body: operation.body && requireValid(operation.body, request.body, 'body'),
+        body: operation.body && requireValid(operation.body, request.body, 'body', context.baseUrl()),
         caller: request.caller,
         context,
       } as Call<'version.publish'>;
@@ -101,14 +106,14 @@ async function admitted(
   return caller;
 }
 
-function attemptOf({ configuration }: Context, operation: OperationName, request: FastifyRequest): Attempt {
+function attemptOf({ configuration }: Context, operation: ServedOperation, request: FastifyRequest): Attempt {
   const { publisherId } = request.params as { publisherId?: string };
   const bearerOptional = operation === 'version.publish' && configuration.publish.bearer === 'optional';
   return { operation, caller: request.caller, publisherId, bearerOptional };
 }
 
 interface Run extends Shared {
-  readonly name: OperationName;
+  readonly name: ServedOperation;
   readonly operation: Operation;
   readonly handler: Handler<'version.publish'>;
   readonly call: Call<'version.publish'>;

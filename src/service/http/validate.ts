@@ -7,13 +7,18 @@ import { Refused } from '../refused.js';
 const mostProblems = 100;
 const mostCharacters = 300;
 
-/** @throws Refused invalid_request naming every problem; `root` is the path of a problem with the value itself */
+/**
+ * @param root the path of a problem with the value itself
+ * @param service the service's address, for rules that depend on it
+ * @throws Refused invalid_request naming every problem
+ */
 export function requireValid<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   root: string,
+  service?: string,
 ): z.output<Schema> {
-  const checked = check(schema, value);
+  const checked = check(schema, value, { service });
   if (checked.ok) return checked.value;
   throw invalid(checked.problems, root);
 }

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** service.md 2.5. Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; any other value is still running. */
+export const ImageTask = z
+  .object({
+    generated: z.array(z.string()).meta({ description: 'Output URLs' }),
+    status: z.string().meta({
+      description: 'Task status',
+      examples: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
+    }),
+    task_id: z.string().meta({ description: 'Task identifier' }),
+  })
+  .meta({ id: 'ImageTask' });
+
+export type ImageTask = z.infer<typeof ImageTask>;
+
+/** The form of 2.5 for relight, upscaler and skin enhancer. */
+export const WrappedImageTask = z.object({ data: ImageTask });
+
+/**
+ * The task in an answer of either form. Services differ in how they answer the two status operations that are
+ * extensions.
+ */
+export function imageTaskOf(answer: ImageTask | z.infer<typeof WrappedImageTask>): ImageTask {
+  return 'data' in answer ? answer.data : answer;
+}

@@ -1,0 +1,50 @@
+import type { Model, Models } from './rules/models.js';
+
+/** From the smallest to the largest. */
+export const resolutions = ['360p', '540p', '720p', '1080p', '2K'] as const;
+
+export type Resolution = (typeof resolutions)[number];
+
+/** A model with the same resolutions at all its durations; 720p and 5 s unless something else is asked for. */
+function model(
+  from: number,
+  to: number,
+  made: readonly Resolution[],
+  defaultResolution: Resolution = '720p',
+) {
+  return { modes: [{ from, to, resolutions: made, defaultResolution }], defaultDuration: 5 } satisfies Model;
+}
+
+// Decided: which durations and resolutions each model makes, and what it makes where neither is given.
+export const videoModels = {
+  'vvq3-pro': model(1, 16, ['540p', '720p', '1080p', '2K']),
+  'vvq2-pro-fast': model(1, 10, ['720p', '1080p']),
+  'vvq2-pro': model(1, 8, ['540p', '720p', '1080p']),
+  'vvq2-turbo': model(1, 8, ['540p', '720p', '1080p']),
+  vvq1: model(5, 5, ['1080p'], '1080p'),
+  'vvq1-classic': model(5, 5, ['1080p'], '1080p'),
+  'vv2.0': {
+    modes: [
+      { from: 4, to: 4, resolutions: ['360p', '720p', '1080p'], defaultResolution: '360p' },
+      { from: 8, to: 8, resolutions: ['720p'], defaultResolution: '720p' },
+    ],
+    defaultDuration: 4,
+  },
+} satisfies Models;
+
+export type VideoModel = keyof typeof videoModels;
+
+export const videoModelNames = Object.keys(videoModels) as [VideoModel, ...VideoModel[]];
+
+export const defaultVideoModel = 'vvq3-pro' satisfies VideoModel;
+
+// Decided: the number of a resolution is the short side in pixels; the long side follows the aspect ratio.
+export const shortSides: Readonly<Record<Resolution, number>> = {
+  '360p': 360,
+  '540p': 540,
+  '720p': 720,
+  '1080p': 1080,
+  '2K': 1440,
+};
+
+export const aspectRatios = ['16:9', '9:16', '1:1', '3:4', '4:3'] as const;
