@@ -5,7 +5,7 @@ import type { Invocation } from './invocation.js';
 import { Output } from './output.js';
 import { parse } from './program.js';
 import { runnerOf } from './runners.js';
-import type { System } from './system.js';
+import { type System, Unanswered } from './system.js';
 import { version } from './version.js';
 
 /** What runs a command; its number is the exit code, nothing means done. */
@@ -36,7 +36,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const run = await runnerOf(command.module);
     return (await run(invocation)) ?? exitCodes.done;
   } catch (error) {
-    if (interruption.signal.aborted) {
+    if (interruption.signal.aborted || error instanceof Unanswered) {
       await output.note(['Interrupted.', invocation?.resumeHint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }

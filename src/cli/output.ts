@@ -38,7 +38,7 @@ export class Output {
     if (items) return this.#table(items, shape.columns);
     const rows = fieldsOf(value).filter(([, text]) => text !== '');
     if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
-    await this.#lines(await aligned(rows.map(([name, text]) => [paint.bold(name), harmless(text)])));
+    await this.#lines(await aligned(rows.map(([name, text]) => [paint.bold(oneLine(name)), harmless(text)])));
   }
 
   /** Prints items as JSON, one a line. */
@@ -52,7 +52,7 @@ export class Output {
     const rows = items.map((item) => names.map((name) => cell(at(item, name))));
     if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
     if (items.length === 0) return this.note('Nothing to list.');
-    const header = names.map((name) => paint.bold(name.split('.').at(-1)?.toUpperCase() ?? name));
+    const header = names.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
     await this.#lines(await aligned([header, ...rows.map((row) => row.map(oneLine))]));
   }
 

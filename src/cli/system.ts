@@ -8,6 +8,11 @@ export interface Prompts {
   input(message: string, initial?: string): Promise<string>;
 }
 
+/** Ctrl-C at a question: the terminal hands it over as a key then, not as a signal. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered';
+}
+
 /** Everything of the outside world that the command line touches, so that a test can stand in for it. */
 export interface System {
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -63,16 +68,19 @@ export function system(entry: string): System {
 const context = { output: process.stderr, clearPromptOnDone: false };
 
 const inquirer: Prompts = {
-  async password(message) {
-    const prompts = await import('@inquirer/prompts');
-    return prompts.password({ message, mask: '*' }, context);
-  },
-  async confirm(message) {
-    const prompts = await import('@inquirer/prompts');
-    return prompts.confirm({ message, default: false }, context);
-  },
-  async input(message, initial) {
-    const prompts = await import('@inquirer/prompts');
-    return prompts.input({ message, ...(initial !== undefined && { default: initial }) }, context);
-  },
+  password: (message) => ask(({ password }) => password({ message, mask: '*' }, context)),
+  confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context)),
+  input: (message, initial) =>
+    ask(({ input }) => input({ message, ...(initial !== undefined && { default: initial }) }, context)),
 };
+
+async function ask<Answer>(
+  question: (prompts: typeof import('@inquirer/prompts')) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await question(await import('@inquirer/prompts'));
+  } catch (error) {
+    if ((error as Error).name === 'ExitPromptError') throw new Unanswered();
+    throw error;
+  }
+}

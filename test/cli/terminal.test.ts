@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readManifest } from '../../src/pack/manifest.js';
+import { entry } from '../support/cli.js';
+import { packForTest } from '../support/packs.js';
+import { folderForTest } from '../support/service.js';
+import { inTerminal, regenInTerminal, type Terminal } from '../support/terminal.js';
+
+async function listen(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function json(value: unknown): RequestListener {
+  return (_, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+async function answerQuestions(terminal: Terminal): Promise<void> {
+  const answers = [
+    ['Publisher id:', 'acme'],
+    ['Version:', ''],
+    ['Description', 'Does things'],
+    ['Licence', 'MIT'],
+    ['Repository', ''],
+  ] as const;
+  for (const [question, answer] of answers) {
+    await terminal.shows(question);
+    terminal.type(`${answer}\r`);
+  }
+}
+
+function emptyPack(): string {
+  const cwd = join(folderForTest(), 'light');
+  mkdirSync(cwd);
+  return cwd;
+}
+
+test('node init asks a person, and takes the answers', async () => {
+  const cwd = emptyPack();
+  const terminal = regenInTerminal(['node', 'init'], { cwd });
+  await answerQuestions(terminal);
+  expect(await terminal.exit, terminal.screen()).toBe(0);
+  expect(terminal.screen()).toContain('Next: regen version check');
+  expect(await readManifest(cwd)).toMatchObject({
+    ok: true,
+    manifest: { publisher: 'acme', node: { id: 'light', license: 'MIT' }, version: { version: '1.0.0' } },
+  });
+});
+
+test('questions are asked on stderr, so that stdout can go to a file', async () => {
+  const cwd = emptyPack();
+  const terminal = inTerminal('/bin/sh', ['-c', `'${process.execPath}' '${entry}' node init > answer.txt`], {
+    cwd,
+  });
+  await answerQuestions(terminal);
+  expect(await terminal.exit, terminal.screen()).toBe(0);
+  expect(readFileSync(join(cwd, 'answer.txt'), 'utf8')).toBe(`${join(cwd, 'pyproject.toml')}\n`);
+});
+
+test('Ctrl-C at a question ends with 130 and writes nothing', async () => {
+  const cwd = emptyPack();
+  const terminal = regenInTerminal(['node', 'init'], { cwd });
+  await terminal.shows('Publisher id:');
+  terminal.type('\x03');
+  expect(await terminal.exit, terminal.screen()).toBe(130);
+  expect(terminal.screen()).not.toMatch(/bug|at .*\.js/);
+  expect(existsSync(join(cwd, 'pyproject.toml'))).toBe(false);
+});
+
+test('Ctrl-C while publishing ends with 130 and says how to go on', async () => {
+  const items = [{ identifier: { node_id: 'pack', version: '1.0.0' }, status: 'not_found' }];
+  const url = await listen((request, response) => {
+    // The registration is never answered.
+    if (request.url?.startsWith('/bulk')) json({ node_versions: items })(request, response);
+  });
+  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: 't', REGEN_PUBLISH_TOKEN: 'p' };
+  const terminal = regenInTerminal(['version', 'publish', packForTest()], { env });
+  await terminal.shows('Registering pack 1.0.0');
+  terminal.type('\x03');
+  await terminal.shows('Run the same command again');
+  expect(await terminal.exit, terminal.screen()).toBe(130);
+  // The spinner hides the cursor, and must give it back.
+  expect(terminal.raw().lastIndexOf('\x1b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\x1b[?25l'));
+});
+
+const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d*m`, 'g');
+
+test('what a service says cannot control the terminal', async () => {
+  const hostile = '\x1b]0;owned\x07\x1b[2J\x1b[?1049h\u009b31mred\u202etxt\rback\x08\x1bc';
+  const node = {
+    id: 'light',
+    name: hostile,
+    description: `two\n${hostile}`,
+    tags: [hostile],
+    [hostile]: 'key',
+  };
+  const env = { REGEN_BASE_URL: await listen(json(node)) };
+  for (const argv of [
+    ['node', 'get', 'light'],
+    ['node', 'get', 'light', '--json'],
+    ['api', '/nodes/light'],
+  ]) {
+    const terminal = regenInTerminal(argv, { env });
+    expect(await terminal.exit, terminal.screen()).toBe(0);
+    // Colours of our own, and the line ends of a terminal.
+    const rest = terminal.raw().replace(colours, '').replaceAll('\r\n', '');
+    expect(rest).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(rest).toContain('light');
+  }
+});

@@ -1,0 +1,84 @@
+import { stripVTControlCharacters } from 'node:util';
+import { spawn } from '@lydell/node-pty';
+import { onTestFinished } from 'vitest';
+import { entry, homeForTest } from './cli.js';
+
+export interface TerminalOptions {
+  readonly env?: Record<string, string>;
+  readonly home?: string;
+  readonly cwd?: string;
+  readonly columns?: number;
+}
+
+/** A program in a real pseudo-terminal, and the person in front of it. */
+export interface Terminal {
+  /** Sends keys as they are: `\r` is Enter, `\x03` Ctrl-C, `\t` Tab. */
+  type(keys: string): void;
+  /** Waits until the screen showed something, counting from the last time this was asked. */
+  shows(text: string, withinMs?: number): Promise<void>;
+  /** Everything that was written, without what moves the cursor or colours. */
+  screen(): string;
+  /** Everything that was written, byte for byte. */
+  raw(): string;
+  readonly exit: Promise<number>;
+}
+
+/** The built command line in a terminal of its own. */
+export function regenInTerminal(argv: readonly string[], options: TerminalOptions = {}): Terminal {
+  return inTerminal(process.execPath, [entry, ...argv], options);
+}
+
+/** Any program in a terminal; it is ended with the test. */
+export function inTerminal(file: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
+  const { env = {}, home = homeForTest(), cwd = process.cwd(), columns = 100 } = options;
+  const pty = spawn(file, [...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows: 40,
+    cwd,
+    env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', REGEN_NO_AUTOSTART: '1', ...env },
+  });
+  let raw = '';
+  let seen = 0;
+  let ended = false;
+  const listeners = new Set<() => void>();
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  pty.onData((data) => {
+    raw += data;
+    tell();
+  });
+  const exit = new Promise<number>((done) => {
+    pty.onExit(({ exitCode }) => {
+      ended = true;
+      tell();
+      done(exitCode);
+    });
+  });
+  onTestFinished(() => {
+    if (!ended) pty.kill('SIGKILL');
+  });
+  const screen = () => stripVTControlCharacters(raw);
+
+  const shows = (text: string, withinMs = 15_000) =>
+    new Promise<void>((done, fail) => {
+      const end = (outcome: () => void) => {
+        clearTimeout(timer);
+        listeners.delete(look);
+        outcome();
+      };
+      const miss = (why: string) => end(() => fail(new Error(`${why} "${text}" was shown:\n${screen()}`)));
+      const look = () => {
+        const at = screen().indexOf(text, seen);
+        if (at < 0) return ended && miss('It ended before');
+        seen = at + text.length;
+        end(done);
+      };
+      const timer = setTimeout(() => miss(`${withinMs} ms passed before`), withinMs);
+      listeners.add(look);
+      look();
+    });
+
+  return { type: (keys) => pty.write(keys), shows, screen, raw: () => raw, exit };
+}
