@@ -1,0 +1,264 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, type TestContext, test } from 'vitest';
+import { offerable } from '../../src/cli/completion/live.js';
+import { completionScript } from '../../src/cli/completion/scripts.js';
+import { placesOf } from '../../src/cli/completion/table.js';
+import { commandTree } from '../../src/cli/views/derive.js';
+import { entry, homeForTest, regen, type Surroundings } from '../support/cli.js';
+import { filesForTest } from '../support/packs.js';
+import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
+import { inTerminal } from '../support/terminal.js';
+
+const tree = commandTree();
+const places = placesOf(tree);
+
+function needs(shell: string, { skip }: TestContext): void {
+  const folders = (process.env.PATH ?? '').split(':');
+  skip(!folders.some((folder) => existsSync(join(folder, shell))), `${shell} is not installed here`);
+}
+
+/** An environment in which `regen` is this program, with the service and state folder given. */
+function shellEnv(env: Record<string, string> = {}): Record<string, string> {
+  const bin = filesForTest({ regen: `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n` });
+  chmodSync(join(bin, 'regen'), 0o755);
+  return { PATH: `${bin}:${process.env.PATH}`, HOME: homeForTest(), REGEN_NO_AUTOSTART: '1', ...env };
+}
+
+interface ShellOptions {
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+}
+
+/** What bash offers after these words, the last of which is being typed; bash itself cuts words at `=`. */
+function bash(words: readonly string[], { cwd, env }: ShellOptions = {}): string[] {
+  const driver = `source "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _regen; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const all = { ...shellEnv(env), SCRIPT: join(process.cwd(), 'completions/regen.bash') };
+  const said = execFileSync('bash', ['--norc', '-c', driver, 'bash', 'regen', ...words], {
+    cwd,
+    env: all,
+    encoding: 'utf8',
+  });
+  return said.split('\n').filter(Boolean);
+}
+
+/** What fish offers for a line, without the descriptions. */
+function fish(line: string, { cwd, env }: ShellOptions = {}): string[] {
+  const driver = 'source $SCRIPT; complete -C $argv[1]';
+  const all = { ...shellEnv(env), SCRIPT: join(process.cwd(), 'completions/regen.fish') };
+  const said = execFileSync('fish', ['--no-config', '-c', driver, line], { cwd, env: all, encoding: 'utf8' });
+  return said
+    .split('\n')
+    .filter(Boolean)
+    .map((offer) => offer.split('\t')[0] as string);
+}
+
+/** An interactive zsh in which Ctrl-X Ctrl-X tells what the line holds now. */
+async function zsh({ cwd = process.cwd(), env }: ShellOptions = {}) {
+  const terminal = inTerminal('zsh', ['-f', '-i'], { cwd, env: shellEnv(env) });
+  const script = join(process.cwd(), 'completions/_regen');
+  terminal.type(`autoload -Uz compinit; compinit -u -D; source '${script}'\r`);
+  terminal.type(`tell() { print -r -- "\nLINE<$BUFFER>" }; zle -N tell; bindkey '^X^X' tell; echo rea''dy\r`);
+  await terminal.shows('ready');
+  return {
+    async completes(line: string, to: string): Promise<void> {
+      terminal.type(`${line}\t\x18\x18`);
+      await terminal.shows(`LINE<${to}>`);
+      terminal.type('\x15');
+    },
+    async lists(line: string, ...offers: string[]): Promise<void> {
+      terminal.type(`${line}\t`);
+      for (const offer of offers) await terminal.shows(offer);
+      terminal.type('\x03');
+    },
+  };
+}
+
+test.each([
+  ['bash', 'regen.bash'],
+  ['zsh', '_regen'],
+  ['fish', 'regen.fish'],
+  ['powershell', 'regen.ps1'],
+])('prints the script for %s that is kept in completions/', async (shell, file) => {
+  const { exit, stdout } = await regen(['completion', shell]);
+  expect(exit).toBe(0);
+  expect(stdout).toBe(readFileSync(join('completions', file), 'utf8'));
+});
+
+test('knows every command and every flag that is not hidden', () => {
+  for (const { words, flags } of tree.commands.filter(({ hidden }) => !hidden)) {
+    const place = places.find(({ path }) => path === words.join(' '));
+    const names = place?.flags.map(({ name }) => name);
+    for (const { name, hidden } of flags)
+      expect([words, names?.includes(`--${name}`)]).toEqual([words, !hidden]);
+    const parent = places.find(({ path }) => path === words.slice(0, -1).join(' '));
+    expect(parent?.commands.map(({ name }) => name)).toContain(words.at(-1));
+  }
+  expect(JSON.stringify(places)).not.toContain('__complete');
+});
+
+test('bash completes commands, flags, choices and files', (context) => {
+  needs('bash', context);
+  const cwd = filesForTest({ 'packs/a b.txt': '', 'pack.txt': '' });
+  expect(bash(['ver'])).toEqual(['version']);
+  expect(bash(['version', 'p'])).toEqual(['publish', 'pack']);
+  expect(bash(['serve', 'st'])).toEqual(['status', 'stop']);
+  expect(bash(['version', 'publish', '--chan'])).toEqual(['--changelog', '--changelog-file']);
+  expect(bash(['version', 'list', 'n', '--statuses', 'NodeVersionStatusB'])).toEqual([
+    'NodeVersionStatusBanned',
+  ]);
+  expect(bash(['version', 'list', 'n', '--statuses', '=', 'NodeVersionStatusB'])).toEqual([
+    'NodeVersionStatusBanned',
+  ]);
+  expect(bash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
+  expect(bash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(bash(['version', 'publish', '--changelog', ''], { cwd })).toEqual([]);
+  expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual([]);
+});
+
+test('fish completes commands, flags, choices and files', (context) => {
+  needs('fish', context);
+  const cwd = filesForTest({ 'packs/a.txt': '', 'pack.txt': '' });
+  expect(fish('regen ver')).toEqual(['version']);
+  expect(fish('regen version p').sort()).toEqual(['pack', 'publish']);
+  expect(fish('regen version publish --chan')).toEqual(['--changelog', '--changelog-file']);
+  expect(fish('regen version list n --statuses=NodeVersionStatusB')).toEqual([
+    '--statuses=NodeVersionStatusBanned',
+  ]);
+  expect(fish('regen version publish p', { cwd })).toEqual(['packs/']);
+  expect(fish('regen version pack --output packs/', { cwd })).toEqual(['packs/a.txt']);
+  expect(fish('regen version publish --changelog ', { cwd })).toEqual([]);
+});
+
+test('zsh completes commands, flags, choices and files', async (context) => {
+  needs('zsh', context);
+  const { completes, lists } = await zsh({ cwd: filesForTest({ 'packs/a.txt': '', 'pack.txt': '' }) });
+  await completes('regen ver', 'regen version ');
+  await completes('regen version publish --skip', 'regen version publish --skip-existing ');
+  await completes(
+    'regen version list n --statuses=NodeVersionStatusB',
+    'regen version list n --statuses=NodeVersionStatusBanned ',
+  );
+  await completes('regen version publish pa', 'regen version publish packs/');
+  await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Pack a folder');
+});
+
+test('PowerShell is given every place with its quotes doubled', () => {
+  const script = completionScript(tree, 'powershell');
+  for (const { path } of places) expect(script).toContain(`    '${path}' = @{`);
+  expect(script).toContain("'--publisher live:publisher'");
+  const quotes = script.replace(/^\s*#.*$/gm, '').match(/'/g) ?? [];
+  expect(quotes.length % 2).toBe(0);
+});
+
+/** Asks until the background has read what was wanted, as a person presses the key again. */
+async function asked(argv: readonly string[], surroundings: Surroundings, wanted: string): Promise<string[]> {
+  for (let tries = 0; ; tries++) {
+    const { exit, stdout, stderr } = await regen(['__complete', ...argv], surroundings);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    const values = stdout.split('\n').filter(Boolean);
+    if (values.includes(wanted) || tries === 100) return values;
+    await pause(100);
+  }
+}
+
+async function serviceWithNode() {
+  const service = await serviceForTest();
+  const publisher = await publisherForTest(service);
+  await register(publisher, '1.0.0');
+  await register(publisher, '2.0.0-rc.1');
+  const env = {
+    REGEN_BASE_URL: service.url,
+    REGEN_TOKEN: service.ownerToken,
+    XDG_STATE_HOME: folderForTest(),
+  };
+  return { service, env };
+}
+
+test('offers publishers, nodes and versions of the service that a command would ask', async () => {
+  const { env } = await serviceWithNode();
+  expect(await asked(['publisher', '--', 'node', 'list'], { env }, 'acme')).toEqual(['acme']);
+  expect(await asked(['node', '--', 'version', 'list'], { env }, 'pack')).toEqual(['pack']);
+  const versions = await asked(['version', '--', 'version', 'update', 'acme', 'pack'], { env }, '1.0.0');
+  expect(versions.sort()).toEqual(['1.0.0', '2.0.0-rc.1']);
+  const elsewhere = ['--', '--base-url', 'http://127.0.0.1:9', 'version', 'list'];
+  expect((await regen(['__complete', 'node', ...elsewhere], { env })).stdout).toBe('');
+});
+
+test('each shell offers what the service knows', async (context) => {
+  needs('bash', context);
+  const { env } = await serviceWithNode();
+  await asked(['node', '--', 'version', 'list'], { env }, 'pack');
+  await asked(['version', '--', 'version', 'get', 'pack'], { env }, '1.0.0');
+  expect(bash(['version', 'list', 'pa'], { env })).toEqual(['pack']);
+  expect(bash(['version', 'get', 'pack', '2'], { env })).toEqual(['2.0.0-rc.1']);
+  needs('fish', context);
+  expect(fish('regen version get pack 1', { env })).toEqual(['1.0.0']);
+  needs('zsh', context);
+  await (await zsh({ env })).completes('regen version get pack 2', 'regen version get pack 2.0.0-rc.1 ');
+});
+
+test('answers from what it read before, and reads slow services in the background', async () => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    setTimeout(() => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('[{"version":"1.0.0"}]');
+    }, 400);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { REGEN_BASE_URL: url, XDG_STATE_HOME: folderForTest() };
+  const argv = ['version', '--', 'version', 'get', 'pack'];
+  expect((await regen(['__complete', ...argv], { env })).stdout).toBe('');
+  expect(await asked(argv, { env }, '1.0.0')).toEqual(['1.0.0']);
+  const before = requests;
+  expect((await regen(['__complete', ...argv], { env })).stdout).toBe('1.0.0\n');
+  expect(requests).toBe(before);
+});
+
+test('says nothing, starts nothing and ends well where there is no service', async () => {
+  const home = homeForTest();
+  for (const argv of [
+    ['node', '--'],
+    ['version', '--', 'version', 'get'],
+    ['nonsense', '--', '--what', '='],
+  ]) {
+    const env = { REGEN_NO_AUTOSTART: '', REGEN_PROFILE: argv[0] === 'node' ? 'nowhere' : 'local' };
+    const { exit, stdout, stderr } = await regen(['__complete', ...argv], { home, env });
+    expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' });
+  }
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test('offers the profiles of the settings', async () => {
+  const settings = { '.config/regen/config.json': '{"profiles.team.base_url":"http://127.0.0.1:9"}' };
+  const home = filesForTest(settings, homeForTest());
+  expect((await regen(['__complete', 'profile', '--'], { home })).stdout).toBe('local\nteam\n');
+});
+
+test('hands no value to a shell that could be more than a word', () => {
+  const hostile = [
+    '$(touch x)',
+    '`x`',
+    'a b',
+    "a'b",
+    '-rf',
+    'a;b',
+    '../x',
+    'a\u001b[31m',
+    '',
+    'a*',
+    '~',
+    'ok-1.0.0+b_c',
+  ];
+  expect(offerable(hostile)).toEqual(['ok-1.0.0+b_c']);
+});
