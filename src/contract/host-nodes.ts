@@ -46,6 +46,18 @@ const Filters = HostNodePaging.extend({
     .meta({ description: 'Only definitions of this name' }),
 });
 
+// Decided: a field of a definition that is not known here is refused, because it would be dropped without a word.
+const Definitions = z
+  .strictObject({
+    success: z.boolean().meta({ description: 'Whether the definitions could be extracted' }),
+    reason: z.string().max(10_000).optional().meta({ description: 'Why not; kept in the audit' }),
+    nodes: z
+      .record(z.string().min(1).max(1024), z.strictObject(HostNode.shape))
+      .default({})
+      .meta({ description: 'The definitions by name' }),
+  })
+  .meta({ id: 'Definitions' });
+
 export const hostNodes = {
   get: operation({
     method: 'GET',
@@ -69,5 +81,14 @@ export const hostNodes = {
     auth: 'none',
     query: Paging,
     response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),
+  }),
+  define: operation({
+    method: 'POST',
+    path: '/nodes/{nodeId}/versions/{version}/host-nodes',
+    summary: 'Store the node definitions of a version whose extraction is pending',
+    auth: 'bearer',
+    status: 204,
+    body: Definitions,
+    extension: true,
   }),
 };

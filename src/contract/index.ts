@@ -1,3 +1,4 @@
+import { admin } from './admin.js';
 import { hostNodes } from './host-nodes.js';
 import { image } from './image.js';
 import { node } from './node.js';
@@ -8,7 +9,7 @@ import { version } from './version.js';
 import { video } from './video.js';
 
 /** Every operation, once. Its place here is its only name: `node.get`, `publisher.token.create`. */
-export const contract = { publisher, node, version, hostNodes, user, image, video };
+export const contract = { publisher, node, version, hostNodes, user, admin, image, video };
 
 export type Contract = typeof contract;
 

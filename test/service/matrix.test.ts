@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { operations } from '../../src/contract/operation.js';
+import { newAdminToken } from '../../src/service/auth/admin-tokens.js';
 import { newPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
 import type { ServedOperation } from '../../src/service/http/handler.js';
 import { served } from '../../src/service/http/routes.js';
@@ -21,6 +22,8 @@ interface Stage {
   readonly tokenId: string;
   readonly memberId: string;
   readonly token: string;
+  /** Of an admin token that nobody uses. */
+  readonly jti: string;
 }
 
 interface Trial {
@@ -86,7 +89,30 @@ const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
   'hostNodes.get': [{ params: definition('1.0.0') }, { on: 'draft', params: definition('2.0.0') }],
   'hostNodes.listAll': [{}],
   'hostNodes.list': [{ params: ofVersion('1.0.0') }, { on: 'draft', params: ofVersion('2.0.0') }],
+  'hostNodes.define': [
+    { params: ofVersion('2.0.0'), body: () => ({ success: true, nodes: { Sharpen: {} } }) },
+  ],
   'user.me': [{}],
+  'admin.generateToken': [{}],
+  'admin.node.set': [
+    { params: ofNode, body: () => ({ status: 'NodeStatusBanned' }) },
+    { on: 'missing', params: missing, body: () => ({ status: 'NodeStatusBanned' }) },
+  ],
+  'admin.version.setStatus': [
+    { params: ofVersion('1.0.0'), body: () => ({ status: 'NodeVersionStatusBanned' }) },
+    {
+      on: 'nothing uploaded',
+      params: ofVersion('2.0.0'),
+      body: () => ({ status: 'NodeVersionStatusActive' }),
+    },
+  ],
+  'admin.hostNode.setPolicy': [
+    { params: definition('1.0.0'), body: () => ({ policy: 'HostNodePolicyBanned' }) },
+  ],
+  'admin.publisher.set': [{ params: ofPublisher, body: () => ({ status: 'PublisherStatusBanned' }) }],
+  'admin.audit': [{}],
+  'admin.token.list': [{}],
+  'admin.token.revoke': [{ params: ({ jti }) => ({ jti }) }],
 };
 
 let stages = 0;
@@ -103,6 +129,8 @@ async function makeStage({ ok, change, service }: Registry): Promise<Stage> {
     await ok('ann', 'POST', `${path}/nodes/${node}/versions`, publishBody(token, version));
   }
   await ok('ann', 'POST', `${path}/nodes`, { id: bannedNode, name: 'Banned' });
+  await ok('admin', 'PUT', `/admin/nodes/${bannedNode}`, { status: 'NodeStatusBanned' });
+  const { jti } = await change((tx) => newAdminToken(tx, service.context, member.id));
   await change(async (tx) => {
     const uploaded_at = new Date(service.context.now()).toISOString();
     const active = { status: 'NodeVersionStatusActive', uploaded_at };
@@ -119,7 +147,6 @@ async function makeStage({ ok, change, service }: Registry): Promise<Stage> {
       .execute();
     const latest_version_id = rows.find(({ version }) => version === '1.0.0')?.id;
     await tx.updateTable('nodes').set({ latest_version_id }).where('id', '=', node).execute();
-    await tx.updateTable('nodes').set({ status: 'NodeStatusBanned' }).where('id', '=', bannedNode).execute();
     for (const { id } of rows) {
       const blur = { node_id: node, name: 'Blur', definition: '{}', policy: 'HostNodePolicyActive' };
       await tx
@@ -128,7 +155,7 @@ async function makeStage({ ok, change, service }: Registry): Promise<Stage> {
         .execute();
     }
   });
-  return { publisher, node, bannedNode, tokenId, memberId: member.id, token };
+  return { publisher, node, bannedNode, tokenId, memberId: member.id, token, jti };
 }
 
 async function expiredToken({ change, service }: Registry): Promise<string> {
@@ -147,22 +174,51 @@ async function expiredToken({ change, service }: Registry): Promise<string> {
   return token;
 }
 
-/** Each kind of caller with its bearer token. */
-async function callersOf(here: Registry): Promise<Record<string, (stage: Stage) => string | undefined>> {
-  const { tokens, service } = here;
+/** Admin tokens of an admin: one that is valid, one revoked, one whose hour is over. */
+async function adminTokens({
+  change,
+  ok,
+  service,
+}: Registry): Promise<Record<'valid' | 'revoked' | 'expired', string>> {
+  const { id } = await ok('admin', 'GET', '/users/me');
+  const make = (ago = 0) =>
+    change((tx) => newAdminToken(tx, { ...service.context, now: () => service.context.now() - ago }, id));
+  // The expired one first, because making the next one clears it away.
+  const expired = await make(3_600_000);
+  const [valid, revoked] = [await make(), await make()];
+  await ok('admin', 'DELETE', `/admin/tokens/${revoked.jti}`);
+  return { valid: valid.token, revoked: revoked.token, expired: expired.token };
+}
+
+interface AsCaller {
+  readonly token: (stage: Stage) => string | undefined;
+  /** What has happened before this one calls. */
+  readonly before?: (stage: Stage) => Promise<unknown>;
+}
+
+/** Each kind of caller. The last one leaves no stage that another could use. */
+async function callersOf(here: Registry): Promise<Record<string, AsCaller>> {
+  const { tokens, service, ok } = here;
   const expired = await service.signFor({ sub: 'ann', expiresInSeconds: -60 });
   const expiredPersonal = await expiredToken(here);
+  const adminToken = await adminTokens(here);
+  const ban = ({ publisher }: Stage) =>
+    ok('admin', 'PUT', `/admin/publishers/${publisher}`, { status: 'PublisherStatusBanned' });
   return {
-    none: () => undefined,
-    malformed: () => 'malformed',
-    expired: () => expired,
-    stranger: () => tokens.eve,
-    member: () => tokens.bob,
-    owner: () => tokens.ann,
-    'its token': ({ token }) => token,
-    "other's token": () => tokens.pat,
-    'expired token': () => expiredPersonal,
-    admin: () => tokens.admin,
+    none: { token: () => undefined },
+    malformed: { token: () => 'malformed' },
+    expired: { token: () => expired },
+    stranger: { token: () => tokens.eve },
+    member: { token: () => tokens.bob },
+    owner: { token: () => tokens.ann },
+    'its token': { token: ({ token }) => token },
+    "other's token": { token: () => tokens.pat },
+    'expired token': { token: () => expiredPersonal },
+    admin: { token: () => tokens.admin },
+    'admin token': { token: () => adminToken.valid },
+    'revoked admin token': { token: () => adminToken.revoked },
+    'expired admin token': { token: () => adminToken.expired },
+    "banned publisher's owner": { token: () => tokens.ann, before: ban },
   };
 }
 
@@ -173,14 +229,15 @@ it('answers every kind of caller of every operation as the golden table says', a
     for (const { on, params = () => ({}), query = '', body } of trials[name as ServedOperation]) {
       const cells: string[] = [];
       let stage = await makeStage(registry());
-      for (const tokenOf of Object.values(callers)) {
+      for (const { token, before } of Object.values(callers)) {
+        await before?.(stage);
         const values: Record<string, string> = params(stage);
         const target = path.replace(/\{(\w+)\}/g, (_, param: string) =>
           encodeURIComponent(values[param] as string),
         );
         const answer = await ask(registry().url + target + query, {
           method,
-          token: tokenOf(stage),
+          token: token(stage),
           json: body?.(stage),
         });
         cells.push(answer.status < 300 ? `${answer.status}` : `${answer.status} ${answer.body.error}`);

@@ -20,27 +20,45 @@ export interface TokenSubject {
 
 /** Makes a bearer token of the service itself. */
 export async function signToken(
-  { keys, now }: Pick<Context, 'keys' | 'now'>,
+  signer: Pick<Context, 'keys' | 'now'>,
   { sub, roles = [], email, name, expiresInSeconds = 3600 }: TokenSubject,
+): Promise<string> {
+  const claims = { roles, ...(email ? { email } : {}), ...(name ? { name } : {}) };
+  return sign(signer, { audience: self, subject: sub, jti: randomUUID(), expiresInSeconds, claims });
+}
+
+export interface Signed {
+  readonly audience: string;
+  readonly subject: string;
+  readonly jti: string;
+  /** Counted from the second that `now` lies in. */
+  readonly expiresInSeconds: number;
+  readonly claims?: JWTPayload;
+}
+
+/** Signs a token with the service's newest key. */
+export async function sign(
+  { keys, now }: Pick<Context, 'keys' | 'now'>,
+  { audience, subject, jti, expiresInSeconds, claims = {} }: Signed,
 ): Promise<string> {
   const key = keys.token[0] as Keys['token'][number];
   const issuedAt = Math.floor(now() / 1000);
-  return new SignJWT({ roles, ...(email ? { email } : {}), ...(name ? { name } : {}) })
+  return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, kid: key.kid, typ: 'JWT' })
     .setIssuer(self)
-    .setAudience(self)
-    .setSubject(sub)
+    .setAudience(audience)
+    .setSubject(subject)
     .setIssuedAt(issuedAt)
     .setNotBefore(Math.min(issuedAt, issuedAt + expiresInSeconds))
     .setExpirationTime(issuedAt + expiresInSeconds)
-    .setJti(randomUUID())
+    .setJti(jti)
     .sign((await imported(key)).privateKey);
 }
 
 /** The Verifier of the service's own tokens. */
 export async function verifyOwnToken(context: Context, token: string): Promise<Identity | undefined> {
-  if (issuerOf(token) !== self) return undefined;
-  const claims = await verified(context, token);
+  if (unverified(token)?.iss !== self) return undefined;
+  const claims = await verified(context, token, self);
   const { email, name, roles } = claims as { email?: string; name?: string; roles?: string[] };
   return {
     kind: 'service',
@@ -53,15 +71,25 @@ export async function verifyOwnToken(context: Context, token: string): Promise<I
   };
 }
 
-function issuerOf(token: string): string | undefined {
+/** Whether a token says that the service made it for this audience; to be believed only once it is `verified`. */
+export function isFor(token: string, audience: string): boolean {
+  const claims = unverified(token);
+  return claims?.iss === self && claims.aud === audience;
+}
+
+function unverified(token: string): JWTPayload | undefined {
   try {
-    return decodeJwt(token).iss;
+    return decodeJwt(token);
   } catch {
     return undefined;
   }
 }
 
-async function verified({ keys, now }: Context, token: string): Promise<JWTPayload> {
+/**
+ * The claims of a token that the service made for this audience. Not a second of leeway is given.
+ * @throws Refused unauthenticated
+ */
+export async function verified({ keys, now }: Context, token: string, audience: string): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -72,7 +100,7 @@ async function verified({ keys, now }: Context, token: string): Promise<JWTPaylo
       },
       {
         issuer: self,
-        audience: self,
+        audience,
         algorithms: [algorithm],
         requiredClaims: ['sub', 'iat', 'exp'],
         currentDate: new Date(now()),

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { registry } from './migrations/0001-registry.js';
+import { adminTokens } from './migrations/0002-admin-tokens.js';
 import type { Schema } from './schema.js';
 
 /** One numbered step; once released it is never changed, only followed by another. */
@@ -9,7 +10,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-const migrations: readonly Migration[] = [registry];
+const migrations: readonly Migration[] = [registry, adminTokens];
 
 /**
  * Brings the database to the newest schema, every step in the one transaction that also records it.

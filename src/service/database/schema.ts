@@ -52,6 +52,14 @@ export interface PersonalAccessTokenTable {
   last_used_at: Time | null;
 }
 
+/** Admin tokens that are not revoked. */
+export interface AdminTokenTable {
+  jti: Fixed<string>;
+  user_id: Fixed<string>;
+  created_at: Fixed<Time>;
+  expires_at: Fixed<Time>;
+}
+
 export interface NodeTable {
   id: Fixed<string>;
   /** The id in lower case: ids are unique without regard to case. */
@@ -146,6 +154,7 @@ export interface Schema {
   publishers: PublisherTable;
   members: MemberTable;
   personal_access_tokens: PersonalAccessTokenTable;
+  admin_tokens: AdminTokenTable;
   nodes: NodeTable;
   versions: VersionTable;
   host_nodes: HostNodeTable;

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { findAdminToken, looksAdmin } from '../auth/admin-tokens.js';
 import type { Identity, Verifier } from '../auth/identity.js';
 import { findPersonalAccessToken, looksPersonal, noteUse, useIsOld } from '../auth/personal-access-tokens.js';
 import { verifyOwnToken } from '../auth/tokens.js';
@@ -14,7 +15,7 @@ export interface Caller {
   readonly admin: boolean;
   /** Of a personal access token: the one publisher it is for. */
   readonly publisherId?: string;
-  /** Of a personal access token: its id. */
+  /** Of a personal access token or an admin token: its id. */
   readonly tokenId?: string;
   /** ISO 8601; absent where the credential does not expire. */
   readonly expiresAt?: string;
@@ -37,6 +38,7 @@ export async function authenticate(context: Context, authorization: string | und
   if (!token) throw new Refused('unauthenticated', 'Send the credential as `Authorization: Bearer <token>`.');
   if (isOwner(context, token)) return person(await ownerUser(context), { kind: 'owner', admin: true });
   if (looksPersonal(token)) return personal(context, token);
+  if (looksAdmin(token)) return adminToken(context, token);
   for (const verifier of verifiers) {
     const identity = await verifier(context, token);
     if (identity) return identified(context, identity);
@@ -80,4 +82,9 @@ async function personal(context: Context, token: string): Promise<Caller> {
     ...(row.expires_at ? { expiresAt: row.expires_at } : {}),
     key: `token:${row.id}`,
   };
+}
+
+async function adminToken(context: Context, token: string): Promise<Caller> {
+  const { jti, userId, expiresAt } = await findAdminToken(context, token);
+  return { kind: 'admin_token', userId, admin: true, tokenId: jti, expiresAt, key: `admin:${jti}` };
 }

@@ -4,21 +4,24 @@ import type { Caller } from './authenticate.js';
 import type { ServedOperation } from './handler.js';
 
 /**
- * Who may call an operation. `anyone`: no credential needed. `bearer`: any valid one. `person`: one that stands for
- * a user. The others look at the caller's role on the publisher of the path: `…reads` are open to admins too,
+ * Who may call an operation. `anyone`: no credential needed. `bearer`: any valid one, which is for reads. `person`: one
+ * that stands for a user. `admin`: that of an admin, `admin in person`: other than an admin token. The others look at the caller's role on the publisher of the path: `…reads` are open to admins too,
  * `…writes` are not, since admins change other people's publishers through /admin/* alone.
  */
 type Rule =
   | 'anyone'
   | 'bearer'
   | 'person'
+  | 'admin'
+  | 'admin in person'
   | 'member reads'
   | 'member writes'
   | 'owner reads'
   | 'owner writes';
 
 // Decided: a personal access token reaches 4.3.4, 4.3.5 and every read, with a member's sight of its own publisher: it passes
-// every rule of this table but `person`, `owner reads` and `owner writes`.
+// every rule of this table but `person`, `owner reads`, `owner writes` and the admins'.
+// Decided: an admin token reaches /admin/* and every read: it passes `anyone`, `bearer`, `admin` and `…reads`.
 const rules: { readonly [Name in ServedOperation]: Rule } = {
   'publisher.create': 'person',
   'publisher.get': 'anyone',
@@ -48,7 +51,16 @@ const rules: { readonly [Name in ServedOperation]: Rule } = {
   'hostNodes.get': 'anyone',
   'hostNodes.listAll': 'anyone',
   'hostNodes.list': 'anyone',
+  'hostNodes.define': 'admin in person',
   'user.me': 'bearer',
+  'admin.generateToken': 'admin in person',
+  'admin.node.set': 'admin',
+  'admin.version.setStatus': 'admin',
+  'admin.hostNode.setPolicy': 'admin',
+  'admin.publisher.set': 'admin',
+  'admin.audit': 'admin',
+  'admin.token.list': 'admin',
+  'admin.token.revoke': 'admin',
 };
 
 export interface Attempt {
@@ -60,7 +72,7 @@ export interface Attempt {
   readonly bearerOptional: boolean;
 }
 
-/** @throws Refused unauthenticated, not_found, forbidden, banned */
+/** @throws Refused unauthenticated, not_found, forbidden, admin_required, banned */
 export async function authorize(database: Database, attempt: Attempt): Promise<void> {
   const rule = rules[attempt.operation];
   if (rule === 'anyone') return;
@@ -73,6 +85,7 @@ export async function authorize(database: Database, attempt: Attempt): Promise<v
   }
   if (rule === 'bearer') return;
   if (rule === 'person') return requirePerson(caller);
+  if (rule === 'admin' || rule === 'admin in person') return requireAdmin(rule, caller);
   await authorizeOnPublisher(database, rule, caller, publisherId as string);
 }
 
@@ -81,11 +94,18 @@ function requirePerson({ kind }: Caller): void {
   throw new Refused('forbidden', `${credentialNames[kind]} cannot do this; sign in as yourself.`);
 }
 
+// Decided: an admin token never makes another one, so that an hour is all that one is worth.
+function requireAdmin(rule: 'admin' | 'admin in person', { admin, kind }: Caller): void {
+  if (!admin) throw new Refused('admin_required', 'Only an admin may do this.');
+  if (rule === 'admin' || kind !== 'admin_token') return;
+  throw new Refused('admin_required', 'An admin token cannot do this; sign in as an admin yourself.');
+}
+
 const credentialNames = { personal_access_token: 'A personal access token', admin_token: 'An admin token' };
 
 async function authorizeOnPublisher(
   database: Database,
-  rule: Exclude<Rule, 'anyone' | 'bearer' | 'person'>,
+  rule: Extract<Rule, `${string} ${'reads' | 'writes'}`>,
   caller: Caller,
   publisherId: string,
 ): Promise<void> {

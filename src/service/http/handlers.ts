@@ -1,4 +1,11 @@
+import { audit } from '../registry/admin/audit.js';
+import { setHostNodePolicy } from '../registry/admin/host-nodes.js';
+import { setNode } from '../registry/admin/nodes.js';
+import { setPublisher } from '../registry/admin/publishers.js';
+import { generateAdminToken, listAdminTokens, revokeAdminToken } from '../registry/admin/tokens.js';
+import { setVersionStatus } from '../registry/admin/versions.js';
 import { bulkVersions } from '../registry/bulk.js';
+import { defineHostNodes } from '../registry/define.js';
 import { getHostNode, listAllHostNodes, listHostNodes } from '../registry/host-nodes.js';
 import { installNode } from '../registry/install.js';
 import { addMember, listMembers, removeMember, setMember } from '../registry/members.js';
@@ -47,5 +54,14 @@ export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'hostNodes.get': { read: getHostNode },
   'hostNodes.listAll': { read: listAllHostNodes },
   'hostNodes.list': { read: listHostNodes },
+  'hostNodes.define': { write: defineHostNodes },
   'user.me': { read: me },
+  'admin.generateToken': { write: generateAdminToken },
+  'admin.node.set': { write: setNode },
+  'admin.version.setStatus': { write: setVersionStatus },
+  'admin.hostNode.setPolicy': { write: setHostNodePolicy },
+  'admin.publisher.set': { write: setPublisher },
+  'admin.audit': { read: audit },
+  'admin.token.list': { read: listAdminTokens },
+  'admin.token.revoke': { write: revokeAdminToken },
 };

@@ -93,7 +93,8 @@ export async function storeAnswer(
       key: request.key,
       request_hash: request.hash,
       status,
-      body: JSON.stringify(answer),
+      // A success without a body is kept as null.
+      body: JSON.stringify(answer ?? null),
       created_at: new Date(now()).toISOString(),
     })
     .execute();

@@ -11,11 +11,21 @@ export interface FoundDefinitions {
 /** Longest name a path parameter can hold; a definition under a longer one could not be read singly. */
 const longestName = 1024;
 
-/** Keeps the definitions of a version and its extract status; what was kept before stays. */
+/**
+ * Keeps the definitions of a version and its extract status.
+ * @returns false, with nothing changed, where its extraction is no longer pending
+ */
 export async function storeDefinitions(
   tx: Tx,
   { versionId, nodeId, nodes }: FoundDefinitions,
-): Promise<void> {
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('versions')
+    .set({ extract_status: nodes ? 'success' : 'failed' })
+    .where('id', '=', versionId)
+    .where('extract_status', '=', 'pending')
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
   const rows = (nodes ?? [])
     .map(({ name, definition }) => ({ name: name.replaceAll('\0', '').toWellFormed(), definition }))
     .filter(({ name }) => name !== '' && name.length <= longestName)
@@ -34,10 +44,11 @@ export async function storeDefinitions(
       .onConflict((conflict) => conflict.columns(['version_id', 'name']).doNothing())
       .execute();
   }
-  await tx
-    .updateTable('versions')
-    .set({ extract_status: nodes ? 'success' : 'failed' })
-    .where('id', '=', versionId)
-    .where('extract_status', '=', 'pending')
-    .execute();
+  return true;
+}
+
+/** A number registered again begins anew, without what somebody stored for it before. */
+export async function forgetDefinitions(tx: Tx, versionId: string): Promise<void> {
+  await tx.deleteFrom('host_nodes').where('version_id', '=', versionId).execute();
+  await tx.updateTable('versions').set({ extract_status: 'pending' }).where('id', '=', versionId).execute();
 }

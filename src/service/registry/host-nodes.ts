@@ -14,17 +14,25 @@ export async function getHostNode(
   { params, caller }: Call<'hostNodes.get'>,
   database: Database,
 ): Promise<HostNodeView> {
-  const sight = await sightOf(database, caller);
-  const { node, version } = await visibleVersion(database, sight, params.nodeId, params.version);
+  return (await findHostNode(database, await sightOf(database, caller), params)).view;
+}
+
+/** @throws Refused not_found; banned, as `visibleVersion` */
+export async function findHostNode(
+  database: Database,
+  sight: Sight,
+  name: Call<'hostNodes.get'>['params'],
+): Promise<{ versionId: string; view: HostNodeView }> {
+  const { node, version } = await visibleVersion(database, sight, name.nodeId, name.version);
   const row = await shown(database, sight)
     .selectAll('host_nodes')
     .where('host_nodes.version_id', '=', version.id)
-    .where('host_nodes.name', '=', params.hostNodeName)
+    .where('host_nodes.name', '=', name.hostNodeName)
     .executeTakeFirst();
-  if (row) return view(row);
+  if (row) return { versionId: version.id, view: view(row) };
   throw new Refused(
     'not_found',
-    `Version ${version.version} of the node ${node.id} has no definition ${params.hostNodeName}.`,
+    `Version ${version.version} of the node ${node.id} has no definition ${name.hostNodeName}.`,
   );
 }
 

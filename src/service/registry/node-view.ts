@@ -4,7 +4,7 @@ import type { Node } from '../../contract/node.js';
 import type { Context, Database } from '../context.js';
 import type { NodeTable } from '../database/schema.js';
 import type { NodeDetails } from './details.js';
-import { publisherViews } from './publisher-view.js';
+import { type PublisherRow, publisherViews } from './publisher-view.js';
 import { type Sight, seesInside } from './sight.js';
 import { type VersionRow, versionView } from './version-view.js';
 
@@ -29,11 +29,12 @@ export async function nodeViews(options: NodeViewOptions, rows: readonly NodeRow
     .where('id', 'in', [...new Set(rows.map((row) => row.publisher_id))])
     .execute();
   const publishers = await publisherViews(database, sight, publisherRows);
+  const bans = bansOf(publisherRows);
   const latest = await latestVersions(database, rows);
   return rows.map((row) => {
     const version = row.latest_version_id === null ? undefined : latest.get(row.latest_version_id);
     return {
-      ...ownFields(options, row),
+      ...ownFields(options, row, bans.get(row.publisher_id)),
       publisher: publishers.get(row.publisher_id),
       latest_version: version && versionView(context, sight, version, row.publisher_id),
     };
@@ -44,14 +45,29 @@ export async function nodeView(options: NodeViewOptions, row: NodeRow): Promise<
   return (await nodeViews(options, [row]))[0] as NodeView;
 }
 
-function ownFields({ sight, translations: asked }: NodeViewOptions, row: NodeRow): NodeView {
+// Decided: while a publisher is banned, the status_detail of its nodes says so where they have none of their own.
+function bansOf(publishers: readonly PublisherRow[]): Map<string, string> {
+  const banned = publishers.filter(({ status }) => status === 'PublisherStatusBanned');
+  return new Map(
+    banned.map(({ id, status_reason: reason }) => [
+      id,
+      `The publisher ${id} is banned${reason ? `: ${reason}` : ''}.`,
+    ]),
+  );
+}
+
+function ownFields(
+  { sight, translations: asked }: NodeViewOptions,
+  row: NodeRow,
+  ban: string | undefined,
+): NodeView {
   const { tags_admin, translations, ...details } = JSON.parse(row.details) as NodeDetails;
   return {
     ...details,
     ...(asked ? { translations: translations ?? {} } : {}),
     // Decided: only admins see tags_admin; status_detail is for members and admins.
     ...(sight.admin ? { tags_admin } : {}),
-    ...(seesInside(sight, row.publisher_id) ? { status_detail: row.status_detail ?? undefined } : {}),
+    ...(seesInside(sight, row.publisher_id) ? { status_detail: row.status_detail ?? ban } : {}),
     created_at: row.created_at,
     downloads: row.downloads,
     id: row.id,

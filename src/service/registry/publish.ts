@@ -8,6 +8,7 @@ import type { Context, Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
 import { downloadUrl, signUpload } from '../http/signed-urls.js';
 import { Refused } from '../refused.js';
+import { forgetDefinitions } from './definitions.js';
 import { refuseLarge, versionDetailsGiven } from './details.js';
 import type { NodeRow } from './node-view.js';
 import { duplicate, insertNode, patchNode } from './nodes.js';
@@ -121,6 +122,7 @@ async function register(
     now: context.now(),
   });
   await tx.updateTable('versions').set({ details }).where('id', '=', known.id).execute();
+  await forgetDefinitions(tx, known.id);
   return (await findVersion(tx, node.id, version)) as VersionRow;
 }
 
