@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration.js';
 import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
+import { checkAnswer } from './answers.js';
 
 /** A whole service on a free port of loopback, stopped at the end of the test that asks for it. */
 export async function serviceForTest(
@@ -25,7 +26,11 @@ export function folderForTest(): string {
 // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is for the test to assert
 export type Answered = any;
 
-/** One request; the answer's body is read as JSON where it is JSON. */
+/**
+ * One request to a service. The answer is held against the OpenAPI document; its body is read as JSON where it is
+ * JSON.
+ * @throws Error where the answer is not what the document says
+ */
 export async function ask(
   url: string,
   { token, json, ...init }: RequestInit & { token?: string; json?: unknown } = {},
@@ -36,6 +41,13 @@ export async function ask(
   const body = json === undefined ? init.body : JSON.stringify(json);
   const answer = await fetch(url, { ...init, headers, body });
   const text = await answer.text();
+  checkAnswer({
+    method: init.method ?? 'GET',
+    url: answer.url,
+    status: answer.status,
+    type: answer.headers.get('content-type'),
+    text,
+  });
   const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
   return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
 }
