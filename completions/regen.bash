@@ -5,10 +5,164 @@ _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
     '')
-      commands='publisher node version host-nodes api auth config doctor completion serve'
+      commands='publisher node version host-nodes admin api auth config doctor completion serve'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin')
+      commands='generate-token version node publisher host-node audit token'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin audit')
+      flags='--page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --page | --limit | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin generate-token')
+      flags='--show --output-file --force --format --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --output-file | --token-file) hint=file ;;
+        --format) hint=choice:env,json,header ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'admin host-node')
+      commands='set-policy'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin host-node set-policy')
+      flags='--policy --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version text text'
+      case $2 in
+        --policy) hint=choice:HostNodePolicyActive,HostNodePolicyBanned,HostNodePolicyLocalOnly ;;
+        --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin node')
+      commands='ban unban set'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin node ban')
+      flags='--status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node'
+      case $2 in
+        --status-detail | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin node set')
+      flags='--status --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node'
+      case $2 in
+        --status) hint=choice:NodeStatusActive,NodeStatusDeleted,NodeStatusBanned ;;
+        --status-detail | --tags-admin | --search-ranking | --preempted-host-node-names | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin node unban')
+      flags='--status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node'
+      case $2 in
+        --status-detail | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin publisher')
+      commands='ban unban'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin publisher ban')
+      flags='--reason --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --reason | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin publisher unban')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin token')
+      commands='list revoke'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin token list')
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin token revoke')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin version')
+      commands='set-status'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin version set-status')
+      flags='--status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:node live:version text'
+      case $2 in
+        --status) hint=choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged ;;
+        --status-reason | --tags-admin | --body | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
       esac

@@ -10,8 +10,8 @@ function __regen_facts --no-scope-shadowing
     set hint ''
     switch $argv[1]
         case ''
-            set commands publisher node version host-nodes api auth config doctor completion serve
-            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Send any request to the service with the credential in use, and print the answe…' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says w…' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on stdou…'
+            set commands publisher node version host-nodes admin api auth config doctor completion serve
+            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -22,9 +22,224 @@ function __regen_facts --no-scope-shadowing
                 case --token-file
                     set hint 'file'
             end
+        case 'admin'
+            set commands generate-token version node publisher host-node audit token
+            set command_texts 'Make an admin token, valid for an hour; it alone is on stdout' 'Statuses of versions' 'Bans, rankings and admin tags of nodes' 'Bans of publishers' 'Policies of node definitions' 'List who changed what, newest first' 'Admin tokens'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin audit'
+            set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --page --limit --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin generate-token'
+            set flags --show --output-file --force --format --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print it even to a terminal' 'Write it to a file that only you can read; its path is then the one line on s...' 'Write over an existing file' 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: B...' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --output-file --token-file
+                    set hint 'file'
+                case --format
+                    set hint 'choice:env,json,header'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'admin host-node'
+            set commands set-policy
+            set command_texts 'Set the policy of a node definition'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin host-node set-policy'
+            set flags --policy --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts '(required; one of HostNodePolicyActive, HostNodePolicyBanned, HostNodePolicyL...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version' 'text' 'text'
+            switch $argv[2]
+                case --policy
+                    set hint 'choice:HostNodePolicyActive,HostNodePolicyBanned,HostNodePolicyLocalOnly'
+                case --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin node'
+            set commands ban unban set
+            set command_texts 'Hide a node from everybody but its publisher and admins' 'Give a banned node back' 'Set a node\'s status, ranking and admin tags'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin node ban'
+            set flags --status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node'
+            switch $argv[2]
+                case --status-detail --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin node set'
+            set flags --status --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'NodeStatusActive or NodeStatusBanned (one of NodeStatusActive, NodeStatusDele...' 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'Higher ones come first in search results; 0 where nobody set it (-2147483648 ...' 'Host node names preempted by this node (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node'
+            switch $argv[2]
+                case --status
+                    set hint 'choice:NodeStatusActive,NodeStatusDeleted,NodeStatusBanned'
+                case --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin node unban'
+            set flags --status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node'
+            switch $argv[2]
+                case --status-detail --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin publisher'
+            set commands ban unban
+            set command_texts 'Ban a publisher; its nodes are hidden from all others' 'Lift the ban of a publisher; its nodes are back as they were'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin publisher ban'
+            set flags --reason --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --reason --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin publisher unban'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin token'
+            set commands list revoke
+            set command_texts 'List the admin tokens that are valid now' 'Revoke an admin token'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin token list'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin token revoke'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin version'
+            set commands set-status
+            set command_texts 'Set a version\'s status and admin tags'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin version set-status'
+            set flags --status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Active, Flagged or Banned; may be absent where only tags_admin is given (one ...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:node' 'live:version' 'text'
+            switch $argv[2]
+                case --status
+                    set hint 'choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged'
+                case --status-reason --tags-admin --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
         case 'api'
             set flags --field --raw-field --body --header --include --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, tru…' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, t...' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text' 'file'
             switch $argv[2]
                 case --field -F --raw-field -f --body --header -H --base-url
@@ -36,7 +251,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'auth'
             set commands login logout status token
-            set command_texts 'Keep a token for a service, read from standard input' 'Forget the tokens kept for a service' 'Show who you are, where, and where the credential comes from; exit 4 if it does…' 'Print the token in use'
+            set command_texts 'Keep a token for a service, read from standard input' 'Forget the tokens kept for a service' 'Show who you are, where, and where the credential comes from; exit 4 if it do...' 'Print the token in use'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -187,7 +402,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'host-nodes list'
             set flags --page --page-size --node-id --node-version --host-node-name --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; absent: each node\'s latest version (at most 1…' 'Only definitions of this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; absent: each node\'s latest version (at most...' 'Only definitions of this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
                 case --page --page-size --host-node-name --base-url
@@ -203,7 +418,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node'
             set commands init create get list search update delete
-            set command_texts 'Write a pyproject.toml for a pack that has none; asks what the folder does not …' 'Create a node under a publisher' 'Show a node' 'List a publisher\'s nodes' 'Search the nodes of all publishers' 'Update a node\'s details' 'Delete a node; its id is not given out again'
+            set command_texts 'Write a pyproject.toml for a pack that has none; asks what the folder does no...' 'Create a node under a publisher' 'Show a node' 'List a publisher\'s nodes' 'Search the nodes of all publishers' 'Update a node\'s details' 'Delete a node; its id is not given out again'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -317,7 +532,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher create'
             set flags --description --id --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the publisher does' 'Unique identifier, akin to a username; lowercase (required; at most 50 characte…' 'URL to the logo' 'Display name (required)' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'What the publisher does' 'Unique identifier, akin to a username; lowercase (required; at most 50 charac...' 'URL to the logo' 'Display name (required)' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --description --id --logo --name --source-code-repo --support --website --body --base-url
@@ -365,7 +580,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher member add'
             set flags --email --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Whom to add (required; at most 254 characters)' 'owner: everything; member: publishes and updates versions (required; one of own…' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Whom to add (required; at most 254 characters)' 'owner: everything; member: publishes and updates versions (required; one of o...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --email --body --base-url
@@ -480,7 +695,7 @@ function __regen_facts --no-scope-shadowing
             set commands status stop logs
             set command_texts 'Show the running service; exit 7 when there is none' 'Let the running service finish what it does, and end it' 'Print the log of services started in the background'
             set flags --host --port --data --config --detach --json --quiet --no-input --no-color --help
-            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…' 'JSON file with the service configuration' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'JSON file with the service configuration' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
             switch $argv[2]
                 case --host --port
                     set hint 'text'
@@ -494,21 +709,21 @@ function __regen_facts --no-scope-shadowing
             set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
         case 'serve status'
             set flags --data --json --quiet --no-input --no-color --help
-            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
             switch $argv[2]
                 case --data
                     set hint 'folder'
             end
         case 'serve stop'
             set flags --data --json --quiet --no-input --no-color --help
-            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/rege…' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
             switch $argv[2]
                 case --data
                     set hint 'folder'
             end
         case 'version'
             set commands publish pack check diff update get list delete history download bulk
-            set command_texts 'Pack a folder, publish it as a new version and wait for what the registry thinks' 'Write the archive that publish would upload, and send nothing' 'Say what the registry will see and think of a pack, and send nothing; exit 6 wh…' 'Compare the node definitions of two versions, and say what breaks workflows' 'Update a version\'s changelog and deprecated flag' 'Show a version' 'List a node\'s versions, newest first' 'Delete a version; its number is not given out again' 'Show how a version\'s status came about' 'Save a version\'s archive; its path is the one line on stdout' 'Read many versions by node id and version'
+            set command_texts 'Pack a folder, publish it as a new version and wait for what the registry thinks' 'Write the archive that publish would upload, and send nothing' 'Say what the registry will see and think of a pack, and send nothing; exit 6 ...' 'Compare the node definitions of two versions, and say what breaks workflows' 'Update a version\'s changelog and deprecated flag' 'Show a version' 'List a node\'s versions, newest first' 'Delete a version; its number is not given out again' 'Show how a version\'s status came about' 'Save a version\'s archive; its path is the one line on stdout' 'Read many versions by node id and version'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -601,7 +816,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version list'
             set flags --statuses --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Only versions in these states (one of NodeVersionStatusActive, NodeVersionStatu…' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Only versions in these states (one of NodeVersionStatusActive, NodeVersionSta...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --statuses

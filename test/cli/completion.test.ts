@@ -34,34 +34,41 @@ interface ShellOptions {
   readonly env?: Record<string, string>;
 }
 
+/** What a shell prints that runs a driver which knows the script as SCRIPT, line by line. */
+function said(
+  shell: readonly string[],
+  script: string,
+  args: readonly string[],
+  options: ShellOptions,
+): string[] {
+  const [program = '', ...flags] = shell;
+  const env = { ...shellEnv(options.env), SCRIPT: join(process.cwd(), 'completions', script) };
+  const text = execFileSync(program, [...flags, ...args], { cwd: options.cwd, env, encoding: 'utf8' });
+  return text.split('\n').filter(Boolean);
+}
+
 /** What bash offers after these words, the last of which is being typed; bash itself cuts words at `=`. */
-function bash(words: readonly string[], { cwd, env }: ShellOptions = {}): string[] {
+function bash(words: readonly string[], options: ShellOptions = {}): string[] {
   const driver = `source "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _regen; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const all = { ...shellEnv(env), SCRIPT: join(process.cwd(), 'completions/regen.bash') };
-  const said = execFileSync('bash', ['--norc', '-c', driver, 'bash', 'regen', ...words], {
-    cwd,
-    env: all,
-    encoding: 'utf8',
-  });
-  return said.split('\n').filter(Boolean);
+  return said(['bash', '--norc', '-c', driver, 'bash'], 'regen.bash', ['regen', ...words], options);
 }
 
 /** What fish offers for a line, without the descriptions. */
-function fish(line: string, { cwd, env }: ShellOptions = {}): string[] {
+function fish(line: string, options: ShellOptions = {}): string[] {
   const driver = 'source $SCRIPT; complete -C $argv[1]';
-  const all = { ...shellEnv(env), SCRIPT: join(process.cwd(), 'completions/regen.fish') };
-  const said = execFileSync('fish', ['--no-config', '-c', driver, line], { cwd, env: all, encoding: 'utf8' });
-  return said
-    .split('\n')
-    .filter(Boolean)
-    .map((offer) => offer.split('\t')[0] as string);
+  const offers = said(['fish', '--no-config', '-c', driver], 'regen.fish', [line], options);
+  return offers.map((offer) => offer.split('\t')[0] as string);
 }
 
+const folder = join(process.cwd(), 'completions');
+const init = 'autoload -Uz compinit; compinit -u -D';
+const sourced = `${init}; source '${folder}/_regen'`;
+const found = `fpath=('${folder}' $fpath); ${init}`;
+
 /** An interactive zsh in which Ctrl-X Ctrl-X tells what the line holds now. */
-async function zsh({ cwd = process.cwd(), env }: ShellOptions = {}) {
+async function zsh({ cwd = process.cwd(), env }: ShellOptions = {}, load = sourced) {
   const terminal = inTerminal('zsh', ['-f', '-i'], { cwd, env: shellEnv(env) });
-  const script = join(process.cwd(), 'completions/_regen');
-  terminal.type(`autoload -Uz compinit; compinit -u -D; source '${script}'\r`);
+  terminal.type(`${load}; bindkey '^I' complete-word\r`);
   terminal.type(`tell() { print -r -- "\nLINE<$BUFFER>" }; zle -N tell; bindkey '^X^X' tell; echo rea''dy\r`);
   await terminal.shows('ready');
   return {
@@ -145,6 +152,13 @@ test('zsh completes commands, flags, choices and files', async (context) => {
   );
   await completes('regen version publish pa', 'regen version publish packs/');
   await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Pack a folder');
+});
+
+test('zsh finds the script in a folder of fpath', async (context) => {
+  needs('zsh', context);
+  const { completes } = await zsh({}, found);
+  await completes('regen ver', 'regen version ');
+  await completes('regen version publish --skip', 'regen version publish --skip-existing ');
 });
 
 test('PowerShell is given every place with its quotes doubled', () => {

@@ -12,8 +12,8 @@ import { findLocal } from '../local.js';
 import { Settings } from '../settings.js';
 import { chooseTarget, isNamed, type Target } from '../target.js';
 
-/** A person waits for the key to answer: starting took some of 300 ms already. */
-const patienceMs = 120;
+// Decided: a shell waits 300 ms at most; starting takes two thirds of it.
+const patienceMs = 100;
 /** What the background may take. */
 const backgroundMs = 10_000;
 const freshMs = 60_000;

@@ -71,6 +71,7 @@ function table(offered: readonly Offered[]): string {
   return `[ordered]@{ ${entries.join('; ')} }`;
 }
 
+// PowerShell takes typographic quotes for quotes, too.
 function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
 }

@@ -112,5 +112,6 @@ function choice(choices: readonly string[]): Hint {
 
 function firstLine(text: string): string {
   const line = text.split('\n', 1)[0] ?? '';
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+  // ASCII, because older shells read a file of their own as something else.
+  return line.length > 80 ? `${line.slice(0, 77)}...` : line;
 }

@@ -64,7 +64,7 @@ async function answers(
   const get = (path: string) => client.raw({ path, retries: 0, timeoutMs: patienceMs });
   const ready = await get('/ready');
   const text = await readAll(ready.body);
-  const place = `${name === url ? '' : `${name}: `}${url} (from ${source})`;
+  const place = `${name === url ? '' : `${name}: `}${url}${source === 'default' ? '' : ` (from ${source})`}`;
   const date = ready.headers.date;
   if (ready.status === 503) {
     const finding = fail('service', `${place} is not ready`, exitCodes.unreachable, 'Try again in a while.');
