@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
@@ -19,7 +19,7 @@ import {
   versionOf,
 } from '../support/service.js';
 
-const program = new URL('../support/service-process.ts', import.meta.url).pathname;
+const script = new URL('../support/service-process.ts', import.meta.url).pathname;
 
 interface ServiceProcess {
   readonly url: string;
@@ -31,8 +31,23 @@ interface ServiceProcess {
   kill(): Promise<void>;
 }
 
-async function serviceProcess(configuration: object, ...more: string[]): Promise<ServiceProcess> {
-  const child = fork(program, [JSON.stringify(configuration), ...more], { execArgv: ['--import', 'tsx'] });
+interface ProcessOptions {
+  /** The service's checks of archives begin and never end. */
+  readonly holdCheck?: boolean;
+  /** No file of the process grows beyond this. Bytes. */
+  readonly largestFile?: number;
+}
+
+async function serviceProcess(configuration: object, options: ProcessOptions = {}): Promise<ServiceProcess> {
+  const limit = options.largestFile ? `ulimit -f ${options.largestFile / 512}; ` : '';
+  const program = [process.execPath, '--import', 'tsx', script, JSON.stringify(configuration)];
+  const child = spawn(
+    'sh',
+    ['-c', `${limit}exec "$0" "$@"`, ...program, options.holdCheck ? 'hold-check' : ''],
+    {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  );
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -110,7 +125,7 @@ describe('a service that is killed', () => {
 
   it('makes the version Active by itself, after the upload was acknowledged, also in the middle of the check', async () => {
     const data = folderForTest();
-    const first = await serviceProcess({ data }, 'hold-check');
+    const first = await serviceProcess({ data }, { holdCheck: true });
     const publisher = await publisherForTest(first);
     const { signedUrl } = await register(publisher);
     const checking = first.told('checking');
@@ -135,6 +150,20 @@ describe('a service that is killed', () => {
     await becomesActive(after);
     const { downloadUrl } = await versionOf(after);
     expect(Buffer.from(await (await fetch(downloadUrl)).arrayBuffer())).toEqual(zip);
+  });
+});
+
+describe('a disk without room', () => {
+  it('fails an upload with 503, keeps nothing of it, and takes the next one that fits', async () => {
+    const data = folderForTest();
+    const service = await serviceProcess({ data }, { largestFile: 8 * 1024 ** 2 });
+    const publisher = await publisherForTest(service);
+    const { signedUrl } = await register(publisher);
+    const answer = await upload(signedUrl, Buffer.alloc(20_000_000));
+    expect([answer.status, answer.body.error]).toEqual([503, 'unavailable']);
+    expect(files(join(data, 'objects'))).toEqual([]);
+    expect((await upload(signedUrl, zip)).status).toBe(200);
+    await becomesActive(publisher);
   });
 });
 

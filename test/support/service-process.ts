@@ -6,6 +6,10 @@ import { startService } from '../../src/service/serve.js';
 const [configuration = '{}', hold] = process.argv.slice(2);
 const send = (message: object) => process.send?.(message);
 
+// A file that may not grow is a failed write, as a full disk is; writing files atomically resets the signal's handling
+// to its default, which ends the process.
+process.on('SIGXFSZ', () => {});
+
 const service = await startService(JSON.parse(configuration));
 
 if (hold === 'hold-check') {

@@ -52,8 +52,7 @@ async function receive(context: Context, request: UploadRequest): Promise<Receip
   await refuseEarly(context, versionId, announced);
   request.raw.setTimeout(silenceMs, () => request.raw.destroy());
   const key = archiveKey(request.params);
-  // Its own stream, because a failing consumer destroys its source, and the answer would go with the connection.
-  const body = Readable.from(request.raw.iterator({ destroyOnReturn: false }));
+  const body = Readable.from(bytesOf(request.raw));
   const staged = await context.storage.stage(key, body, context.configuration.limits.archive);
   try {
     if (announced !== undefined && staged.size !== announced) {
@@ -64,6 +63,15 @@ async function receive(context: Context, request: UploadRequest): Promise<Receip
     await staged.discard();
   }
   return { size: staged.size, sha256: staged.sha256 };
+}
+
+/**
+ * The body by a stream of its own: a consumer that fails destroys its source, and with the request's own stream the
+ * connection would go before the answer.
+ */
+async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
+  // Not `yield*`, which would pass the consumer's failure on.
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) yield chunk;
 }
 
 /** @returns the bytes announced; undefined where the body comes in chunks */
