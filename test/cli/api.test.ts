@@ -151,6 +151,7 @@ test('shows a person readable JSON without what would control the terminal, and 
 });
 
 test.each([
+  ['two readers of standard input', ['api', '/x', '-F', 'a=@-', '--body', '-'], /once only/],
   ['a field without =', ['api', '/x', '-F', 'oops'], /'oops' is no field/],
   ['a field given twice', ['api', '/x', '-F', 'a=1', '-F', 'a=2'], /a is given twice/],
   ['a field that is a list and an object', ['api', '/x', '-F', 'a[]=1', '-F', 'a[b]=2'], /at once/],

@@ -31,6 +31,7 @@ async function callOf(invocation: Invocation): Promise<Call> {
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
   if (path === undefined) throw usage('No path was given.', 'Write it as in: regen api /nodes');
+  refuseTwoReaders(invocation);
   const headers = headersOf(list(flags.header));
   const body = await givenBody(invocation, headers['content-type'] === undefined);
   const fields = [list(flags.field), list(flags['raw-field'])] as const;
@@ -45,6 +46,13 @@ async function callOf(invocation: Invocation): Promise<Call> {
     headers,
     body: inQuery || !anyFields ? body : JSON.stringify(await bodyOf(...fields, read)),
   };
+}
+
+// The second reader would be handed nothing, and nobody would notice.
+function refuseTwoReaders({ flags }: Invocation): void {
+  const fields = list(flags.field).filter((text) => text.endsWith('=@-'));
+  const readers = [...fields, ...[flags.body, flags['token-file']].filter((value) => value === '-')];
+  if (readers.length > 1) throw usage('Standard input can be read once only.', 'Give the others as @file.');
 }
 
 function methodOf(text = ''): string {
