@@ -54,6 +54,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** The one operation it runs; absent for a command written by hand. */
   readonly operation?: string;
+  /** Values of the request that its words give, by place: `body.status`. */
+  readonly fixed?: Readonly<Record<string, string>>;
   /** The file of `commands/` that runs it. */
   readonly module: string;
   readonly shape?: Shape;

@@ -22,6 +22,7 @@ export function requestOf(
   body?: unknown,
 ): Request {
   const request = { params: {}, query: {}, body: undefined as unknown };
+  for (const [place, value] of Object.entries(command.fixed ?? {})) put(request, place.split('.'), value);
   const given = [
     ...command.arguments.map((argument) => ({ place: argument, value: args[argument.name] })),
     ...command.flags.map((flag) => ({ place: flag, value: flags[flag.name] })),

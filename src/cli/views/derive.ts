@@ -3,6 +3,7 @@ import { type Operation, operations } from '../../contract/operation.js';
 import { type Leaf, leaves } from '../../contract/text.js';
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import { flagsOf } from '../flags.js';
+import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
 import { completionViews } from './completion.js';
@@ -21,6 +22,7 @@ const views = [
   ...nodeViews,
   ...versionViews,
   ...hostNodeViews,
+  ...adminViews,
   ...apiViews,
   ...authViews,
   ...configViews,
@@ -48,7 +50,7 @@ function commandOf(view: View): Command {
   const changes = view.changes ?? (operation !== undefined && operation.method !== 'GET' && !isRead(view));
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => argumentOf(name, view, places));
-  const derived = operation && !isRead(view) ? derivedFlags(operation, view.hide ?? []) : [];
+  const derived = operation && !isRead(view) ? derivedFlags(operation, view) : [];
   const paged = [...places.keys()].includes('page');
   return {
     words,
@@ -58,11 +60,12 @@ function commandOf(view: View): Command {
       ...derived.map((flag) => (view.short?.[flag.name] ? { ...flag, short: view.short[flag.name] } : flag)),
       ...(view.flags ?? []),
       ...(paged ? [{ name: 'all', description: 'Read every page' }] : []),
-      ...(operation?.body && !isRead(view) ? [bodyFlag] : []),
+      ...(operation?.body && !isRead(view) && !view.fixed ? [bodyFlag] : []),
       ...(changes ? [dryRunFlag] : []),
     ],
     examples: view.examples ?? [],
     ...(view.operation && { operation: view.operation }),
+    ...(view.fixed && { fixed: view.fixed }),
     module: view.module ?? 'operation',
     ...(view.shape && { shape: view.shape }),
     takes: [...(view.local ? [] : ['service' as const]), ...(view.shape?.columns ? ['list' as const] : [])],
@@ -105,12 +108,12 @@ function placesOf(operation: Operation): Map<string, Place> {
   return places;
 }
 
-function derivedFlags(operation: Operation, hidden: readonly string[]): Flag[] {
+function derivedFlags(operation: Operation, { hide = [], fixed = {} }: View): Flag[] {
   return (['body', 'query'] as const).flatMap((part) => {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
     const flags = flagsOf(leaves(schema as Operation['params']), [part]);
-    return flags.filter(({ name }) => !hidden.includes(name));
+    return flags.filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed));
   });
 }
 

@@ -17,6 +17,8 @@ export interface View {
   readonly flags?: readonly Flag[];
   /** Derived flags left out, because a positional already says the same. */
   readonly hide?: readonly string[];
+  /** Fields that the command's own words give, by place: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */
+  readonly fixed?: Readonly<Record<string, string>>;
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;

@@ -1,0 +1,96 @@
+import type { View } from './view.js';
+
+const nodeFields = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
+
+export const adminViews: readonly View[] = [
+  {
+    usage: 'admin generate-token',
+    operation: 'admin.generateToken',
+    module: 'admin-generate-token',
+    summary: 'Make an admin token, valid for an hour; it alone is on stdout',
+    flags: [
+      { name: 'show', description: 'Print it even to a terminal' },
+      {
+        name: 'output-file',
+        value: 'path',
+        description: 'Write it to a file that only you can read; its path is then the one line on stdout',
+      },
+      { name: 'force', description: 'Write over an existing file' },
+      {
+        name: 'format',
+        value: 'choice',
+        description: 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: Bearer …)',
+        choices: ['env', 'json', 'header'],
+      },
+    ],
+    examples: [
+      'regen admin generate-token --format header | curl -H @- http://127.0.0.1:7717/admin/audit',
+      'regen admin generate-token --output-file admin.env --format env',
+    ],
+  },
+  {
+    usage: 'admin version set-status <nodeId> <version> [status]',
+    operation: 'admin.version.setStatus',
+    examples: [
+      'regen admin version set-status light-tools 1.2.0 NodeVersionStatusBanned --status-reason "It reads keys"',
+    ],
+  },
+  {
+    usage: 'admin node ban <nodeId>',
+    operation: 'admin.node.set',
+    summary: 'Hide a node from everybody but its publisher and admins',
+    fixed: { 'body.status': 'NodeStatusBanned' },
+    hide: nodeFields,
+    examples: ['regen admin node ban light-tools --status-detail "It reads keys"'],
+  },
+  {
+    usage: 'admin node unban <nodeId>',
+    operation: 'admin.node.set',
+    summary: 'Give a banned node back',
+    fixed: { 'body.status': 'NodeStatusActive' },
+    hide: nodeFields,
+  },
+  {
+    usage: 'admin node set <nodeId>',
+    operation: 'admin.node.set',
+    examples: ['regen admin node set light-tools --search-ranking 10 --tags-admin reviewed'],
+  },
+  {
+    usage: 'admin publisher ban <publisherId>',
+    operation: 'admin.publisher.set',
+    summary: 'Ban a publisher; its nodes are hidden from all others',
+    fixed: { 'body.status': 'PublisherStatusBanned' },
+    examples: ['regen admin publisher ban my-team --reason "Stolen account"'],
+  },
+  {
+    usage: 'admin publisher unban <publisherId>',
+    operation: 'admin.publisher.set',
+    summary: 'Lift the ban of a publisher; its nodes are back as they were',
+    fixed: { 'body.status': 'PublisherStatusActive' },
+    hide: ['reason'],
+  },
+  {
+    usage: 'admin host-node set-policy <nodeId> <version> <hostNodeName> [policy]',
+    operation: 'admin.hostNode.setPolicy',
+    examples: ['regen admin host-node set-policy light-tools 1.2.0 RunScript HostNodePolicyLocalOnly'],
+  },
+  {
+    usage: 'admin audit',
+    operation: 'admin.audit',
+    shape: {
+      items: 'events',
+      columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
+    },
+    examples: ['regen admin audit --limit 50', 'regen admin audit --all --ndjson'],
+  },
+  {
+    usage: 'admin token list',
+    operation: 'admin.token.list',
+    shape: { columns: ['jti', 'by', 'by_email', 'created_at', 'expires_at'] },
+  },
+  {
+    usage: 'admin token revoke <jti>',
+    operation: 'admin.token.revoke',
+    explain: { jti: "The token's id, as the list shows it" },
+  },
+];

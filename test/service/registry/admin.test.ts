@@ -1,0 +1,430 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { sign } from '../../../src/service/auth/tokens.js';
+import { zipOf } from '../../support/archives.js';
+import { publishBody, registryForFile, type Who } from '../../support/registry.js';
+import { type Answered, ask, folderForTest, serviceForTest, upload } from '../../support/service.js';
+
+const registry = registryForFile();
+
+/** A request with a token of its own, rather than a person's. */
+const withToken = (token: string, method: string, path: string, json?: unknown) =>
+  ask(registry().url + path, { method, token, json });
+
+const newToken = async (): Promise<string> =>
+  (await registry().ok('admin', 'POST', '/admin/generate-token')).token;
+
+const refusal = async (answer: ReturnType<typeof ask>) => {
+  const { status, body } = await answer;
+  return [status, body.error];
+};
+
+/** What the audit says, newest first, as `action status reason by`. */
+async function audited(limit: number): Promise<string[]> {
+  const { events } = await registry().ok('admin', 'GET', `/admin/audit?limit=${limit}`);
+  return events.map(({ action, status = '-', reason = '-', by_email }: Answered) =>
+    [action, status, reason, by_email].join(' '),
+  );
+}
+
+describe('an admin token', () => {
+  it('is a JWT of the service that ends after exactly an hour', async () => {
+    const { as } = registry();
+    const { status, body } = await as('admin', 'POST', '/admin/generate-token');
+    const claims = decodeJwt(body.token);
+    const me = await registry().ok('admin', 'GET', '/users/me');
+    expect([status, claims.sub, claims.aud]).toEqual([200, me.id, 'regen-admin']);
+    expect(claims.jti).toMatch(/^[\da-f-]{36}$/);
+    expect([claims.nbf, claims.exp]).toEqual([claims.iat, (claims.iat as number) + 3600]);
+    expect(Date.parse(body.expires_at)).toBe((claims.exp as number) * 1000);
+  });
+
+  it('is made without a body, as clients send none: absent or empty', async () => {
+    const { url, tokens } = registry();
+    const ways: Record<string, string>[] = [{}, { 'content-type': 'application/json' }];
+    for (const headers of ways) {
+      const answer = await ask(`${url}/admin/generate-token`, {
+        method: 'POST',
+        token: tokens.admin,
+        headers,
+      });
+      expect([headers, answer.status]).toEqual([headers, 200]);
+    }
+  });
+
+  it('is valid to its last millisecond and not after', async () => {
+    let time = 1_790_000_000_700;
+    const { url, ownerToken } = await serviceForTest({ data: folderForTest() }, { now: () => time });
+    const made = await ask(`${url}/admin/generate-token`, { method: 'POST', token: ownerToken });
+    const { token, expires_at } = made.body;
+    const use = () => ask(`${url}/admin/audit`, { token });
+    time = Date.parse(expires_at) - 1;
+    expect((await use()).status).toBe(200);
+    time += 1;
+    expect(await refusal(use())).toEqual([401, 'unauthenticated']);
+    expect((await ask(`${url}/admin/tokens`, { token: ownerToken })).body).toEqual([]);
+  });
+
+  it('reads what admins read and says whose it is', async () => {
+    const token = await newToken();
+    const me = await withToken(token, 'GET', '/users/me');
+    expect(me.body).toMatchObject({
+      name: 'root',
+      admin: true,
+      credential: { kind: 'admin_token', expires_at: expect.any(String) },
+    });
+    const { body } = await withToken(token, 'GET', '/publishers/acme');
+    expect(body.members).toHaveLength(2);
+  });
+
+  it('makes no other one, nor a thing outside of /admin', async () => {
+    const token = await newToken();
+    const mint = await withToken(token, 'POST', '/admin/generate-token');
+    expect([mint.status, mint.body.error]).toEqual([403, 'admin_required']);
+    expect(mint.body.message).toContain('sign in');
+    const create = withToken(token, 'POST', '/publishers', { id: 'by-token', name: 'x' });
+    expect(await refusal(create)).toEqual([403, 'forbidden']);
+  });
+
+  it('is worth nothing once it is revoked, by itself too, and its like are listed while they last', async () => {
+    const { ok, as } = registry();
+    const token = await newToken();
+    const { jti, exp } = decodeJwt(token);
+    const listed = (await ok('admin', 'GET', '/admin/tokens')).find((one: Answered) => one.jti === jti);
+    expect(listed).toMatchObject({ by_email: 'root@example.org' });
+    expect(Date.parse(listed.expires_at)).toBe((exp as number) * 1000);
+    expect(JSON.stringify(await ok('admin', 'GET', '/admin/tokens'))).not.toContain(token);
+    expect((await withToken(token, 'DELETE', `/admin/tokens/${jti}`)).status).toBe(204);
+    const after = await withToken(token, 'GET', '/nodes');
+    expect([after.status, after.body.message]).toEqual([401, expect.stringContaining('revoked')]);
+    expect(await refusal(as('admin', 'DELETE', `/admin/tokens/${jti}`))).toEqual([404, 'not_found']);
+    const { events } = await ok('admin', 'GET', '/admin/audit?limit=2');
+    expect(events).toMatchObject([
+      { action: 'admin_token.revoke', kind: 'admin_token', id: jti, by_email: 'root@example.org' },
+      { action: 'admin_token.create', kind: 'admin_token', id: jti, by_email: 'root@example.org' },
+    ]);
+  });
+
+  it("passes for none of the service's other tokens, nor they for it", async () => {
+    const { service, url } = registry();
+    const made = { subject: 'root', jti: 'made-up', expiresInSeconds: 60, claims: { roles: ['admin'] } };
+    for (const audience of ['regen-admin', 'regen-other']) {
+      const token = await sign(service.context, { ...made, audience });
+      expect(await refusal(ask(`${url}/nodes`, { token }))).toEqual([401, 'unauthenticated']);
+    }
+  });
+});
+
+describe('a node in the hands of an admin', () => {
+  it('is hidden while it is banned, readable with the reason for its members, and given back', async () => {
+    const { ok, as, active } = registry();
+    await active('bad', '1.0.0');
+    const ban = { status: 'NodeStatusBanned', status_detail: 'it reads keys' };
+    expect(await ok('admin', 'PUT', '/admin/nodes/bad', ban)).toMatchObject(ban);
+    const paths = ['', '/install', '/versions', '/versions/1.0.0', '/versions/1.0.0/host-nodes'];
+    for (const path of paths.map((rest) => `/nodes/bad${rest}`)) {
+      expect([path, ...(await refusal(as('eve', 'GET', path)))]).toEqual([path, 403, 'banned']);
+      expect([path, (await as('bob', 'GET', path)).status]).toEqual([path, 200]);
+    }
+    expect((await ok('bob', 'GET', '/nodes/bad')).status_detail).toBe('it reads keys');
+    expect((await ok('nobody', 'GET', '/nodes?search=bad')).nodes).toEqual([]);
+    const bulk = await ok('eve', 'POST', '/bulk/nodes/versions', {
+      node_versions: [{ node_id: 'bad', version: '1.0.0' }],
+    });
+    expect(bulk.node_versions[0]).toMatchObject({
+      status: 'error',
+      error_message: 'The node bad is banned.',
+    });
+    const publish = as('ann', 'POST', '/publishers/acme/nodes/bad/versions', {
+      ...publishBody(registry().tokens.pat, '1.1.0'),
+    });
+    expect(await refusal(publish)).toEqual([403, 'banned']);
+
+    const lifted = await ok('admin', 'PUT', '/admin/nodes/bad', { status: 'NodeStatusActive' });
+    expect([lifted.status, lifted.status_detail]).toEqual(['NodeStatusActive', undefined]);
+    expect((await ok('eve', 'GET', '/nodes/bad')).latest_version.version).toBe('1.0.0');
+    expect(await audited(2)).toEqual([
+      'node.status NodeStatusActive - root@example.org',
+      'node.status NodeStatusBanned it reads keys root@example.org',
+    ]);
+  });
+
+  it('moves between Active and Banned alone', async () => {
+    const { ok, as } = registry();
+    await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'fate', name: 'Fate' });
+    const set = (status: string) => as('admin', 'PUT', '/admin/nodes/fate', { status });
+    expect(await refusal(set('NodeStatusDeleted'))).toEqual([400, 'invalid_transition']);
+    await ok('ann', 'DELETE', '/publishers/acme/nodes/fate');
+    for (const status of ['NodeStatusActive', 'NodeStatusBanned', 'NodeStatusDeleted']) {
+      expect([status, ...(await refusal(set(status)))]).toEqual([status, 400, 'invalid_transition']);
+    }
+    expect(await refusal(set('Banned'))).toEqual([400, 'invalid_request']);
+  });
+
+  it('has fields of admins: one at a time, kept over the publisher’s changes, the tags shown to admins', async () => {
+    const { ok } = registry();
+    await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'rank-a', name: 'Ranked' });
+    await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'rank-b', name: 'Ranked' });
+    const set = (fields: object) => ok('admin', 'PUT', '/admin/nodes/rank-b', fields);
+    await set({ tags_admin: ['reviewed'], status_detail: 'looked at' });
+    await set({ preempted_host_node_names: ['Blur'] });
+    await set({ search_ranking: 7 });
+    await ok('ann', 'PUT', '/publishers/acme/nodes/rank-b', { description: 'New', tags_admin: [] });
+    const expected = { preempted_host_node_names: ['Blur'], search_ranking: 7, description: 'New' };
+    const seen = await Promise.all(
+      (['admin', 'ann', 'eve'] as Who[]).map((who) => ok(who, 'GET', '/nodes/rank-b')),
+    );
+    expect(seen).toMatchObject([expected, expected, expected]);
+    expect(seen.map((node) => node.tags_admin)).toEqual([['reviewed'], undefined, undefined]);
+    expect(seen.map((node) => node.status_detail)).toEqual(['looked at', 'looked at', undefined]);
+    const found = await ok('nobody', 'GET', '/nodes?search=ranked');
+    expect(found.nodes.map(({ id }: Answered) => id)).toEqual(['rank-b', 'rank-a']);
+    expect(await audited(2)).toEqual(['node.update - - ann@example.org', 'node.update - - root@example.org']);
+    expect((await set({ status_detail: '' })).status_detail).toBeUndefined();
+  });
+
+  it('takes no field that is not the admins’, and none too large', async () => {
+    const { as } = registry();
+    const path = '/admin/nodes/rank-a';
+    const wrong: [object, string][] = [
+      [{ name: 'Other' }, 'name'],
+      [{ tag_admin: ['x'] }, 'tag_admin'],
+      [{ search_ranking: 2 ** 31 }, 'search_ranking'],
+      [{ tags_admin: ['x'.repeat(200_000)] }, 'node'],
+    ];
+    for (const [json, field] of wrong) {
+      const { status, body } = await as('admin', 'PUT', path, json);
+      expect([status, body.details[0].path]).toEqual([400, field]);
+    }
+  });
+});
+
+describe('a version in the hands of an admin', () => {
+  const path = (version: string) => `/admin/nodes/judged/versions/${version}`;
+
+  it('becomes Active, Flagged or Banned with a reason, and the latest version stays right', async () => {
+    const { ok, as, active } = registry();
+    const first = await active('judged', '1.0.0');
+    await active('judged', '2.0.0');
+    const latest = async () => (await ok('nobody', 'GET', '/nodes/judged')).latest_version?.version;
+    const set = (version: string, status: string, status_reason?: string) =>
+      ok('admin', 'PUT', path(version), { status: `NodeVersionStatus${status}`, status_reason });
+    expect(await latest()).toBe('2.0.0');
+    const banned = await set('2.0.0', 'Banned', 'malware');
+    expect(banned).toMatchObject({ status: 'NodeVersionStatusBanned', status_reason: 'malware' });
+    expect(await latest()).toBe('1.0.0');
+    expect((await as('eve', 'GET', '/nodes/judged/versions/2.0.0')).status).toBe(404);
+    expect((await ok('bob', 'GET', '/nodes/judged/versions/2.0.0')).status_reason).toBe('malware');
+    await set('1.0.0', 'Flagged', 'suspicious');
+    expect(await latest()).toBeUndefined();
+    await set('1.0.0', 'Active');
+    expect(await latest()).toBe('1.0.0');
+    await set('2.0.0', 'Active');
+    expect(await latest()).toBe('2.0.0');
+    const history = await ok('ann', 'GET', `/publishers/acme/nodes/judged/versions/${first.id}/history`);
+    expect(history.slice(-2)).toMatchObject([
+      { status: 'NodeVersionStatusFlagged', reason: 'suspicious' },
+      { status: 'NodeVersionStatusActive' },
+    ]);
+    const { events } = await ok('admin', 'GET', '/admin/audit?limit=1');
+    expect(events).toMatchObject([
+      { action: 'version.status', kind: 'version', node_id: 'judged', version: '2.0.0' },
+    ]);
+  });
+
+  it('stays what it is where the change is none that admins make', async () => {
+    const { ok, as, publish } = registry();
+    const set = (version: string, status: string) =>
+      refusal(as('admin', 'PUT', path(version), { status: `NodeVersionStatus${status}` }));
+    expect(await set('1.0.0', 'Deleted')).toEqual([400, 'invalid_transition']);
+    expect(await set('1.0.0', 'Pending')).toEqual([400, 'invalid_transition']);
+    expect(await set('9.0.0', 'Active')).toEqual([404, 'not_found']);
+    await publish('judged', '3.0.0');
+    expect(await set('3.0.0', 'Active')).toEqual([400, 'invalid_transition']);
+    await ok('ann', 'DELETE', '/publishers/acme/nodes/judged/versions/1.0.0');
+    expect(await set('1.0.0', 'Active')).toEqual([400, 'invalid_transition']);
+  });
+
+  it('has admin tags, set alone without a word on its status', async () => {
+    const { ok, as } = registry();
+    const tagged = await ok('admin', 'PUT', path('3.0.0'), { tags_admin: ['watch'] });
+    expect(tagged).toMatchObject({ status: 'NodeVersionStatusPending', tags_admin: ['watch'] });
+    expect((await ok('ann', 'GET', '/nodes/judged/versions/3.0.0')).tags_admin).toBeUndefined();
+    for (const json of [{}, { status_reason: 'x' }, { status_reason: 'x', tags_admin: [] }]) {
+      const { status, body } = await as('admin', 'PUT', path('3.0.0'), json);
+      expect([status, body.details]).toEqual([400, [{ path: 'status', message: 'is required' }]]);
+    }
+  });
+});
+
+describe('a publisher that an admin bans', () => {
+  it('takes its nodes with it, and has them back as they were', async () => {
+    const { ok, as } = registry();
+    await ok('eve', 'POST', '/publishers', { id: 'eve-co', name: 'Eve' });
+    for (const id of ['eve-good', 'eve-bad'])
+      await ok('eve', 'POST', '/publishers/eve-co/nodes', { id, name: id });
+    await ok('admin', 'PUT', '/admin/nodes/eve-bad', { status: 'NodeStatusBanned', status_detail: 'own' });
+    const { token } = await ok('eve', 'POST', '/publishers/eve-co/tokens', { name: 'ci' });
+    const set = (status: string, reason?: string) =>
+      ok('admin', 'PUT', '/admin/publishers/eve-co', { status: `PublisherStatus${status}`, reason });
+    expect((await set('Banned', 'spam')).status).toBe('PublisherStatusBanned');
+
+    for (const path of ['/publishers/eve-co', '/nodes/eve-good', '/publishers/eve-co/nodes/v2']) {
+      expect([path, ...(await refusal(as('bob', 'GET', path)))]).toEqual([path, 403, 'banned']);
+      expect([path, (await as('eve', 'GET', path)).status]).toEqual([path, 200]);
+    }
+    const detail = async (id: string) => (await ok('eve', 'GET', `/nodes/${id}`)).status_detail;
+    expect(await detail('eve-good')).toBe('The publisher eve-co is banned: spam.');
+    expect(await detail('eve-bad')).toBe('own');
+    const write = await as('eve', 'PUT', '/publishers/eve-co', { name: 'x' });
+    expect([write.status, write.body.message]).toEqual([403, 'The publisher eve-co is banned: spam.']);
+    const publish = withToken(
+      token,
+      'POST',
+      '/publishers/eve-co/nodes/eve-good/versions',
+      publishBody(token, '1.0.0'),
+    );
+    expect(await refusal(publish)).toEqual([403, 'banned']);
+
+    await set('Active');
+    expect((await ok('bob', 'GET', '/nodes/eve-good')).status).toBe('NodeStatusActive');
+    expect(await refusal(as('bob', 'GET', '/nodes/eve-bad'))).toEqual([403, 'banned']);
+    expect(await detail('eve-good')).toBeUndefined();
+    expect(await audited(2)).toEqual([
+      'publisher.status PublisherStatusActive - root@example.org',
+      'publisher.status PublisherStatusBanned spam root@example.org',
+    ]);
+  });
+
+  it('is said so once: the same again changes nothing, another reason does', async () => {
+    const { ok, as } = registry();
+    await ok('eve', 'POST', '/publishers', { id: 'eve-two', name: 'Eve' });
+    const ban = (reason?: string) =>
+      ok('admin', 'PUT', '/admin/publishers/eve-two', { status: 'PublisherStatusBanned', reason });
+    const total = async () => (await ok('admin', 'GET', '/admin/audit')).total;
+    await ban('spam');
+    const before = await total();
+    await ban();
+    await ban('spam');
+    expect(await total()).toBe(before);
+    await ban('much spam');
+    expect(await total()).toBe(before + 1);
+    for (const json of [{}, { status: 'Banned' }, { status: 'PublisherStatusBanned', why: 'x' }]) {
+      expect((await as('admin', 'PUT', '/admin/publishers/eve-two', json)).status).toBe(400);
+    }
+    const missing = as('admin', 'PUT', '/admin/publishers/nobody-at-all', {
+      status: 'PublisherStatusBanned',
+    });
+    expect(await refusal(missing)).toEqual([404, 'not_found']);
+  });
+});
+
+describe('definitions in the hands of an admin', () => {
+  const blur = {
+    host_node_name: 'Blur',
+    input_types: '{"required":{}}',
+    return_types: '["IMAGE"]',
+    return_names: '[]',
+    output_is_list: [false],
+  };
+  const at = (version: string) => `/nodes/defined/versions/${version}/host-nodes`;
+
+  it('are stored while extraction is pending, and once', async () => {
+    const { ok, as, publish } = registry();
+    await publish('defined', '1.0.0');
+    const body = { success: true, nodes: { Blur: blur, Sharpen: { policy: 'HostNodePolicyLocalOnly' } } };
+    expect(await refusal(as('ann', 'POST', at('1.0.0'), body))).toEqual([403, 'admin_required']);
+    const key = { 'idempotency-key': 'define-1' };
+    expect((await as('admin', 'POST', at('1.0.0'), body, key)).status).toBe(204);
+    const replayed = await as('admin', 'POST', at('1.0.0'), body, key);
+    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([204, 'true']);
+    expect(await refusal(as('admin', 'POST', at('1.0.0'), body))).toEqual([409, 'definitions_already_set']);
+    expect((await ok('ann', 'GET', at('1.0.0'))).host_nodes).toEqual([
+      { ...blur, policy: 'HostNodePolicyActive' },
+      { host_node_name: 'Sharpen', policy: 'HostNodePolicyLocalOnly' },
+    ]);
+    const version = await ok('ann', 'GET', '/nodes/defined/versions/1.0.0');
+    expect(version.host_node_extract_status).toBe('success');
+  });
+
+  it('outlast the upload, whose own are then not wanted, but not another registration of the number', async () => {
+    const { ok, publish, url, tokens } = registry();
+    await publish('defined', '1.1.0');
+    await ok('admin', 'POST', at('1.1.0'), { success: true, nodes: { Mine: {} } });
+    const again = await publish('defined', '1.1.0');
+    expect(again.node_version.host_node_extract_status).toBe('pending');
+    expect((await ok('ann', 'GET', at('1.1.0'))).host_nodes).toEqual([]);
+    await ok('admin', 'POST', at('1.1.0'), { success: true, nodes: { Mine: {} } });
+    const code = 'class A:\n    INPUT_TYPES = {}\nNODE_CLASS_MAPPINGS = {"A": A}\n';
+    expect((await upload(again.signedUrl, await zipOf({ '__init__.py': code }))).status).toBe(200);
+    const checked = async () =>
+      (await ask(`${url}/nodes/defined/versions/1.1.0`, { token: tokens.ann })).body.status;
+    await expect.poll(checked, { timeout: 20_000 }).toBe('NodeVersionStatusActive');
+    const { host_nodes } = await ok('ann', 'GET', at('1.1.0'));
+    expect(host_nodes.map(({ host_node_name }: Answered) => host_node_name)).toEqual(['Mine']);
+  });
+
+  it('may have failed, for a reason that the audit keeps', async () => {
+    const { ok, as, publish } = registry();
+    await publish('defined', '1.2.0');
+    const failed = { success: false, reason: 'import error' };
+    expect((await as('admin', 'POST', at('1.2.0'), failed)).status).toBe(204);
+    const version = await ok('ann', 'GET', '/nodes/defined/versions/1.2.0');
+    expect(version.host_node_extract_status).toBe('failed');
+    expect((await audited(1))[0]).toBe('version.definitions - import error root@example.org');
+  });
+
+  it('are refused whole where one is wrong', async () => {
+    const { ok, as, publish } = registry();
+    await publish('defined', '1.3.0');
+    const wrong: [object, string][] = [
+      [{ nodes: {} }, 'success'],
+      [{ success: true, nodes: { Blur: { colour: 'red' } } }, 'nodes.Blur.colour'],
+      [{ success: true, nodes: { Blur: { host_node_name: 'Other' } } }, 'nodes.Blur.host_node_name'],
+      [{ success: true, nodes: { Blur: { input_types: '[]' } } }, 'nodes.Blur.input_types'],
+      [{ success: true, nodes: { Blur: { return_types: 'IMAGE' } } }, 'nodes.Blur.return_types'],
+      [{ success: true, nodes: { Blur: { return_names: '{}' } } }, 'nodes.Blur.return_names'],
+      [{ success: false, nodes: { Blur: {} } }, 'nodes'],
+    ];
+    for (const [json, field] of wrong) {
+      const { status, body } = await as('admin', 'POST', at('1.3.0'), json);
+      expect([status, body.details?.[0].path]).toEqual([400, field]);
+    }
+    await ok('ann', 'DELETE', '/publishers/acme/nodes/defined/versions/1.3.0');
+    expect(await refusal(as('admin', 'POST', at('1.3.0'), { success: true }))).toEqual([404, 'not_found']);
+  });
+
+  it('have a policy: banned ones are hidden from all but admins, local ones are not', async () => {
+    const { ok, as } = registry();
+    const path = '/nodes/defined/versions/1.0.0/host-nodes/Blur';
+    const set = (policy: string) =>
+      ok('admin', 'PUT', `/admin${path}`, { policy: `HostNodePolicy${policy}` });
+    expect(await set('Banned')).toEqual({ ...blur, policy: 'HostNodePolicyBanned' });
+    expect((await as('ann', 'GET', path)).status).toBe(404);
+    expect((await ok('admin', 'GET', path)).policy).toBe('HostNodePolicyBanned');
+    await set('LocalOnly');
+    expect((await ok('ann', 'GET', path)).policy).toBe('HostNodePolicyLocalOnly');
+    await set('LocalOnly');
+    const { events } = await ok('admin', 'GET', '/admin/audit?limit=2');
+    expect(events.map(({ id, status }: Answered) => [id, status])).toEqual([
+      ['defined@1.0.0/Blur', 'HostNodePolicyLocalOnly'],
+      ['defined@1.0.0/Blur', 'HostNodePolicyBanned'],
+    ]);
+    const nothing = as('admin', 'PUT', `/admin${path}x`, { policy: 'HostNodePolicyBanned' });
+    expect(await refusal(nothing)).toEqual([404, 'not_found']);
+  });
+});
+
+describe('the audit', () => {
+  it('comes in pages, newest first, each event once', async () => {
+    const { ok, as } = registry();
+    const first = await ok('admin', 'GET', '/admin/audit?limit=3');
+    const second = await ok('admin', 'GET', '/admin/audit?limit=3&page=2');
+    const both = await ok('admin', 'GET', '/admin/audit?limit=6');
+    expect([...first.events, ...second.events]).toEqual(both.events);
+    expect(first).toMatchObject({ limit: 3, page: 1, totalPages: Math.ceil(first.total / 3) });
+    const times = both.events.map(({ at }: Answered) => Date.parse(at));
+    expect(times).toEqual([...times].sort((left, right) => right - left));
+    expect(await refusal(as('admin', 'GET', '/admin/audit?limit=101'))).toEqual([400, 'invalid_request']);
+  });
+});
