@@ -10,7 +10,12 @@ const inlined = ['commander', 'chalk', 'string-width', 'zod', 'conf', 'ora', '@i
 export async function bundle(): Promise<void> {
   const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
   await build({
-    entryPoints: { cli: 'src/cli/index.ts', client: 'src/client/index.ts', service: 'src/service/index.ts' },
+    entryPoints: {
+      cli: 'src/cli/index.ts',
+      client: 'src/client/index.ts',
+      service: 'src/service/index.ts',
+      'pack-worker': 'src/pack/worker.ts',
+    },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,

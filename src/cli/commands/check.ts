@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CodeReport } from '../../pack/code.js';
-import { readCode } from '../../pack/code.js';
+import { readCodeApart } from '../../pack/thread.js';
 import { exitCodes } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { Progress } from '../progress.js';
@@ -18,7 +18,7 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     const pack = await readPack(invocation);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
-    const report = await readCode(pack.files);
+    const report = await readCodeApart(pack.files);
     await buildArchive(invocation, pack, join(scratch, 'node.zip'), progress);
     progress.end();
     const answer = answerOf(pack, report);

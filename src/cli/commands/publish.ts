@@ -148,7 +148,7 @@ async function settled(
     });
     progress.end();
     if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
-    if (version.status_reason) await output.warn(`The registry notes: ${version.status_reason}`);
+    if (version.status_reason) await output.warn(`The registry notes: ${shortened(version.status_reason)}`);
     if (version.host_node_extract_status === 'failed') {
       await output.warn('The registry could not read its node definitions.');
     }
@@ -164,4 +164,9 @@ async function settled(
       },
     );
   }
+}
+
+/** The whole reason is part of the answer; a person hears its beginning. */
+function shortened(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
 }

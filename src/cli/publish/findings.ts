@@ -1,4 +1,5 @@
-import { type CodeReport, readCode } from '../../pack/code.js';
+import type { CodeReport } from '../../pack/code.js';
+import { readCodeApart } from '../../pack/thread.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import type { Progress } from '../progress.js';
@@ -10,7 +11,7 @@ import type { Pack } from './pack.js';
  */
 export async function checkCode(invocation: Invocation, pack: Pack, progress: Progress): Promise<CodeReport> {
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
-  const report = await readCode(pack.files);
+  const report = await readCodeApart(pack.files);
   progress.end();
   const flagging = report.findings.filter(({ severity }) => severity === 'high');
   if (flagging.length > 0 && !invocation.flags['allow-findings']) {

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
-import { type CodeReport, codeReader } from '../../pack/code.js';
-import { type Inspection, inspectArchive } from '../../pack/read-archive.js';
+import { type InspectionWithCode, inspectApart } from '../../pack/thread.js';
 import type { Context, Tx } from '../context.js';
 import type { VersionTable } from '../database/schema.js';
 import { type ArchiveName, archiveKey } from '../http/signed-urls.js';
@@ -38,18 +37,12 @@ async function uncheckedVersion({ database }: Context, versionId: string): Promi
     .executeTakeFirst();
 }
 
-/** The archive, and what its code says where the archive is sound; no report: the code could not be read. */
-type Verdict = Inspection & { readonly code?: CodeReport | undefined };
-
 // Decided: the service's own failure is retried; meanwhile the version is Pending with a reason, never silent.
-async function inspect(context: Context, version: Unchecked): Promise<Verdict> {
+async function inspect(context: Context, version: Unchecked): Promise<InspectionWithCode> {
   try {
     const archive = await context.storage.borrow(archiveKey(version));
     try {
-      const reader = await codeReader();
-      const inspection = await inspectArchive(archive.path, context.configuration.limits, reader);
-      if (!inspection.ok) return inspection;
-      return { ...inspection, code: report(context, version, () => reader.finish()) };
+      return await inspectApart(archive.path, context.configuration.limits);
     } finally {
       await archive.release();
     }
@@ -60,22 +53,14 @@ async function inspect(context: Context, version: Unchecked): Promise<Verdict> {
   }
 }
 
-// Decided: extraction failing alone leaves the version Active, its extract status `failed`.
-function report(context: Context, { id }: Unchecked, finish: () => CodeReport): CodeReport | undefined {
-  try {
-    return finish();
-  } catch (error) {
-    context.log('error', 'The definitions of a version could not be read.', {
-      version: id,
-      error: `${error}`,
-    });
-    return undefined;
-  }
-}
-
 // Decided: a sound archive makes the version Active; an unreadable one, or a finding of severity high, Flagged, and
 // status_reason says what and where. Lesser findings are kept there too.
-async function settle(tx: Tx, now: number, { id, nodeId }: Unchecked, verdict: Verdict): Promise<void> {
+async function settle(
+  tx: Tx,
+  now: number,
+  { id, nodeId }: Unchecked,
+  verdict: InspectionWithCode,
+): Promise<void> {
   const current = await tx
     .selectFrom('versions')
     .select('status')
@@ -83,6 +68,7 @@ async function settle(tx: Tx, now: number, { id, nodeId }: Unchecked, verdict: V
     .executeTakeFirstOrThrow();
   if (verdict.ok) {
     await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
+    // Decided: extraction failing alone leaves the version Active, its extract status `failed`.
     await storeDefinitions(tx, { versionId: id, nodeId, nodes: verdict.code?.nodes });
   }
   // The owner or an admin was quicker.
