@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RunningService } from '../../src/service/serve.js';
 import { zipOf } from '../support/archives.js';
 import {
@@ -164,6 +164,26 @@ describe('an upload', () => {
     const { signedUrl } = await register(publisher);
     const answer = await upload(signedUrl, Buffer.alloc(20_000_000));
     expect([answer.status, answer.body.error]).toEqual([413, 'too_large']);
+  });
+
+  it('is read to its end where it turns out too large on the way, so that the connection goes on', async () => {
+    const { publisher, objects } = await setting({ limits: { archive: 1_000 } });
+    const { signedUrl } = await register(publisher);
+    const { hostname, port, pathname, search, host } = new URL(signedUrl);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    let answers = '';
+    socket.on('data', (chunk) => {
+      answers += chunk;
+    });
+    const send = (...lines: string[]) => socket.write([...lines, `Host: ${host}`, '', ''].join('\r\n'));
+    send(`PUT ${pathname}${search} HTTP/1.1`, 'Content-Type: application/zip', 'Transfer-Encoding: chunked');
+    const chunk = Buffer.concat([Buffer.from('f4240\r\n'), Buffer.alloc(1_000_000), Buffer.from('\r\n')]);
+    for (let count = 0; count < 20; count += 1) socket.write(chunk);
+    socket.write('0\r\n\r\n');
+    send('GET /health HTTP/1.1');
+    await vi.waitFor(() => expect(answers).toMatch(/^HTTP\/1.1 413 .*too_large.*HTTP\/1.1 200 /s), 5_000);
+    expect(objects()).toEqual([]);
   });
 
   it('may come in chunks without a length, up to the limit', async () => {

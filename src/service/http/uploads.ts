@@ -66,8 +66,8 @@ async function receive(context: Context, request: UploadRequest): Promise<Receip
 }
 
 /**
- * The body by a stream of its own: a consumer that fails destroys its source, and with the request's own stream the
- * connection would go before the answer.
+ * The body by a stream of its own: a consumer that fails destroys its source, and a destroyed request is never read to
+ * its end, so that its connection would hang after the answer.
  */
 async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
   // Not `yield*`, which would pass the consumer's failure on.
