@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AdvancedSettings,
+  RelightRequest,
+  SkinEnhancerRequest,
+  StyleTransferRequest,
+  UpscalerRequest,
+} from '../../src/contract/image-requests.js';
+import { imageTaskOf } from '../../src/contract/image-task.js';
+import { check } from '../../src/contract/problems.js';
+import { asked } from './rules/asked.js';
+
+const image = 'iVBORw0KGgo=';
+
+const relights = (fields: object) => asked(RelightRequest, { image, ...fields });
+const styles = (fields: object) => asked(StyleTransferRequest, { image, reference_image: image, ...fields });
+const enhances = (fields: object, service?: string) =>
+  asked(SkinEnhancerRequest, { image, ...fields }, { service });
+const upscales = (fields: object) => asked(UpscalerRequest, { image, ...fields });
+
+describe('an image', () => {
+  it.each([
+    'iVBORw0KGgo=',
+    'iVBORw0K\nGgo=\n',
+    'data:image/png;base64,iVBORw0KGgo=',
+    'DATA:image/svg+xml;charset=utf-8;base64,PHN2Zz4=',
+    'data:;base64,iVBORw0KGgo=',
+    'https://example.com/a.png',
+    'http://example.com/a.png?b=c#d',
+    'HTTPS://example.com/a.png',
+  ])('passes as %j', (value) => {
+    expect(relights({ image: value })).toEqual([]);
+  });
+
+  it.each([
+    ['', 'image must not be empty'],
+    ['   ', 'image must not be empty'],
+    ['photo.png', 'image must be Base64, a data URL, or a URL that begins with http or https'],
+    ['./photo', 'image must be Base64, a data URL, or a URL that begins with http or https'],
+    ['ftp://example.com/a.png', 'image must be Base64, a data URL, or a URL that begins with http or https'],
+    ['file:///etc/passwd', 'image must be Base64, a data URL, or a URL that begins with http or https'],
+    ['https://', 'image must be a valid URL'],
+    ['http:// example', 'image must be a valid URL'],
+    ['data:image/png,abc', 'image must be a data URL of an image, in Base64: data:image/png;base64,…'],
+    [
+      'data:text/html;base64,PGI+',
+      'image must be a data URL of an image, in Base64: data:image/png;base64,…',
+    ],
+    ['data:image/png;base64,', 'image must not be empty'],
+    ['data:image/png;base64,a.b', 'image must hold valid Base64'],
+  ])('is refused as %j', (value, told) => {
+    expect(relights({ image: value })).toContain(told);
+  });
+
+  it('is asked for, in every operation that takes one', () => {
+    expect(asked(RelightRequest, {})).toEqual(['image is required']);
+    expect(asked(StyleTransferRequest, {})).toEqual(['image is required', 'reference_image is required']);
+    expect(asked(SkinEnhancerRequest, {})).toEqual(['image is required']);
+    expect(asked(UpscalerRequest, {})).toEqual(['image is required']);
+  });
+
+  it('of many megabytes is judged as one of few', () => {
+    const large = 'A'.repeat(30 * 1024 ** 2);
+    expect(relights({ image: large })).toEqual([]);
+    expect(relights({ image: `${large}!` })).toHaveLength(1);
+    expect(relights({ image: ' '.repeat(large.length) })).toEqual(['image must not be empty']);
+    expect(relights({ image: `data:${large}` })).toHaveLength(1);
+  });
+});
+
+describe('relight', () => {
+  it('takes a lightmap or a reference image, and not both', () => {
+    expect(relights({ transfer_light_from_lightmap: image })).toEqual([]);
+    expect(relights({ transfer_light_from_reference_image: image })).toEqual([]);
+    expect(
+      relights({ transfer_light_from_lightmap: image, transfer_light_from_reference_image: image }),
+    ).toEqual([
+      'transfer_light_from_reference_image and transfer_light_from_lightmap exclude each other; give one of them',
+    ]);
+  });
+
+  it.each(['transfer_light_from_lightmap', 'transfer_light_from_reference_image'])(
+    'wants an image in %s',
+    (field) => {
+      expect(relights({ [field]: 'light.png' })).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    [0, []],
+    [100, []],
+    [-1, ['light_transfer_strength must be at least 0']],
+    [101, ['light_transfer_strength must be at most 100']],
+    [0.5, ['light_transfer_strength must be a whole number']],
+  ])('transfers light with the strength %j', (light_transfer_strength, told) => {
+    expect(relights({ light_transfer_strength })).toEqual(told);
+  });
+
+  it.each([
+    '(warm light:1)',
+    '(warm light:1.0) (soft:1.4)',
+    '(warm light:1.40)',
+    'a (b (c:1.2) d:1.3) e',
+    'in the format (16:9)',
+    '(at 10:30) and (at 10 :30)',
+    'a (note: 7)',
+    'warm light:7 without parentheses',
+    'warm light:7)',
+    '(warm light:7',
+    '(warm light:7 and more)',
+    '(warm light:seven)',
+    ':) (: :7',
+    '',
+  ])('has nothing against the prompt %j', (prompt) => {
+    expect(relights({ prompt })).toEqual([]);
+  });
+
+  it.each([
+    ['(warm light:0.99)', '0.99', 1],
+    ['(warm light:1.41)', '1.41', 1.4],
+    ['(warm light:7)', '7', 1.4],
+    ['(warm light:.5)', '.5', 1],
+    ['(warm light:-1)', '-1', 1],
+    ['(warm light:2.)', '2.', 1.4],
+    ['(fine:1.2) and (too much:1.5)', '1.5', 1.4],
+    ['a (b (c:1.2) d:1.5) e', '1.5', 1.4],
+    ['(a (b) c:3)', '3', 1.4],
+    ['(日光:2)', '2', 1.4],
+  ])('refuses the emphasis in %j', (prompt, weight, nearest) => {
+    expect(relights({ prompt })).toEqual([
+      `prompt holds the emphasis ${weight}; it must be 1 to 1.4; ${nearest} is the nearest`,
+    ]);
+  });
+
+  it('reads prompts without end in a moment', () => {
+    for (const part of ['(', ')', ':1', '(a:1', '1', '(a:11111.1', ':']) {
+      expect(relights({ prompt: part.repeat(400_000) })).toEqual([]);
+    }
+  });
+
+  it.each(['blacks', 'brightness', 'contrast', 'saturation', 'whites'])('sets %s from 0 to 100', (name) => {
+    const set = (value: unknown) => relights({ advanced_settings: { [name]: value } });
+    expect([set(0), set(49.5), set(100)]).toEqual([[], [], []]);
+    expect(set(-0.1)).toEqual([`advanced_settings.${name} must be at least 0`]);
+    expect(set(100.1)).toEqual([`advanced_settings.${name} must be at most 100`]);
+    expect(set('50')).toEqual([`advanced_settings.${name} must be a number`]);
+    expect(AdvancedSettings.parse({})).toMatchObject({ [name]: 50 });
+  });
+
+  it('refuses settings that it does not know', () => {
+    expect(relights({ advanced_settings: { contrst: 60 } })).toEqual([
+      'advanced_settings.contrst is not a field known here',
+    ]);
+    expect(relights({ advanced_settings: { engine: 'definio' } })[0]).toMatch(
+      /^advanced_settings\.engine must be one of automatic, balanced, /,
+    );
+    expect(relights({ advanced_settings: { transfer_light_a: 'highest' } })).toHaveLength(1);
+    expect(relights({ advanced_settings: { transfer_light_b: 'soft' } })).toHaveLength(1);
+    expect(relights({ advanced_settings: { fixed_generation: 'yes' } })).toHaveLength(1);
+  });
+
+  it('fills in what is not given', () => {
+    expect(check(RelightRequest, { image })).toEqual({
+      ok: true,
+      value: {
+        image,
+        change_background: true,
+        interpolate_from_original: false,
+        light_transfer_strength: 100,
+        preserve_details: true,
+        style: 'standard',
+      },
+    });
+  });
+});
+
+describe('style transfer', () => {
+  it.each(['structure_strength', 'style_strength'])('takes a %s from 0 to 100', (name) => {
+    expect([styles({ [name]: 0 }), styles({ [name]: 100 })]).toEqual([[], []]);
+    expect(styles({ [name]: -1 })).toEqual([`${name} must be at least 0`]);
+    expect(styles({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
+  });
+
+  it('accepts what is for portraits without is_portrait', () => {
+    expect(styles({ portrait_style: 'pop', portrait_beautifier: 'beautify_face' })).toEqual([]);
+    expect(styles({ portrait_beautifier: 'beautify' })).toHaveLength(1);
+  });
+
+  it('leaves emphasis alone', () => {
+    expect(styles({ prompt: '(warm light:7)' })).toEqual([]);
+  });
+
+  it('fills in what is not given', () => {
+    expect(check(StyleTransferRequest, { image, reference_image: image })).toMatchObject({
+      value: {
+        ...{ style_strength: 100, structure_strength: 50, is_portrait: false },
+        ...{ portrait_style: 'standard', flavor: 'faithful', engine: 'balanced' },
+      },
+    });
+  });
+});
+
+describe('the skin enhancer', () => {
+  it.each(['sharpen', 'smart_grain'])('takes %s from 0 to 100', (name) => {
+    expect([enhances({ [name]: 0 }), enhances({ [name]: 100 })]).toEqual([[], []]);
+    expect(enhances({ [name]: -1 })).toEqual([`${name} must be at least 0`]);
+    expect(enhances({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
+  });
+
+  it('fills in what is not given', () => {
+    expect(check(SkinEnhancerRequest, { image })).toEqual({
+      ok: true,
+      value: { image, sharpen: 0, smart_grain: 2 },
+    });
+  });
+
+  const refused = ['image must be Base64 or a URL that begins with https'];
+
+  it.each([
+    ['https://example.com/a.png', 'https://service.example', []],
+    ['http://example.com/a.png', 'https://service.example', refused],
+    ['HTTP://example.com/a.png', 'https://service.example', refused],
+    ['http://service.example/a.png', 'https://service.example', refused],
+    ['http://service.example:8080/a.png', 'http://service.example:8080/base', []],
+    ['http://service.example/a.png', 'http://service.example:8080', refused],
+    ['http://127.0.0.1:1/a.png', 'http://127.0.0.1:7717', []],
+    ['http://localhost/a.png', 'http://[::1]:7717', []],
+    ['http://127.0.0.1/a.png', 'https://service.example', refused],
+    ['http://127.0.0.1.example.com/a.png', 'http://127.0.0.1:7717', refused],
+    ['http://192.168.1.2/a.png', 'http://127.0.0.1:7717', refused],
+  ])('takes %s from %s as it should', (url, service, told) => {
+    expect(enhances({ image: url }, service)).toEqual(told);
+  });
+
+  it('leaves the question of http to the service where nobody knows which one', () => {
+    expect(enhances({ image: 'http://example.com/a.png' })).toEqual([]);
+  });
+});
+
+describe('the upscaler', () => {
+  it.each([
+    ['sharpen', 0, 100],
+    ['smart_grain', 0, 100],
+    ['ultra_detail', 0, 100],
+    ['scale_factor', 2, 16],
+  ])('takes %s from %i to %i', (name, least, most) => {
+    expect([upscales({ [name]: least }), upscales({ [name]: most })]).toEqual([[], []]);
+    expect(upscales({ [name]: least - 1 })).toEqual([`${name} must be at least ${least}`]);
+    expect(upscales({ [name]: most + 1 })).toEqual([`${name} must be at most ${most}`]);
+  });
+
+  it('fills in what is not given', () => {
+    expect(check(UpscalerRequest, { image })).toEqual({
+      ok: true,
+      value: { image, sharpen: 7, smart_grain: 7, ultra_detail: 30 },
+    });
+  });
+});
+
+describe('every image operation', () => {
+  it.each([
+    ['relight', relights],
+    ['style transfer', styles],
+    ['skin enhancer', enhances],
+    ['upscaler', upscales],
+  ])('refuses unknown fields and addresses that cannot be called: %s', (_, told) => {
+    expect(told({ webhook_url: 'https://example.com/hook?a=1' })).toEqual([]);
+    expect(told({ webhook_url: 'http://127.0.0.1:9000/' })).toEqual([]);
+    for (const webhook_url of ['', 'example.com', 'ftp://example.com', 'javascript:alert(1)']) {
+      expect(told({ webhook_url })).toEqual(['webhook_url must be a URL that begins with http or https']);
+    }
+    expect(told({ webhok_url: 'https://example.com' })).toEqual(['webhok_url is not a field known here']);
+    expect(
+      told({ style: 'none' }).length + told({ engine: 'none' }).length + told({ flavor: 'none' }).length,
+    ).toBe(3);
+  });
+});
+
+describe('a task', () => {
+  it('is read from either form of answer', () => {
+    const task = { generated: [], status: 'CREATED', task_id: 'a' };
+    expect(imageTaskOf(task)).toBe(task);
+    expect(imageTaskOf({ data: task })).toBe(task);
+  });
+});
