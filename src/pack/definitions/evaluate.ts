@@ -15,6 +15,7 @@ import {
   list,
   type Machine,
   type Scope,
+  sizeOf,
   truth,
   type UnknownValue,
   unknown,
@@ -46,10 +47,10 @@ function value(expression: Expression, scope: Scope, machine: Machine): Value | 
     case 'attribute':
       return machine.attribute(of(expression.object), expression.name, shown(expression));
     case 'item':
-      return item(of(expression.object), of(expression.key));
+      return item(searched(of(expression.object), machine), of(expression.key));
     case 'slice':
       return slice(
-        of(expression.object),
+        searched(of(expression.object), machine),
         expression.from ? of(expression.from) : null,
         expression.to ? of(expression.to) : null,
       );
@@ -68,7 +69,7 @@ function value(expression: Expression, scope: Scope, machine: Machine): Value | 
     case 'boolean':
       return logical(expression.operator, of(expression.left), () => of(expression.right));
     case 'compare':
-      return compare(expression.operator, of(expression.left), of(expression.right));
+      return compare(expression.operator, of(expression.left), searched(of(expression.right), machine));
     case 'unary': {
       const operand = of(expression.operand);
       if (expression.operator !== 'not') return unary(expression.operator, operand);
@@ -88,13 +89,14 @@ function value(expression: Expression, scope: Scope, machine: Machine): Value | 
   }
 }
 
-/** A list that was built costs steps by its size, or doubling one would be cheap. */
+function searched(value: Value, machine: Machine): Value {
+  machine.spend(sizeOf(value) >> 3);
+  return value;
+}
+
+/** What was built costs steps by its size, or doubling it would be cheap. */
 function charged(result: Value | undefined, machine: Machine): Value | undefined {
-  if (typeof result === 'string') machine.spend(result.length >> 6);
-  else if (result !== undefined && isObject(result)) {
-    if (result.kind === 'list') machine.spend(result.items.length);
-    if (result.kind === 'dict') machine.spend(result.entries.size);
-  }
+  machine.spend(sizeOf(result));
   return result;
 }
 
@@ -206,7 +208,7 @@ function dictionary(
     const inner = placed(evaluate(entry.value, scope, machine), entry.value);
     if (entry.key) put(result, evaluate(entry.key, scope, machine), inner, shown(entry.key));
     else if (isObject(inner) && inner.kind === 'dict') {
-      machine.spend(result.entries.size + inner.entries.size);
+      machine.spend(sizeOf(result) + sizeOf(inner));
       result = merged(result, inner);
     } else if (!isAbsent(inner)) result.rest.push({ key: unknown(`**${shown(entry.value)}`), value: inner });
   }

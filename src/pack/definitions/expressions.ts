@@ -16,12 +16,16 @@ export function field(node: Node, name: string): Node | undefined {
 
 export class Expressions {
   #depth = 0;
-  constructor(readonly source: Source) {}
+  /** @param budget how many nodes are read; what comes after is unknown */
+  constructor(
+    readonly source: Source,
+    private budget = Number.POSITIVE_INFINITY,
+  ) {}
 
   read(node: Node | undefined): Expression {
     if (!node) return { kind: 'other', source: this.source, start: 0, end: 0 };
     const place = { source: this.source, start: node.startIndex, end: node.endIndex };
-    if (this.#depth > MAX_DEPTH) return { kind: 'other', ...place };
+    if (this.#depth > MAX_DEPTH || --this.budget < 0) return { kind: 'other', ...place };
     this.#depth++;
     try {
       const shape = this.#shape(node);

@@ -44,7 +44,7 @@ export interface Definitions {
 /** Steps for importing the whole pack, and for one node's inputs: far beyond what published packs take. */
 const IMPORT_STEPS = 5_000_000;
 const NODE_STEPS = 300_000;
-const TOTAL_STEPS = 20_000_000;
+const TOTAL_STEPS = 8_000_000;
 
 const ROOT = '__init__.py';
 
@@ -80,9 +80,9 @@ class Extraction {
   }
 
   #within<Result>(steps: number, work: () => Result): Result | undefined {
-    const granted = Math.min(steps, this.#steps);
-    this.#steps -= Math.floor(granted / 50);
-    return this.interpreter.within(granted, work);
+    return this.interpreter.within(Math.min(steps, this.#steps), work, (taken) => {
+      this.#steps -= taken;
+    });
   }
 
   #report(file: string, line: number, what: string): void {
@@ -143,7 +143,7 @@ class Extraction {
       this.#nodes.set(found, { name: found, ...place, definition: fields, unknown: [...new Set(unknown)] });
       return;
     }
-    this.#report(node.path, node.line, `the schema of class ${node.name} is computed at run time`);
+    this.#report(node.path, node.line, `what class ${node.name} defines cannot be followed: it is computed at run time`);
     if (name === undefined) return;
     const bare = new Definition(name);
     bare.missing('category', 'function', 'input_types', 'return_types');

@@ -26,6 +26,7 @@ import {
   type Machine,
   type ModuleValue,
   type Scope,
+  sizeOf,
   unknown,
   type Value,
 } from './values.js';
@@ -52,8 +53,8 @@ export class Interpreter implements Machine {
     readonly parse: ParsePython,
   ) {}
 
-  /** Runs `work` with at most `steps` steps; undefined when they did not suffice. */
-  within<Result>(steps: number, work: () => Result): Result | undefined {
+  /** Runs `work` with at most `steps` steps; undefined when they did not suffice. `spent` is told how many it took. */
+  within<Result>(steps: number, work: () => Result, spent?: (steps: number) => void): Result | undefined {
     const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls, maybe: this.#maybe };
     this.#steps = steps;
     try {
@@ -62,6 +63,7 @@ export class Interpreter implements Machine {
       if (error instanceof OutOfSteps) return undefined;
       throw error;
     } finally {
+      spent?.(Math.min(steps, steps - this.#steps));
       this.#steps = before.steps;
       this.#depth = before.depth;
       this.#calls = before.calls;
@@ -163,7 +165,7 @@ export class Interpreter implements Machine {
 
   #attribute(object: Value, name: string, text: string): Value | undefined {
     const method = methodOf(object, name);
-    if (method) return native(method, text);
+    if (method) return native(method, text, object);
     if (!isObject(object)) return undefined;
     switch (object.kind) {
       case 'module':
@@ -224,8 +226,10 @@ export class Interpreter implements Machine {
   }
 
   call(callee: Value, given: Arguments): Value {
-    this.spend(1);
-    return known(this.#call(callee, given), unknown(given.text));
+    this.spend(1 + given.list.reduce<number>((sum, one) => sum + sizeOf(one), 0));
+    const result = known(this.#call(callee, given), unknown(given.text));
+    this.spend(sizeOf(result));
+    return result;
   }
 
   #call(callee: Value, given: Arguments): Value | undefined {
@@ -274,16 +278,15 @@ export class Interpreter implements Machine {
     // A call that a module makes may use up half of what is left; then it is unknown, and the rest still readable.
     if (this.#calls > 0) return this.#enterFunction(callee, given, self);
     const share = Math.floor(this.#steps / 2);
-    const before = this.#steps;
-    let left = 0;
-    const result = this.within(share, () => {
-      try {
-        return { value: this.#enterFunction(callee, given, self) };
-      } finally {
-        left = Math.max(0, this.#steps);
-      }
-    });
-    this.#steps = before - (share - left);
+    let taken = 0;
+    const result = this.within(
+      share,
+      () => ({ value: this.#enterFunction(callee, given, self) }),
+      (steps) => {
+        taken = steps;
+      },
+    );
+    this.#steps -= taken;
     return result?.value;
   }
 
@@ -333,10 +336,13 @@ function own(table: Record<string, Imitation>, name: string): Imitation | undefi
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-function native(method: Imitation, text: string): Value {
+function native(method: Imitation, text: string, self: Value): Value {
   return {
     kind: 'native',
-    call: (given, machine) => known(method(given, machine), unknown(given.text || text)),
+    call: (given, machine) => {
+      machine.spend(sizeOf(self) >> 2);
+      return known(method(given, machine), unknown(given.text || text));
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import {
   isObject,
   type ListValue,
   list,
+  sizeOf,
   unknown,
   type Value,
 } from './values.js';
@@ -156,7 +157,7 @@ function update(self: DictValue, given: Parameters<Imitation>[0], machine: Param
   const [more] = given.list;
   const from = more !== undefined && isObject(more) ? more : undefined;
   if (from?.kind === 'dict') {
-    machine.spend(from.entries.size);
+    machine.spend(sizeOf(from));
     for (const [key, value] of from.entries) self.entries.set(key, value);
     self.rest.push(...from.rest);
   } else if (more !== undefined && !isAbsent(more)) {

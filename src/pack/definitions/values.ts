@@ -180,6 +180,14 @@ export function isUnknown(value: Value): value is UnknownValue | ExternalValue {
   return isObject(value) && (value.kind === 'unknown' || value.kind === 'external');
 }
 
+/** What copying or searching a value costs, in steps. */
+export function sizeOf(value: Value | undefined): number {
+  if (typeof value === 'string') return value.length >> 6;
+  if (value === undefined || !isObject(value)) return 0;
+  // A copy of a dict takes the time and memory of several lists.
+  return value.kind === 'list' ? value.items.length >> 2 : value.kind === 'dict' ? value.entries.size * 2 : 0;
+}
+
 /** Python's truth of a value; undefined when it cannot be known. */
 export function truth(value: Value): boolean | undefined {
   if (!isObject(value)) return Boolean(value);

@@ -16,8 +16,13 @@ interface Parameters {
   readonly isMethod: boolean;
 }
 
-const MAX_CALLS = 30_000;
-const MAX_ASSIGNMENTS = 50_000;
+const MAX_NODES = 60_000;
+/** Syntax nodes turned into plain data, about a second's worth: hostile nesting would make it quadratic. */
+const MAX_READ = 400_000;
+
+const functions = ['function_definition', 'lambda'];
+const bindings = ['assignment', 'with_item', 'for_statement'];
+const imports = ['import_statement', 'import_from_statement'];
 
 /** What a file says, as far as the rules ask: who is called with what, and which names stand for which values. */
 export class Facts {
@@ -25,19 +30,45 @@ export class Facts {
   readonly #assigned = new Map<string, Expression[]>();
   readonly #modules = new Map<string, string>();
   readonly #functions = new Map<number, Parameters>();
+  readonly #callsByName = new Map<string, Call[]>();
   readonly #read: Expressions;
 
   constructor(root: Node, source: Source) {
-    this.#read = new Expressions(source);
-    for (const node of some(root, ['import_statement', 'import_from_statement'], 5000)) this.#import(node);
-    for (const node of some(root, ['assignment', 'with_item', 'for_statement'], MAX_ASSIGNMENTS))
-      this.#assign(node);
-    for (const node of some(root, ['call'], MAX_CALLS)) {
-      const expression = this.#read.read(node);
-      if (expression.kind !== 'call') continue;
-      const line = source.firstLine + node.startPosition.row;
-      this.calls.push({ name: this.nameOf(expression.callee), expression, scope: this.#scopeOf(node), line });
+    this.#read = new Expressions(source, MAX_READ);
+    // Asking each node for its parents would be quadratic; nodes come in the order of the text, so a stack suffices.
+    const within: { id: number; end: number }[] = [];
+    const found: { node: Node; scope: number }[] = [];
+    for (const node of root.descendantsOfType([...functions, ...bindings, ...imports, 'call'])) {
+      if (!node || found.length >= MAX_NODES) break;
+      while ((within.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= node.startIndex) within.pop();
+      found.push({ node, scope: within.at(-1)?.id ?? 0 });
+      if (functions.includes(node.type)) within.push({ id: this.#function(node), end: node.endIndex });
     }
+    // Imports first, wherever they stand: they say what every other name means.
+    for (const { node } of found) if (imports.includes(node.type)) this.#import(node);
+    for (const { node, scope } of found) {
+      if (bindings.includes(node.type)) this.#assign(node, scope);
+      else if (node.type === 'call') this.#call(node, scope, source.firstLine + node.startPosition.row);
+    }
+  }
+
+  #function(node: Node): number {
+    const id = this.#functions.size + 1;
+    const names = this.#read.parameters(field(node, 'parameters')).map(({ name }) => name);
+    const isMethod = ['self', 'cls', 's'].includes(names[0] ?? '');
+    this.#functions.set(id, { name: field(node, 'name')?.text ?? '', names, isMethod });
+    return id;
+  }
+
+  #call(node: Node, scope: number, line: number): void {
+    const expression = this.#read.read(node);
+    if (expression.kind !== 'call') return;
+    const call: Call = { name: this.nameOf(expression.callee), expression, scope, line };
+    this.calls.push(call);
+    const last = call.name.slice(call.name.lastIndexOf('.') + 1);
+    const same = this.#callsByName.get(last) ?? [];
+    if (same.length < 50) same.push(call);
+    this.#callsByName.set(last, same);
   }
 
   /** The full dotted name of what is called, through import aliases and `getattr` with plain texts. */
@@ -78,15 +109,12 @@ export class Facts {
     const owner = this.#functions.get(scope);
     const index = owner?.names.indexOf(name) ?? -1;
     if (!owner || index === -1) return [];
-    return this.calls
-      .filter((call) => call.name === owner.name || call.name.endsWith(`.${owner.name}`))
-      .slice(0, 50)
-      .flatMap(({ expression, scope: from }) => {
-        const shift = owner.isMethod ? 1 : 0;
-        const named = expression.args.find((argument) => argument.name === name);
-        const value = (named ?? expression.args.filter((argument) => !argument.name)[index - shift])?.value;
-        return value ? [{ value, scope: from }] : [];
-      });
+    return (this.#callsByName.get(owner.name) ?? []).flatMap(({ expression, scope: from }) => {
+      const shift = owner.isMethod ? 1 : 0;
+      const named = expression.args.find((argument) => argument.name === name);
+      const value = (named ?? expression.args.filter((argument) => !argument.name)[index - shift])?.value;
+      return value ? [{ value, scope: from }] : [];
+    });
   }
 
   #import(node: Node): void {
@@ -100,8 +128,7 @@ export class Facts {
     }
   }
 
-  #assign(node: Node): void {
-    const scope = this.#scopeOf(node);
+  #assign(node: Node, scope: number): void {
     if (node.type === 'with_item') {
       const value = field(node, 'value');
       if (value?.type !== 'as_pattern') return;
@@ -128,28 +155,6 @@ export class Facts {
       this.#assigned.set(key, values);
     }
   }
-
-  #scopeOf(node: Node): number {
-    let hops = 0;
-    for (let at = node.parent; at && hops < 400; at = at.parent, hops++) {
-      if (at.type === 'lambda') return at.id;
-      if (at.type !== 'function_definition') continue;
-      if (!this.#functions.has(at.id)) {
-        const parameters = this.#read.parameters(field(at, 'parameters')).map(({ name }) => name);
-        const isMethod = ['self', 'cls', 's'].includes(parameters[0] ?? '');
-        this.#functions.set(at.id, { name: field(at, 'name')?.text ?? '', names: parameters, isMethod });
-      }
-      return at.id;
-    }
-    return 0;
-  }
-}
-
-function some(root: Node, types: string[], limit: number): Node[] {
-  return root
-    .descendantsOfType(types)
-    .filter((node): node is Node => node !== null)
-    .slice(0, limit);
 }
 
 /** A text that is plain, or put together from plain pieces: `'ex' + 'ec'`. */

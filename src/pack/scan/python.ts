@@ -19,6 +19,8 @@ const fetchAndRun =
   /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|powershell[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
 
 const MAX_FINDINGS = 100;
+/** Characters of a command that are looked at; patterns take quadratic time over what nobody types. */
+const MAX_WORDS = 2000;
 
 /** Looks at one file of Python for code that runs what it should not. */
 export function scanPython(root: Node, source: Source): Finding[] {
@@ -66,7 +68,7 @@ function program(call: Call, facts: Facts, origins: Origins): RuleName {
   const given = call.expression.args.map((argument) => argument.value);
   // What runs is the first argument; the others say how.
   const [command, ...more] = given;
-  const words = command ? texts(command, call.scope, facts).join(' ') : '';
+  const words = command ? texts(command, call.scope, facts).join(' ').slice(0, MAX_WORDS) : '';
   if (fetchAndRun.test(words)) return 'download-command';
   const parts =
     call.name.startsWith('os.') || call.name.startsWith('asyncio.') ? given : command ? [command] : [];
@@ -80,7 +82,7 @@ function program(call: Call, facts: Facts, origins: Origins): RuleName {
   const from = command ? origins.of(command, call.scope) : new Set();
   // Text from the network inside of a list is an argument; as the whole command it is the program.
   if (command?.kind !== 'list' && (from.has('network') || from.has('decoded'))) return 'hidden-command';
-  const all = [words, ...more.flatMap((one) => texts(one, call.scope, facts))].join(' ');
+  const all = [words, ...more.flatMap((one) => texts(one, call.scope, facts))].join(' ').slice(0, MAX_WORDS);
   if (/\b(?:pip3?|uv)\b[\s\S]*\binstall\b/.test(all)) return 'runtime-install';
   return /^\s*(?:sudo )?rm\s+-\w*r|\brmdir\s+\/s/i.test(words) ? 'deletes-folders' : 'subprocess';
 }
