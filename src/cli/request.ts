@@ -76,15 +76,14 @@ export function checkRequest(
   bodyGiven: boolean,
 ): void {
   const body = operation.body ? (request.body ?? {}) : undefined;
+  const called = (path: readonly string[]) => nameOf(path, command, bodyGiven);
   const problems = [
-    ...problemsOf('params', operation.params, request.params),
-    ...problemsOf('query', operation.query, request.query),
-    ...problemsOf('body', operation.body, body),
+    ...problemsOf('params', operation.params, request.params, called),
+    ...problemsOf('query', operation.query, request.query, called),
+    ...problemsOf('body', operation.body, body, called),
   ];
   if (problems.length === 0) return;
-  throw invalid(
-    problems.map(({ path, message }) => ({ path: nameOf(path.map(String), command, bodyGiven), message })),
-  );
+  throw invalid(problems.map(({ path, message }) => ({ path: called(path.map(String)), message })));
 }
 
 /** Everything wrong with what was typed; nothing was sent. */
@@ -97,9 +96,14 @@ export function invalid(details: readonly { path: string; message: string }[]): 
   return new Failure(message, { code: 'invalid_request', exit: exitCodes.usage, details });
 }
 
-function problemsOf(part: Part, schema: Operation['body'], value: unknown): Problem[] {
+function problemsOf(
+  part: Part,
+  schema: Operation['body'],
+  value: unknown,
+  called: (path: readonly string[]) => string,
+): Problem[] {
   if (!schema) return [];
-  const result = check(schema, value);
+  const result = check(schema, value, { name: (field) => called([part, field]) });
   if (result.ok) return [];
   return result.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
 }

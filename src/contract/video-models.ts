@@ -38,13 +38,4 @@ export const videoModelNames = Object.keys(videoModels) as [VideoModel, ...Video
 
 export const defaultVideoModel = 'vvq3-pro' satisfies VideoModel;
 
-// Decided: the number of a resolution is the short side in pixels; the long side follows the aspect ratio.
-export const shortSides: Readonly<Record<Resolution, number>> = {
-  '360p': 360,
-  '540p': 540,
-  '720p': 720,
-  '1080p': 1080,
-  '2K': 1440,
-};
-
 export const aspectRatios = ['16:9', '9:16', '1:1', '3:4', '4:3'] as const;

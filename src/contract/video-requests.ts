@@ -33,7 +33,7 @@ const fields = {
     .min(1)
     .max(16)
     .optional()
-    .meta({ description: 'Seconds; by model, see below; default 5 (vv2.0: 4)' }),
+    .meta({ description: 'Seconds, as many as the model makes; default 5 (vv2.0: 4)' }),
   // Decided: enhance and priority are passed on; they have no meaning of their own.
   enhance: z.boolean().optional().meta({ description: 'Passed on to the model' }),
   is_rec: z
@@ -49,12 +49,9 @@ const fields = {
   payload,
   priority: int32().optional().meta({ description: 'Passed on to the model' }),
   prompt,
-  resolution: z
-    .enum(resolutions)
-    .optional()
-    .meta({
-      description: 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s: 360p)',
-    }),
+  resolution: z.enum(resolutions).optional().meta({
+    description: 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s: 360p)',
+  }),
   // Decided: any int32; the one used is echoed.
   seed: int32().optional().meta({ description: 'Random if not specified' }),
   style: z.enum(['general', 'anime']).optional().meta({ description: 'Style of the video' }),

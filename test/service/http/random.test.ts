@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { errorCodes } from '../../../src/contract/errors.js';
 import { operations } from '../../../src/contract/operation.js';
 import { served } from '../../../src/service/http/routes.js';
+import { checkAnswer } from '../../support/answers.js';
 import { registryForFile, type Who } from '../../support/registry.js';
 
 const registry = registryForFile();
@@ -172,6 +173,7 @@ it('answers 3000 random requests with success or with its own error body, and fa
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     const told = `${JSON.stringify(asked).slice(0, 600)} → ${status} ${text.slice(0, 200)}`;
     expect(status, told).toBeLessThan(500);
+    checkAnswer({ method: asked.method, url: registry().url + asked.path, status, type, text });
     if (status < 400 || asked.method === 'HEAD') continue;
     expect(type, told).toContain('application/json');
     const answered = JSON.parse(text) as { error: keyof typeof errorCodes; message: string };

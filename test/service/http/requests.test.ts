@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { contract } from '../../../src/contract/index.js';
+import { operations } from '../../../src/contract/operation.js';
 import { Configuration } from '../../../src/service/configuration.js';
 import { hostCheck } from '../../../src/service/http/browsers.js';
 import { publishBody, registryForFile } from '../../support/registry.js';
@@ -251,5 +253,14 @@ describe('paths beside the contract', () => {
     const document = await ok('nobody', 'GET', '/openapi.json');
     expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: registry().url }]]);
     expect(document.paths['/nodes/{nodeId}'].get.operationId).toBe('node.get');
+  });
+
+  it('describe what this service answers, and nothing else of the contract', async () => {
+    const { paths } = await registry().ok('nobody', 'GET', '/openapi.json');
+    for (const [name, { method, path }] of operations(contract)) {
+      const { status, body } = await registry().as('nobody', method, path.replace(/[{}]/g, ''));
+      const answered = status !== 404 || !body.message.startsWith('There is nothing at');
+      expect(paths[path]?.[method.toLowerCase()]?.operationId, name).toBe(answered ? name : undefined);
+    }
   });
 });

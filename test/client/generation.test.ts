@@ -1,0 +1,64 @@
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { createClient } from '../../src/client/client.js';
+import { InvalidRequestError } from '../../src/client/errors.js';
+import { fakeClock, json, serve } from './server.js';
+
+async function clientOf(answer: object) {
+  const service = await serve((_, response) => json(response, 200, answer));
+  const client = createClient({ baseUrl: service.url, ...fakeClock() });
+  onTestFinished(() => client.close());
+  return { client, ...service };
+}
+
+const video_url = 'https://example.com/a.mp4';
+const task = { credits: 4, state: 'created', task_id: 'v1' } as const;
+
+describe('generation', () => {
+  it('is started and read back, each answer in the form it has', async () => {
+    const { client, seen } = await clientOf({ data: { generated: [], status: 'CREATED', task_id: 'i1' } });
+    const { data } = await client.image.relight({ body: { image: 'iVBORw0KGgo=', style: 'clean' } });
+    expect(await client.image.relightStatus({ task_id: data.task_id })).toEqual({ data });
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /proxy/imagevendor/v1/ai/image-relight',
+      'GET /proxy/imagevendor/v1/ai/image-relight/i1',
+    ]);
+    expectTypeOf(data.generated).toEqualTypeOf<string[]>();
+  });
+
+  it('sends no default that was not given', async () => {
+    const { client, seen } = await clientOf(task);
+    await client.video.text2video({ body: { prompt: 'A boat' } });
+    await client.video.extend({ body: { video_creation_id: '7', video_url } });
+    expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
+      { prompt: 'A boat' },
+      { video_creation_id: '7', video_url },
+    ]);
+  });
+
+  it('is refused before anything is sent where a rule is broken, with all that is wrong', async () => {
+    const { client, seen } = await clientOf(task);
+    const body = {
+      prompt: 'A boat',
+      model: 'vvq2-pro',
+      duration: 9,
+      resolution: '2K',
+      meta_data: '{',
+    } as const;
+    const error = await client.video.text2video({ body }).catch((wrong) => wrong);
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.problems.map(({ path }: { path: string[] }) => path.join('.'))).toEqual([
+      ...['body.duration', 'body.resolution', 'body.meta_data'],
+    ]);
+    expect(seen).toEqual([]);
+  });
+
+  it('takes images over http from the service itself alone, where https is asked for', async () => {
+    const { client, seen, url } = await clientOf({
+      data: { generated: [], status: 'CREATED', task_id: 'i1' },
+    });
+    await client.image.skinEnhancer({ body: { image: `${url}/files/a.png` } });
+    const far = client.image.skinEnhancer({ body: { image: 'http://example.com/a.png' } });
+    await expect(far).rejects.toThrow(InvalidRequestError);
+    expect(seen).toHaveLength(1);
+  });
+});
