@@ -53,7 +53,7 @@ function inThread<Result>(task: Task): Promise<Result> {
       workerData: task,
       // A thread inherits flags of its program, such as a loader, that are not for it.
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
+      resourceLimits: { maxOldGenerationSizeMb: mostMegabytes, maxYoungGenerationSizeMb: 8 },
     });
     worker.once('message', done);
     worker.once('error', fail);

@@ -8,7 +8,7 @@ import { packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
 
 const preload = `--import=${pathToFileURL('test/support/report-memory.mjs').href}`;
-const mostMemory = 200 * 1024 ** 2;
+const mostMemory = 200_000_000;
 
 /** 2,000 files of 100 kB, each of its own bytes. */
 function largePack(): string {
