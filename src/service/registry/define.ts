@@ -38,6 +38,7 @@ export async function defineHostNodes(
   await record(tx, context.now, { ...event, action: 'version.definitions', ...(reason && { reason }) });
 }
 
+// Decided: definitions are stored whole or not at all, with JSON text where 2.4 has it, and none where success is false.
 function refuseInvalid({ success, nodes }: Definitions): void {
   const details: RefusedDetail[] = Object.entries(nodes).flatMap(([name, definition]) =>
     problemsOf(name, definition).map(([field, message]) => ({ path: `nodes.${name}.${field}`, message })),

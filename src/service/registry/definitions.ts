@@ -47,7 +47,7 @@ export async function storeDefinitions(
   return true;
 }
 
-/** A number registered again begins anew, without what somebody stored for it before. */
+// Decided: a number registered again begins anew, without the definitions an admin stored for it before.
 export async function forgetDefinitions(tx: Tx, versionId: string): Promise<void> {
   await tx.deleteFrom('host_nodes').where('version_id', '=', versionId).execute();
   await tx.updateTable('versions').set({ extract_status: 'pending' }).where('id', '=', versionId).execute();
