@@ -187,7 +187,7 @@ function spreadAll(items: Expression[], scope: Scope, machine: Machine): Value[]
   const result: Value[] = [];
   for (const one of items) {
     if (one.kind !== 'spread') {
-      result.push(evaluate(one, scope, machine));
+      result.push(placed(evaluate(one, scope, machine), one));
       continue;
     }
     const inner = iterate(evaluate(one.value, scope, machine));

@@ -178,7 +178,7 @@ function set(target: Expression, value: Value, frame: Frame): void {
       evaluate(target.object, scope, machine),
       evaluate(target.key, scope, machine),
       value,
-      shown(target),
+      shown(target.key),
       frame.certainty,
     );
   } else if (target.kind === 'attribute') {

@@ -143,7 +143,11 @@ class Extraction {
       this.#nodes.set(found, { name: found, ...place, definition: fields, unknown: [...new Set(unknown)] });
       return;
     }
-    this.#report(node.path, node.line, `what class ${node.name} defines cannot be followed: it is computed at run time`);
+    this.#report(
+      node.path,
+      node.line,
+      `what class ${node.name} defines cannot be followed: it is computed at run time`,
+    );
     if (name === undefined) return;
     const bare = new Definition(name);
     bare.missing('category', 'function', 'input_types', 'return_types');

@@ -1,12 +1,12 @@
 import type { Imitation } from './builtins.js';
 import { MAX_TEXT } from './operators.js';
-import { type Arguments, list, type Machine } from './values.js';
+import { type Arguments, list, type Machine, type Value } from './values.js';
 
 /**
  * Packs split class names into words with regular expressions. A pattern is the pack's own, so only those run that cannot
  * be slow: short, on short texts, at most two open repetitions, none of a group, no references back.
  */
-function compiled(pattern: unknown, text: unknown, machine: Machine): RegExp | undefined {
+function matchesOf(pattern: Value | undefined, text: Value | undefined, machine: Machine) {
   if (typeof pattern !== 'string' || typeof text !== 'string' || pattern.length > 80 || text.length > 100)
     return undefined;
   const plain = pattern.replace(/\\./g, '_');
@@ -16,33 +16,56 @@ function compiled(pattern: unknown, text: unknown, machine: Machine): RegExp | u
   // A start at each character, and an end at each for every repetition.
   machine.spend(text.length ** (open + 1) / 20);
   try {
-    return new RegExp(pattern, 'g');
+    return { text, found: allMatches(pattern, text) };
   } catch {
     return undefined;
   }
+}
+
+/** As Python finds them: after an empty match, another one that is not empty may begin at the same place. */
+function allMatches(pattern: string, text: string): RegExpExecArray[] {
+  const found: RegExpExecArray[] = [];
+  let at = 0;
+  let least = 0;
+  while (at <= text.length) {
+    // Lookbehind holds the end of a match to at least `least` characters into the text.
+    const from = new RegExp(`(?:${pattern})(?<=^[^]{${least},})`, 'g');
+    from.lastIndex = at;
+    const match = from.exec(text);
+    if (!match) break;
+    found.push(match);
+    const end = match.index + match[0].length;
+    least = match[0] === '' ? end + 1 : 0;
+    at = end;
+  }
+  return found;
 }
 
 function sub(
   { list: [pattern, replacement, text, ...more], named }: Arguments,
   machine: Machine,
 ): string | undefined {
-  const found = compiled(pattern, text, machine);
-  if (!found || typeof replacement !== 'string' || more.length > 0 || named.size > 0) return undefined;
-  if (replacement.length > 100 || /\\[^1-9]/.test(replacement)) return undefined;
-  // Python writes \1 where JavaScript writes $1.
-  const result = String(text).replace(
-    found,
-    replacement.replaceAll('$', '$$$$').replace(/\\([1-9])/g, '$$$1'),
-  );
+  if (typeof replacement !== 'string' || replacement.length > 100 || /\\[^1-9]/.test(replacement))
+    return undefined;
+  const matches = more.length === 0 && named.size === 0 ? matchesOf(pattern, text, machine) : undefined;
+  if (!matches) return undefined;
+  let result = '';
+  let at = 0;
+  for (const match of matches.found) {
+    const put = replacement.replace(/\\([1-9])/g, (_, group) => match[Number(group)] ?? '');
+    result += matches.text.slice(at, match.index) + put;
+    at = match.index + match[0].length;
+  }
+  result += matches.text.slice(at);
   return result.length > MAX_TEXT ? undefined : result;
 }
 
 export const patterns: Record<string, Imitation> = {
   're.sub': sub,
   're.findall': ({ list: [pattern, text, ...more] }, machine) => {
-    const found = more.length === 0 ? compiled(pattern, text, machine) : undefined;
     // With groups the result is the groups; nobody names nodes that way.
-    if (!found || /\((?!\?)/.test(String(pattern).replace(/\\./g, ''))) return undefined;
-    return list(String(text).match(found) ?? []);
+    if (more.length > 0 || /\((?!\?)/.test(String(pattern).replace(/\\./g, ''))) return undefined;
+    const matches = matchesOf(pattern, text, machine);
+    return matches && list(matches.found.map(([whole]) => whole));
   },
 };

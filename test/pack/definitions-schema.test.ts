@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { codeOf, nodesOf } from './code-of.js';
+
+const pack = `
+from typing_extensions import override
+from comfy_api.latest import ComfyExtension, io
+Thing = io.Custom("THING")
+
+class Mix(io.ComfyNode):
+    @classmethod
+    def define_schema(cls) -> io.Schema:
+        return io.Schema(
+            node_id="MixImages",
+            display_name="Mix images",
+            category="image/mix",
+            description="Mixes two.",
+            is_experimental=True,
+            is_output_node=True,
+            inputs=[
+                io.Image.Input("image", tooltip="first"),
+                io.Float.Input("amount", default=0.5, min=0.0, max=1.0, display_mode=io.NumberDisplay.slider),
+                io.Combo.Input("mode", options=["a", "b"], default="a", upload=io.UploadType.image),
+                io.String.Input("note", multiline=True, optional=True, force_input=True),
+                Thing.Input("thing", optional=True),
+                io.MultiType.Input("any", [io.Mask, io.Latent]),
+            ],
+            outputs=[io.Image.Output(display_name="mixed"), Thing.Output(is_output_list=True)],
+            hidden=[io.Hidden.unique_id],
+        )
+    @classmethod
+    def execute(cls, **kwargs) -> io.NodeOutput:
+        pass
+
+class Extension(ComfyExtension):
+    @override
+    async def get_node_list(self) -> list[type[io.ComfyNode]]:
+        return [Mix]
+
+async def comfy_entrypoint() -> Extension:
+    return Extension()
+`;
+
+it('reads a schema into the same form as a class of attributes', async () => {
+  expect(await nodesOf(pack)).toEqual({
+    MixImages: {
+      class: 'Mix',
+      file: '__init__.py',
+      line: 6,
+      host_node_name: 'MixImages',
+      category: 'image/mix',
+      description: 'Mixes two.',
+      experimental: true,
+      function: 'execute',
+      input_types: {
+        required: {
+          image: ['IMAGE', { tooltip: 'first' }],
+          amount: ['FLOAT', { default: 0.5, min: 0, max: 1, display: 'slider' }],
+          mode: ['COMBO', { multiselect: false, options: ['a', 'b'], default: 'a', image_upload: true }],
+          any: ['MASK,LATENT', {}],
+        },
+        optional: {
+          note: ['STRING', { multiline: true, forceInput: true }],
+          thing: ['THING', {}],
+        },
+        hidden: { unique_id: ['UNIQUE_ID'], prompt: ['PROMPT'], extra_pnginfo: ['EXTRA_PNGINFO'] },
+      },
+      return_types: ['IMAGE', 'THING'],
+      return_names: ['mixed', 'THING'],
+      output_is_list: [false, true],
+      unknown: [],
+    },
+  });
+});
+
+it('takes the name of the mapping where a schema is registered in one', async () => {
+  expect(Object.keys(await nodesOf(`${pack}\nNODE_CLASS_MAPPINGS = {"Other": Mix}`))).toEqual(['Other']);
+});
+
+it('follows a schema that is changed before it is returned', async () => {
+  const { Child } = await nodesOf(`
+from comfy_api.latest import io
+class Base(io.ComfyNode):
+    @classmethod
+    def define_schema(cls):
+        schema = io.Schema(node_id="Base", category="c", inputs=[io.Int.Input("a")])
+        schema.inputs.append(io.Mask.Input("b"))
+        return schema
+class Child(Base): pass
+NODE_CLASS_MAPPINGS = {"Child": Child}
+`);
+  expect(Object.keys(Child?.input_types.required)).toEqual(['a', 'b']);
+});
+
+it('marks what a schema computes, and reports nodes that are listed at run time', async () => {
+  const { nodes, unresolved } = await codeOf({
+    '__init__.py': `
+from comfy_api.latest import io
+import folder_paths
+class A(io.ComfyNode):
+    @classmethod
+    def define_schema(cls):
+        return io.Schema("A", inputs=[io.Combo.Input("x", options=folder_paths.names()), *more()], outputs=[io.Strange.Output()])
+class E:
+    async def get_node_list(self):
+        return [A, elsewhere.B]
+async def comfy_entrypoint():
+    return E()
+`,
+  });
+  expect(nodes[0]?.unknown).toEqual([
+    'input_types.required.x',
+    'input_types.required',
+    'return_types.0',
+    'return_names.0',
+  ]);
+  expect(unresolved.map(({ line, what }) => [line, what])).toEqual([
+    [10, 'nodes are listed at run time: elsewhere.B'],
+  ]);
+});

