@@ -1,6 +1,7 @@
 import { builtinNames } from './builtins.js';
 import { iterate } from './iterate.js';
 import { binary, compare, MAX_ITEMS, MAX_TEXT, merged, unary } from './operators.js';
+import { item, slice } from './subscripts.js';
 import { type Argument, type Clause, type Expression, shown } from './syntax.js';
 import {
   type Arguments,
@@ -109,33 +110,6 @@ export function lookup(id: string, scope: Scope): Value | undefined {
   if (id === '__file__') return { kind: 'path', path: module.path };
   if (id === '__name__' || id === '__package__') return { kind: 'external', name: '__name__', of: module };
   return builtinNames.has(id) ? { kind: 'external', name: `builtins.${id}` } : undefined;
-}
-
-function item(object: Value, key: Value): Value | undefined {
-  if (!isObject(object)) {
-    if (typeof object !== 'string' || typeof key !== 'bigint') return undefined;
-    return object.at(Number(key));
-  }
-  if (object.kind === 'dict') return isObject(key) ? undefined : object.entries.get(key);
-  if (object.kind === 'instance' && !isObject(key)) {
-    const inner = object.attributes.get('__dict__');
-    return isObject(inner ?? null) ? item(inner as Value, key) : undefined;
-  }
-  // A generic class such as list[int] or Base[T] is the class itself.
-  if (object.kind === 'class') return object;
-  if (object.kind === 'external' && !object.called) return { ...object, of: object };
-  if (object.kind !== 'list' || typeof key !== 'bigint' || object.items.some(isMany)) return undefined;
-  return object.items.at(Number(key));
-}
-
-function slice(object: Value, from: Value, to: Value): Value | undefined {
-  const bound = (one: Value) =>
-    typeof one === 'bigint' ? Number(one) : one === null ? undefined : Number.NaN;
-  const [start, end] = [bound(from), bound(to)];
-  if (Number.isNaN(start) || Number.isNaN(end)) return undefined;
-  if (typeof object === 'string') return object.slice(start, end);
-  if (!isObject(object) || object.kind !== 'list' || object.items.some(isMany)) return undefined;
-  return list(object.items.slice(start, end), object.of);
 }
 
 export function callArguments(given: Argument[], text: string, scope: Scope, machine: Machine): Arguments {

@@ -3,9 +3,12 @@ import { evaluate } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
 import { hostConstant } from './host-constants.js';
+import { loaders } from './loaders.js';
 import { methodOf } from './methods.js';
+import { absent, copyAll, moduleSpecial, newModule } from './modules.js';
 import { either } from './operators.js';
 import type { PackModules } from './pack-modules.js';
+import { parameters } from './parameters.js';
 import { pathAttribute, pathFunctions } from './paths.js';
 import { patterns } from './patterns.js';
 import { readFunction } from './statements.js';
@@ -22,7 +25,6 @@ import {
   isObject,
   known,
   lineage,
-  list,
   type Machine,
   type ModuleValue,
   type Scope,
@@ -346,45 +348,6 @@ function native(method: Imitation, text: string, self: Value): Value {
   };
 }
 
-function newModule(path: string, isFile: boolean): ModuleValue {
-  const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
-  const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;
-  const scope: { names: Map<string, Value>; elsewhere: Map<string, Scope>; module?: ModuleValue } = {
-    names: new Map(),
-    elsewhere: new Map(),
-  };
-  const module: ModuleValue = {
-    kind: 'module',
-    path: isFile ? path : '',
-    folder,
-    scope: scope as Scope,
-    isPackage,
-  };
-  scope.module = module;
-  return module;
-}
-
-/** In Python this fails; nothing is known only where the module took everything from another package. */
-function absent(module: ModuleValue, text: string): Value | undefined {
-  return module.scope.names.has('*') ? undefined : { ...unknown(text), absent: true };
-}
-
-function moduleSpecial(module: ModuleValue, name: string): Value | undefined {
-  if (name === '__file__') return { kind: 'path', path: module.path };
-  if (name === '__dict__') return dict(module.scope.names);
-  return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
-}
-
-function copyAll(module: ModuleValue, set: (name: string, value: Value) => void): void {
-  const all = module.scope.names.get('__all__');
-  const chosen =
-    all !== undefined && isObject(all) && all.kind === 'list'
-      ? new Set(all.items.filter((n) => typeof n === 'string'))
-      : undefined;
-  for (const [name, value] of module.scope.names)
-    if (chosen ? chosen.has(name) : !name.startsWith('_') || name === '*') set(name, value);
-}
-
 function inherited(owner: ClassValue, self: Value, name: string): Value | undefined {
   const of =
     isObject(self) && self.kind === 'class'
@@ -398,62 +361,4 @@ function inherited(owner: ClassValue, self: Value, name: string): Value | undefi
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function parameters(callee: FunctionValue, given: Arguments): Map<string, Value> {
-  const names = new Map<string, Value>();
-  const positional = [...given.list];
-  const named = new Map(given.named);
-  for (const [index, { name, spread }] of callee.parameters.entries()) {
-    if (spread === '*') names.set(name, list(positional.splice(0), 'tuple'));
-    else if (spread === '**') {
-      const rest = dict(named);
-      if (given.uncertain) rest.rest.push({ key: unknown(given.text), value: unknown(given.text) });
-      names.set(name, rest);
-    } else {
-      const fallback = given.uncertain ? undefined : callee.defaults[index];
-      const value = named.has(name) ? named.get(name) : positional.length > 0 ? positional.shift() : fallback;
-      named.delete(name);
-      names.set(name, value === undefined ? unknown(name) : value);
-    }
-  }
-  return names;
-}
-
-/** Ways to load a module by name or by file. */
-const loaders: Record<string, Imitation> = {
-  'importlib.import_module': ({ list: [name, at], named }, machine) => {
-    const anchor = at ?? named.get('package');
-    if (typeof name !== 'string') return undefined;
-    const from =
-      anchor !== undefined && isObject(anchor) && anchor.kind === 'external' ? anchor.of : undefined;
-    return machine.importModule(
-      name,
-      from !== undefined && isObject(from) && from.kind === 'module' ? from : undefined,
-    );
-  },
-  'importlib.util.module_from_spec': ({ list: [spec] }, machine) => {
-    if (spec === undefined || !isObject(spec) || spec.kind !== 'external') return undefined;
-    const file = spec.called?.list[1] ?? spec.called?.named.get('location');
-    if (file === undefined || !isObject(file) || file.kind !== 'path') return undefined;
-    return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
-  },
-  'inspect.isclass': ({ list: [value] }) => value !== undefined && isObject(value) && value.kind === 'class',
-  'inspect.getmembers': ({ list: [object], text }, machine) => {
-    const names =
-      object === undefined
-        ? undefined
-        : builtins.vars?.({ list: [object], named: new Map(), uncertain: false, text }, machine);
-    if (names === undefined || !isObject(names) || names.kind !== 'dict') return undefined;
-    // Packs ask for classes; what else a module holds is of no interest here.
-    const classes = [...names.entries].filter(([, value]) => isObject(value) && value.kind === 'class');
-    return list(classes.map(([name, value]) => list([name, value], 'tuple')));
-  },
-  'sys.path.append': ({ list: [at] }, machine) => addPath(at, machine),
-  'sys.path.insert': ({ list: [, at] }, machine) => addPath(at, machine),
-};
-
-function addPath(at: Value | undefined, machine: Machine): Value {
-  if (at !== undefined && isObject(at) && at.kind === 'path') machine.addSearchPath(at.path);
-  return null;
 }

@@ -93,7 +93,7 @@ export const pathFunctions: Record<string, Imitation> = {
   'os.path.realpath': same,
   'os.path.normpath': same,
   'os.fspath': same,
-  'pathlib.Path': (given) => (given.list.length > 1 ? join(given) : same(given, undefined as never)),
+  'pathlib.Path': (given, machine) => (given.list.length > 1 ? join(given) : same(given, machine)),
   'os.path.join': join,
   'os.path.dirname': ({ list: [at] }) => {
     const known = pathOf(at);

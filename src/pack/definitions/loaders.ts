@@ -1,0 +1,40 @@
+import { builtins, type Imitation } from './builtins.js';
+import { isObject, list, type Machine, type Value } from './values.js';
+
+/** Ways to load a module by name or by file. */
+export const loaders: Record<string, Imitation> = {
+  'importlib.import_module': ({ list: [name, at], named }, machine) => {
+    const anchor = at ?? named.get('package');
+    if (typeof name !== 'string') return undefined;
+    const from =
+      anchor !== undefined && isObject(anchor) && anchor.kind === 'external' ? anchor.of : undefined;
+    return machine.importModule(
+      name,
+      from !== undefined && isObject(from) && from.kind === 'module' ? from : undefined,
+    );
+  },
+  'importlib.util.module_from_spec': ({ list: [spec] }, machine) => {
+    if (spec === undefined || !isObject(spec) || spec.kind !== 'external') return undefined;
+    const file = spec.called?.list[1] ?? spec.called?.named.get('location');
+    if (file === undefined || !isObject(file) || file.kind !== 'path') return undefined;
+    return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
+  },
+  'inspect.isclass': ({ list: [value] }) => value !== undefined && isObject(value) && value.kind === 'class',
+  'inspect.getmembers': ({ list: [object], text }, machine) => {
+    const names =
+      object === undefined
+        ? undefined
+        : builtins.vars?.({ list: [object], named: new Map(), uncertain: false, text }, machine);
+    if (names === undefined || !isObject(names) || names.kind !== 'dict') return undefined;
+    // Packs ask for classes; what else a module holds is of no interest here.
+    const classes = [...names.entries].filter(([, value]) => isObject(value) && value.kind === 'class');
+    return list(classes.map(([name, value]) => list([name, value], 'tuple')));
+  },
+  'sys.path.append': ({ list: [at] }, machine) => addPath(at, machine),
+  'sys.path.insert': ({ list: [, at] }, machine) => addPath(at, machine),
+};
+
+function addPath(at: Value | undefined, machine: Machine): Value {
+  if (at !== undefined && isObject(at) && at.kind === 'path') machine.addSearchPath(at.path);
+  return null;
+}

@@ -1,0 +1,43 @@
+import { dict, isObject, type ModuleValue, type Scope, unknown, type Value } from './values.js';
+
+/** A module before any of it has run. `path` is a folder where there is no file. */
+export function newModule(path: string, isFile: boolean): ModuleValue {
+  const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
+  const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;
+  const scope: { names: Map<string, Value>; elsewhere: Map<string, Scope>; module?: ModuleValue } = {
+    names: new Map(),
+    elsewhere: new Map(),
+  };
+  const module: ModuleValue = {
+    kind: 'module',
+    path: isFile ? path : '',
+    folder,
+    scope: scope as Scope,
+    isPackage,
+  };
+  scope.module = module;
+  return module;
+}
+
+/** In Python this fails; nothing is known only where the module took everything from another package. */
+export function absent(module: ModuleValue, text: string): Value | undefined {
+  return module.scope.names.has('*') ? undefined : { ...unknown(text), absent: true };
+}
+
+/** What every module has without stating it. */
+export function moduleSpecial(module: ModuleValue, name: string): Value | undefined {
+  if (name === '__file__') return { kind: 'path', path: module.path };
+  if (name === '__dict__') return dict(module.scope.names);
+  return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
+}
+
+/** `from module import *`. */
+export function copyAll(module: ModuleValue, set: (name: string, value: Value) => void): void {
+  const all = module.scope.names.get('__all__');
+  const chosen =
+    all !== undefined && isObject(all) && all.kind === 'list'
+      ? new Set(all.items.filter((n) => typeof n === 'string'))
+      : undefined;
+  for (const [name, value] of module.scope.names)
+    if (chosen ? chosen.has(name) : !name.startsWith('_') || name === '*') set(name, value);
+}
