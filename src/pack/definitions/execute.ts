@@ -178,7 +178,7 @@ function set(target: Expression, value: Value, frame: Frame): void {
       evaluate(target.object, scope, machine),
       evaluate(target.key, scope, machine),
       value,
-      shown(target.key),
+      target,
       frame.certainty,
     );
   } else if (target.kind === 'attribute') {
@@ -212,11 +212,17 @@ function settle<Key>(
   else if (isObject(before) && before.kind === 'unknown') names.set(key, value);
 }
 
-function setItem(object: Value, key: Value, value: Value, text: string, certainty: Certainty): void {
+function setItem(
+  object: Value,
+  key: Value,
+  value: Value,
+  target: Expression & { kind: 'item' },
+  certainty: Certainty,
+): void {
   if (!isObject(object)) return;
   if (object.kind === 'dict') {
-    if (isObject(key)) put(object, key, value, text);
-    else settle(object.entries, key, value, text, certainty);
+    if (isObject(key)) put(object, key, value, shown(target.key));
+    else settle(object.entries, key, value, shown(target), certainty);
   } else if (object.kind === 'list' && typeof key === 'bigint') {
     const at = Number(key) < 0 ? object.items.length + Number(key) : Number(key);
     if (at >= 0 && at < object.items.length) object.items[at] = value;
