@@ -29,12 +29,9 @@ export function textOf(value: Value): string {
   }
 }
 
-/**
- * A value as the host would write it, integers with all their digits.
- *
- * Decided: JSON text of definitions holds `{"$computed": "<source>"}` wherever a value is computed at run time; as a key
- * beside others it means that there are more.
- */
+/** A value as the host would write it, integers with all their digits. */
+// Decided: JSON text of definitions holds `{"$computed": "<source>"}` wherever a value is computed at run time; as a
+// key beside others it means that there are more.
 export function render(value: Value): Rendered {
   const writer = new Writer();
   const text = writer.write(value, []);

@@ -7,12 +7,9 @@ export interface Rule {
   readonly message: string;
 }
 
-/**
- * Every rule of the scan.
- *
- * Decided: high is code that is hidden or comes from elsewhere and is run, and secrets. What honest packs do every day,
- * such as eval of an expression or pip at run time, is low.
- */
+/** Every rule of the scan. */
+// Decided: high is code that is hidden or comes from elsewhere and is run, and secrets. What honest packs do every day,
+// such as eval of an expression or pip at run time, is low.
 export const rules = {
   'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
   'obfuscated-code': { severity: 'high', message: 'Runs code that is decoded first: it hides what it does.' },
