@@ -306,6 +306,7 @@ describe('an upload', () => {
       const { signedUrl } = await register(publisher, version);
       expect((await upload(signedUrl, content)).status).toBe(200);
       const found = await becomes(publisher, 'Flagged', version);
+      expect(found.host_node_extract_status).toBe('failed');
       expect(found.status_reason).toMatch(reason);
     }
   });

@@ -68,9 +68,9 @@ async function settle(
     .executeTakeFirstOrThrow();
   if (verdict.ok) {
     await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
-    // Decided: extraction failing alone leaves the version Active, its extract status `failed`.
-    await storeDefinitions(tx, { versionId: id, nodeId, nodes: verdict.code?.nodes });
   }
+  // Decided: extraction failing alone leaves the version Active, its extract status `failed`.
+  await storeDefinitions(tx, { versionId: id, nodeId, nodes: verdict.ok ? verdict.code?.nodes : undefined });
   // The owner or an admin was quicker.
   if (current.status !== 'NodeVersionStatusPending') return;
   const findings = verdict.code?.findings ?? [];
