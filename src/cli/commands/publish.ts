@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { StillRunningError } from '../../client/errors.js';
+import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import { printDryRun } from '../dry-run.js';
 import { durationMs } from '../duration.js';
@@ -149,9 +149,7 @@ async function settled(
     progress.end();
     if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
     if (version.status_reason) await output.warn(`The registry notes: ${shortened(version.status_reason)}`);
-    if (version.host_node_extract_status === 'failed') {
-      await output.warn('The registry could not read its node definitions.');
-    }
+    await sayVerdict(invocation, subject, version);
     return version;
   } catch (error) {
     if (!(error instanceof StillRunningError)) throw error;
@@ -163,6 +161,25 @@ async function settled(
         hint: `Look again with: regen version bulk ${subject.nodeId}@${subject.version}`,
       },
     );
+  }
+}
+
+/** After the upload nobody should have to guess: the state, and what the registry found in the pack. */
+async function sayVerdict({ output }: Invocation, subject: Subject, version: NodeVersion): Promise<void> {
+  const found = await definitionsFound(subject, version);
+  await output.note(`${subject.nodeId} ${subject.version} is Active${found}.`);
+}
+
+async function definitionsFound({ client, nodeId, signal }: Subject, version: NodeVersion): Promise<string> {
+  if (version.host_node_extract_status === 'failed') return ', but its node definitions could not be read';
+  try {
+    const filters = { node_id: nodeId, node_version: version.version, pageSize: 1 };
+    const { total } = await client.hostNodes.listAll(filters, { signal });
+    return ` with ${total} node definition${total === 1 ? '' : 's'}`;
+  } catch (error) {
+    // It is published; a count that cannot be had is no reason to fail.
+    if (error instanceof ClientError) return '';
+    throw error;
   }
 }
 
