@@ -18,8 +18,10 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     const pack = await readPack(invocation);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
-    const report = await readCodeApart(pack.files);
-    await buildArchive(invocation, pack, join(scratch, 'node.zip'), progress);
+    const [report] = await Promise.all([
+      readCodeApart(pack.files),
+      buildArchive(invocation, pack, join(scratch, 'node.zip'), progress),
+    ]);
     progress.end();
     const answer = answerOf(pack, report);
     if (output.mode.json) await output.answer(answer);
