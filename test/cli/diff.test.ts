@@ -74,6 +74,23 @@ test.each([
   expect(changes).toContainEqual(expect.objectContaining({ host_node_name: 'A', change, breaks }));
 });
 
+test.each([
+  ['BBOX', 'BBOX,BOUNDING_BOX', false],
+  ['IMAGE,MASK', 'IMAGE', true],
+  ['IMAGE', '*', false],
+])('an input of %s that becomes %s: breaks workflows is %s', (was, is, breaks) => {
+  const before = [definition('A', { required: { i: [was] } }, [])];
+  const after = [definition('A', { required: { i: [is] } }, [])];
+  expect(compareDefinitions(before, after)).toEqual([
+    { host_node_name: 'A', change: 'input type', detail: `i: ${was} → ${is}`, breaks },
+  ]);
+});
+
+test('a type that only running the pack would tell is compared with none', () => {
+  const before = [definition('A', { required: { i: [{ $computed: 'x()' }] } }, [])];
+  expect(compareDefinitions(before, [definition('A', { required: { i: [['a']] } }, [])])).toEqual([]);
+});
+
 test('an input that becomes required breaks workflows unless it has a value of its own', () => {
   const before = [definition('A', { optional: { m: ['MODEL'], n: ['INT'] } }, [])];
   const after = [definition('A', { required: { m: ['MODEL'], n: ['INT'] } }, [])];

@@ -1,4 +1,4 @@
-import { readInputs, readList } from './read.js';
+import { computed, readInputs, readList } from './read.js';
 
 /** A node definition as the service lists it; everything may be missing. */
 export interface Listed {
@@ -63,12 +63,9 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
       differences.push({ change: 'input removed', detail: `${name}: ${input.type}`, breaks: true });
       continue;
     }
-    if (same.type !== input.type) {
-      differences.push({
-        change: 'input type',
-        detail: `${name}: ${input.type} → ${same.type}`,
-        breaks: true,
-      });
+    if (same.type !== input.type && ![same.type, input.type].includes(computed)) {
+      const detail = `${name}: ${input.type} → ${same.type}`;
+      differences.push({ change: 'input type', detail, breaks: !takes(same.type, input.type) });
     }
     const gone = input.choices.filter((choice) => !same.choices.includes(choice));
     if (same.choices.length > 0 && gone.length > 0) {
@@ -92,12 +89,22 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
   return differences;
 }
 
+/** Types that fit every other. */
+const anyType = ['*', 'COMFY_MATCHTYPE_V3'];
+
+/** Whether what gives `offered` can still be connected to what asks for `wanted`; both may name several types. */
+function takes(wanted: string, offered: string): boolean {
+  if (anyType.includes(wanted) || anyType.includes(offered)) return true;
+  const types = wanted.split(',');
+  return offered.split(',').every((type) => types.includes(type));
+}
+
 function compareOutputs(was: Listed, is: Listed): Difference[] {
   const old = readList(was.return_types);
   const now = readList(is.return_types);
   if (!old || !now || old.join() === now.join()) return [];
   // Workflows know outputs by their place: only what is added at the end leaves the others where they were.
-  const breaks = old.some((type, index) => now[index] !== type);
+  const breaks = old.some((type, index) => now[index] === undefined || !takes(type, now[index]));
   return [{ change: 'outputs', detail: `${old.join(', ') || 'none'} → ${now.join(', ') || 'none'}`, breaks }];
 }
 

@@ -8,6 +8,9 @@ export interface Input {
   readonly hasDefault: boolean;
 }
 
+/** The type of an input that only running the pack would tell. */
+export const computed = 'computed';
+
 /** Types that are edited in the node itself, so that a value is always there. */
 const widgets = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
 
@@ -32,7 +35,7 @@ function inputOf(written: unknown, required: boolean): Input {
     : isObject(options) && Array.isArray(options.options)
       ? options.options
       : [];
-  const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : 'computed';
+  const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : computed;
   const hasDefault = (isObject(options) && 'default' in options) || widgets.has(type);
   return { required, type, choices: listed.map(String), hasDefault };
 }
