@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { build } from 'esbuild';
 import { grammarFiles } from '../src/pack/definitions/grammar.js';
 
-/** Packages that commands load at once: one file of a bundle is found quicker than many of a folder. */
-const inlined = ['commander', 'chalk', 'string-width', 'zod', 'conf', 'ora', '@inquirer/prompts'];
+/** Dependencies that commands load at once: one file of a bundle is found quicker than many of a folder. */
+const inlined = ['commander', 'chalk', 'zod', 'conf', 'ora', '@inquirer/prompts'];
 
 /** Bundles src into dist, split so that a command loads only what it runs. */
 export async function bundle(): Promise<void> {

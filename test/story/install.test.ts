@@ -1,0 +1,193 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { publint } from 'publint';
+import semver from 'semver';
+import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
+import { findSecrets } from '../../src/pack/secrets.js';
+import { homeForTest, type Ran } from '../support/cli.js';
+import {
+  install,
+  type Packed,
+  packagesBelow,
+  packRepository,
+  ran,
+  skipWhereUnreachable,
+} from '../support/installation.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'regen-install-'));
+const prefix = join(folder, 'prefix');
+const own = join(prefix, 'lib', 'node_modules', 'regen-cli');
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const project = join(folder, 'project');
+const majors = [20, 22, 24];
+const runsThis = (major: number) => process.versions.node.startsWith(`${major}.`);
+/** The package of npm that holds `node` for this machine. */
+const { platform, arch } = process;
+const binaries = `node-${platform === 'darwin' && arch === 'arm64' ? 'bin-' : ''}${platform}-${arch}`;
+const folderOfNode = (major: number) => join(folder, `node-${major}`);
+let packed: Packed;
+let globally: Ran;
+let inProject: Ran;
+let nodes: Map<number, Ran>;
+
+// All at once: npm mostly waits.
+beforeAll(async () => {
+  for (const made of [prefix, project, ...majors.map(folderOfNode)]) mkdirSync(made);
+  writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
+  const brought = Promise.all(
+    majors
+      .filter((major) => !runsThis(major))
+      .map(async (major) => [major, await install([`${binaries}@${major}`], folderOfNode(major))] as const),
+  );
+  packed = await packRepository(join(folder, 'repository'));
+  [globally, inProject, nodes] = await Promise.all([
+    install([packed.tarball], prefix, '--global'),
+    install([packed.tarball], project),
+    brought.then((all) => new Map(all)),
+  ]);
+}, 180_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+const text = (path: string) => readFileSync(join(packed.folder, path), 'utf8');
+
+test('publint has nothing to say about the tarball', async () => {
+  const { buffer: tarball } = new Uint8Array(readFileSync(packed.tarball));
+  const { messages } = await publint({ pack: { tarball }, strict: true });
+  expect(messages).toEqual([]);
+});
+
+test('the tarball holds the program, its types and what people read, and is small', async () => {
+  const published = [
+    /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|bin\/regen\.js)$/,
+    /^dist\/([\w-]+|chunks\/[\w@-]+)\.js$/,
+    /^dist\/(web-tree-sitter|tree-sitter-python)\.wasm$/,
+    /^dist\/types\/[\w/-]+\.d\.ts$/,
+    /^completions\/(_regen|regen\.(bash|fish|ps1))$/,
+    /^docs\/(reference\.md|openapi\.json)$/,
+    /^examples\/hello-nodes\/\w+(\.\w+)?$/,
+  ];
+  const paths = packed.files.map(({ path }) => path);
+  expect(paths.filter((path) => !published.some((shape) => shape.test(path)))).toEqual([]);
+  for (const shape of published) expect(paths.some((path) => shape.test(path))).toBe(true);
+  expect(packed.size).toBeLessThan(1_500_000);
+  const files = packed.files.map(({ path, size }) => ({ path, size, absolute: join(packed.folder, path) }));
+  expect(await findSecrets(files.map((file) => ({ ...file, mode: '100644' as const })))).toEqual([]);
+});
+
+test('what the program imports is in the tarball, in node or among the dependencies', () => {
+  const scripts = packed.files.map(({ path }) => path).filter((path) => /^dist\/.*\.js$/.test(path));
+  const imported = scripts.flatMap((path) =>
+    [
+      ...text(path).matchAll(/^(?:import|(?:import|export|\}) .*?from) "([^"]+)";$|\bimport\("([^"]+)"\)/gm),
+    ].map(([, from, dynamic]) => ({ path, name: (from ?? dynamic) as string })),
+  );
+  const missing = imported.filter(({ path, name }) =>
+    name.startsWith('.')
+      ? !scripts.includes(join(dirname(path), name))
+      : !(name in manifest.dependencies || builtinModules.includes(name.replace(/^node:/, ''))),
+  );
+  expect(imported.length).toBeGreaterThan(100);
+  expect(missing).toEqual([]);
+});
+
+test('npm installs the tarball globally, and each package in it accepts the oldest Node that regen does', (context) => {
+  skipWhereUnreachable(globally, context);
+  expect(globally).toMatchObject({ exit: 0 });
+  expect(globally.stderr).not.toMatch(/EBADENGINE|deprecated/);
+  const oldest = semver.minVersion(manifest.engines.node) as semver.SemVer;
+  const refusing = packagesBelow(join(own, 'node_modules'))
+    .map((path) => JSON.parse(readFileSync(path, 'utf8')))
+    .filter(({ engines }) => engines?.node && !semver.satisfies(oldest, engines.node));
+  expect(refusing.map(({ name, version, engines }) => `${name} ${version}: ${engines.node}`)).toEqual([]);
+});
+
+test.for(majors)(
+  'under Node %i the installed program publishes a pack as its first command',
+  { timeout: 60_000 },
+  async (major, context) => {
+    skipWhereUnreachable(globally, context);
+    const PATH = [join(prefix, 'bin'), folderOf(major, context), process.env.PATH].join(delimiter);
+    const home = homeForTest();
+    const regen = (...argv: string[]) => ran('regen', argv, { cwd: home, env: { PATH, HOME: home } });
+    onTestFinished(async () => void (await regen('serve', 'stop')));
+
+    expect((await ran('node', ['--version'], { env: { PATH } })).stdout).toMatch(`v${major}.`);
+    expect(await regen('--version')).toEqual({ exit: 0, stdout: `${manifest.version}\n`, stderr: '' });
+    cpSync(join(own, 'examples', 'hello-nodes'), join(home, 'hello-nodes'), { recursive: true });
+    const { exit, stdout, stderr } = await regen('version', 'publish', 'hello-nodes', '--json');
+    expect({ exit, stderr }).toEqual({
+      exit: 0,
+      stderr: expect.stringContaining('Started the embedded service'),
+    });
+    expect(stderr).not.toMatch(/warning/i);
+    expect(JSON.parse(stdout)).toMatchObject({
+      node_id: 'hello-nodes',
+      status: 'NodeVersionStatusActive',
+      host_node_extract_status: 'success',
+    });
+  },
+);
+
+/** Where `node` of a major version lies: the one that runs this, or the one that npm brought. */
+function folderOf(major: number, context: TestContext): string {
+  if (runsThis(major)) return dirname(process.execPath);
+  const { exit, stderr } = nodes.get(major) as Ran;
+  context.skip(exit !== 0, `npm does not bring Node ${major}: ${stderr.trim()}`);
+  return join(folderOfNode(major), 'node_modules', binaries, 'bin');
+}
+
+test("the README's program runs in a project that depends on the tarball", async (context) => {
+  skipWhereUnreachable(inProject, context);
+  expect(inProject).toMatchObject({ exit: 0 });
+  const rest = `
+console.log((await client.publisher.get({ publisherId: 'my-team' })).name);
+await client.close();
+await service.stop();
+`;
+  writeFileSync(join(project, 'program.js'), program() + rest);
+  const end = await ran(process.execPath, ['program.js'], { cwd: project });
+  expect(end).toEqual({ exit: 0, stdout: 'My team\n', stderr: '' });
+});
+
+test.for([
+  ['nodenext', 'nodenext'],
+  ['bundler', 'preserve'],
+] as const)(
+  'its types are found there, and are strict, where modules are resolved as by %s',
+  async ([moduleResolution, module], context) => {
+    skipWhereUnreachable(inProject, context);
+    const rest = `
+const { name }: { name?: string } = await client.publisher.get({ publisherId: 'my-team' });
+// @ts-expect-error: not a name
+await client.publisher.create({ body: { id: 'my-team', name: 5 } });
+// @ts-expect-error: not a port
+await startService({ port: 'any' });
+`;
+    const resolution = {
+      moduleResolution,
+      module,
+      types: ['node'],
+      typeRoots: [resolve('node_modules/@types')],
+    };
+    const compilerOptions = {
+      ...resolution,
+      target: 'es2023',
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+    };
+    writeFileSync(join(project, 'program.ts'), program() + rest);
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+    const compiler = resolve('node_modules/typescript/bin/tsc');
+    const end = await ran(process.execPath, [compiler], { cwd: project });
+    expect(end).toEqual({ exit: 0, stdout: '', stderr: '' });
+  },
+);
+
+/** What the README shows of use from a program. */
+function program(): string {
+  return /```ts\n([\s\S]*?)```/.exec(text('README.md'))?.[1] as string;
+}
