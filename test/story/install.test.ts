@@ -13,7 +13,7 @@ import {
   packagesBelow,
   packRepository,
   ran,
-  skipWhereUnreachable,
+  whyUnreachable,
 } from '../support/installation.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-install-'));
@@ -22,35 +22,36 @@ const own = join(prefix, 'lib', 'node_modules', 'regen-cli');
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const project = join(folder, 'project');
 const majors = [20, 22, 24];
-const runsThis = (major: number) => process.versions.node.startsWith(`${major}.`);
 /** The package of npm that holds `node` for this machine. */
 const { platform, arch } = process;
 const binaries = `node-${platform === 'darwin' && arch === 'arm64' ? 'bin-' : ''}${platform}-${arch}`;
 const folderOfNode = (major: number) => join(folder, `node-${major}`);
+/** Those that npm has to bring. */
+const brought = majors.filter((major) => !process.versions.node.startsWith(`${major}.`));
 let packed: Packed;
+/** Why nothing could be installed. */
+let offline: string | undefined;
 let globally: Ran;
 let inProject: Ran;
-let nodes: Map<number, Ran>;
+/** How npm brought each of `brought`. */
+let nodes: Ran[];
 
-// All at once: npm mostly waits.
 beforeAll(async () => {
   for (const made of [prefix, project, ...majors.map(folderOfNode)]) mkdirSync(made);
   writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
-  const brought = Promise.all(
-    majors
-      .filter((major) => !runsThis(major))
-      .map(async (major) => [major, await install([`${binaries}@${major}`], folderOfNode(major))] as const),
-  );
-  packed = await packRepository(join(folder, 'repository'));
-  [globally, inProject, nodes] = await Promise.all([
+  [packed, offline] = await Promise.all([packRepository(join(folder, 'repository')), whyUnreachable()]);
+  if (offline) return;
+  // All at once: npm mostly waits.
+  [globally, inProject, ...nodes] = await Promise.all([
     install([packed.tarball], prefix, '--global'),
     install([packed.tarball], project),
-    brought.then((all) => new Map(all)),
+    ...brought.map((major) => install([`${binaries}@${major}`], folderOfNode(major))),
   ]);
 }, 180_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
+const needsInstall = ({ skip }: TestContext) => skip(offline !== undefined, offline);
 const text = (path: string) => readFileSync(join(packed.folder, path), 'utf8');
 
 test('publint has nothing to say about the tarball', async () => {
@@ -94,7 +95,7 @@ test('what the program imports is in the tarball, in node or among the dependenc
 });
 
 test('npm installs the tarball globally, and each package in it accepts the oldest Node that regen does', (context) => {
-  skipWhereUnreachable(globally, context);
+  needsInstall(context);
   expect(globally).toMatchObject({ exit: 0 });
   expect(globally.stderr).not.toMatch(/EBADENGINE|deprecated/);
   const oldest = semver.minVersion(manifest.engines.node) as semver.SemVer;
@@ -108,7 +109,7 @@ test.for(majors)(
   'under Node %i the installed program publishes a pack as its first command',
   { timeout: 60_000 },
   async (major, context) => {
-    skipWhereUnreachable(globally, context);
+    needsInstall(context);
     const PATH = [join(prefix, 'bin'), folderOf(major, context), process.env.PATH].join(delimiter);
     const home = homeForTest();
     const regen = (...argv: string[]) => ran('regen', argv, { cwd: home, env: { PATH, HOME: home } });
@@ -133,14 +134,16 @@ test.for(majors)(
 
 /** Where `node` of a major version lies: the one that runs this, or the one that npm brought. */
 function folderOf(major: number, context: TestContext): string {
-  if (runsThis(major)) return dirname(process.execPath);
-  const { exit, stderr } = nodes.get(major) as Ran;
+  if (!brought.includes(major)) return dirname(process.execPath);
+  const { exit, stderr } = nodes[brought.indexOf(major)] as Ran;
   context.skip(exit !== 0, `npm does not bring Node ${major}: ${stderr.trim()}`);
   return join(folderOfNode(major), 'node_modules', binaries, 'bin');
 }
 
-test("the README's program runs in a project that depends on the tarball", async (context) => {
-  skipWhereUnreachable(inProject, context);
+test("the README's program runs in a project that depends on the tarball", {
+  timeout: 60_000,
+}, async (context) => {
+  needsInstall(context);
   expect(inProject).toMatchObject({ exit: 0 });
   const rest = `
 console.log((await client.publisher.get({ publisherId: 'my-team' })).name);
@@ -158,7 +161,7 @@ test.for([
 ] as const)(
   'its types are found there, and are strict, where modules are resolved as by %s',
   async ([moduleResolution, module], context) => {
-    skipWhereUnreachable(inProject, context);
+    needsInstall(context);
     const rest = `
 const { name }: { name?: string } = await client.publisher.get({ publisherId: 'my-team' });
 // @ts-expect-error: not a name

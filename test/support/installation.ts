@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import type { TestContext } from 'vitest';
 import type { Ran } from './cli.js';
 
 /** What `npm pack` made, and of what. */
@@ -37,18 +37,20 @@ export function npm(argv: readonly string[], cwd: string): Promise<Ran> {
 
 /** Installs packages for the project in a folder. */
 export function install(packages: readonly string[], folder: string, ...flags: string[]): Promise<Ran> {
-  const quick = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=1'];
+  const quick = ['--prefer-offline', '--no-audit', '--no-fund'];
   return npm(['install', ...quick, ...flags, '--prefix', folder, ...packages], folder);
 }
 
-const unreachable =
-  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|E?TIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/;
-
-/** Where no registry could be reached, the test says so and is skipped. */
-export function skipWhereUnreachable({ exit, stderr }: Ran, { skip }: TestContext): void {
-  const why = exit === 0 ? undefined : unreachable.exec(stderr)?.[0];
-  skip(why !== undefined, `npm cannot reach a registry (${why})`);
+/** Why npm cannot install anything here and now, if so. Asked first: an install without a network gives up only after minutes. */
+export async function whyUnreachable(): Promise<string | undefined> {
+  const argv = ['view', 'npm', 'name', '--fetch-retries=0', '--fetch-timeout=15000'];
+  const { exit, stderr } = await npm(argv, tmpdir());
+  const code = exit === 0 ? undefined : unreachable.exec(stderr)?.[0];
+  return code && `npm cannot reach a registry (${code})`;
 }
+
+const unreachable =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|E?TIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT|network timeout)\b/;
 
 /** Runs a program to its end. */
 export function ran(
