@@ -1,6 +1,7 @@
 import { address, baseUrl, fillPath, type Query } from '../client/url.js';
 import type { Operation } from '../contract/operation.js';
 import { type Invocation, standardPort } from './invocation.js';
+import { recordedUrl } from './local.js';
 import type { Request } from './request.js';
 import { harmless, json } from './text.js';
 
@@ -31,9 +32,9 @@ export interface PrintedRequest {
 
 /** Prints a request, secrets masked. */
 export async function printRequest(invocation: Invocation, request: PrintedRequest): Promise<void> {
-  const { output, target } = invocation;
+  const { output, target, folders } = invocation;
   const { method, path, query } = request;
-  const base = baseUrl(target.baseUrl ?? `http://127.0.0.1:${standardPort}`);
+  const base = baseUrl(target.baseUrl ?? recordedUrl(folders.data) ?? `http://127.0.0.1:${standardPort}`);
   const url = address(base, path, query).href;
   const body = request.body === undefined ? undefined : masked(request.body);
   if (output.mode.json) return output.answer({ method, url, ...(body !== undefined && { body }) });

@@ -1,5 +1,6 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../client/errors.js';
 import { errorCodes } from '../contract/errors.js';
+import { PackError } from '../pack/problem.js';
 import { exitCodes, Failure } from './failure.js';
 import { invalid } from './request.js';
 
@@ -19,6 +20,9 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof ClientError) {
     return new Failure(error.message, { code: error.code, exit: exitCodes.unreachable });
+  }
+  if (error instanceof PackError) {
+    return new Failure(error.message, { code: 'invalid_pack', exit: exitCodes.usage });
   }
   return ofSystem(error as NodeJS.ErrnoException);
 }
@@ -64,15 +68,23 @@ const systemErrors: Record<string, string> = {
   ENOSPC: 'The disk is full',
   EDQUOT: 'The disk quota is used up',
   EMFILE: 'Too many files are open',
+  EEXIST: 'Something else is there already',
+  EADDRNOTAVAIL: 'That address is not one of this machine',
 };
 
 function ofSystem(error: NodeJS.ErrnoException): Failure {
   const sentence = error.code && systemErrors[error.code];
   if (sentence) {
-    const exit = error.code === 'ENOENT' || error.code === 'ENOTDIR' ? exitCodes.usage : exitCodes.unexpected;
-    return new Failure(`${sentence}${error.path ? `: ${error.path}` : ''}.`, {
+    // A full disk is nobody's wrong usage, and no bug either.
+    const exit = ['ENOSPC', 'EDQUOT', 'EMFILE'].includes(error.code as string)
+      ? exitCodes.unexpected
+      : exitCodes.usage;
+    const isOwnFolder = error.code !== 'ENOENT' && /[/\\]regen([/\\]|$)/.test(error.path ?? '');
+    const place = error.path ?? (error as { address?: string }).address;
+    return new Failure(`${sentence}${place ? `: ${place}` : ''}.`, {
       code: error.code as string,
       exit,
+      ...(isOwnFolder && { hint: 'XDG_DATA_HOME, XDG_STATE_HOME and XDG_CONFIG_HOME choose other folders.' }),
     });
   }
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -113,10 +113,12 @@ export class Invocation {
 
   // A job that was given tokens but no address meant some service, and surely not one made on the spot.
   #refuseMistake(target: Target): void {
-    const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => this.system.env[name]);
+    // Set but empty is what a job sees of a secret that it was not given.
+    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'];
+    const given = names.find((name) => this.system.env[name] !== undefined);
     if (!given || isNamed(target) || !this.changes) return;
     throw usage(
-      `${given} is set, but no service is named.`,
+      `${given} is set${this.system.env[given] === '' ? ', but empty' : ''}, and no service is named.`,
       'Set REGEN_BASE_URL to the service it belongs to, or use --profile local for the embedded one.',
     );
   }
@@ -167,17 +169,27 @@ export class Invocation {
 
   /** A client that is closed when the command ends. */
   async connect(baseUrl: string, token?: string): Promise<Client> {
-    const caFile = this.settings.get('ca_file')?.value;
+    const ca = this.#certificates();
     const client = createClient({
       baseUrl,
       ...(token !== undefined && { token }),
       userAgent: `regen-cli/${version}`,
       env: this.system.env,
-      ...(caFile && { ca: readFileSync(resolve(this.system.cwd, caFile), 'utf8') }),
+      ...(ca && { ca }),
       ...(this.flags.verbose && { trace: (event: Trace) => void this.output.note(traceLine(event)) }),
     });
     this.#clients.push(client);
     return client;
+  }
+
+  #certificates(): string | undefined {
+    const setting = this.settings.get('ca_file');
+    if (!setting) return undefined;
+    try {
+      return readFileSync(resolve(this.system.cwd, setting.value), 'utf8');
+    } catch (error) {
+      throw usage(`The certificates of ${setting.source} cannot be read: ${(error as Error).message}.`);
+    }
   }
 
   async close(): Promise<void> {

@@ -35,6 +35,12 @@ export async function findLocal(folder: string, connect: ConnectTo): Promise<Loc
   return (await proves(record.url, ownerToken, connect)) ? { ...record, ownerToken } : undefined;
 }
 
+/** Where the service of a folder says it listens, unproved: for showing, never for sending. */
+export function recordedUrl(folder: string): string | undefined {
+  const written = readPrivateFile(join(folder, 'service.json'));
+  return written ? parse(written)?.url : undefined;
+}
+
 function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   try {
     const { url, pid, version, instance } = JSON.parse(text);

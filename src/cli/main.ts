@@ -1,7 +1,7 @@
-import type { CommandTree } from './command.js';
+import type { Command, CommandTree } from './command.js';
 import tree from './commands.generated.json' with { type: 'json' };
-import { exitCodes, type Failure } from './failure.js';
-import type { Invocation } from './invocation.js';
+import { exitCodes, type Failure, usage } from './failure.js';
+import type { ArgumentValues, Invocation } from './invocation.js';
 import { Output } from './output.js';
 import { parse } from './program.js';
 import { runnerOf } from './runners.js';
@@ -33,6 +33,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
     output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
     const { Invocation } = await import('./invocation.js');
     invocation = new Invocation({ system, command, args, flags, output, signal: interruption.signal });
+    requireArguments(command, args);
     const run = await runnerOf(command.module);
     return (await run(invocation)) ?? exitCodes.done;
   } catch (error) {
@@ -47,6 +48,19 @@ export async function main(argv: readonly string[], system: System): Promise<num
     await invocation?.close();
     interruption.stop();
   }
+}
+
+/** Positionals that are part of no request; those that are, the request's own check names with all else. */
+function requireArguments(command: Command, args: ArgumentValues): void {
+  const missing = command.arguments.filter(
+    ({ name, required, target }) => required && !target && args[name] === undefined,
+  );
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => `<${name}>`).join(', ');
+  throw usage(
+    `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
+    `See: regen ${command.words.join(' ')} --help`,
+  );
 }
 
 /** The first signal aborts what runs; a second one ends the process. */

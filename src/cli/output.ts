@@ -50,8 +50,8 @@ export class Output {
     const { terminal, paint } = await this.#out;
     const names = columns ?? [...new Set(items.flatMap((item) => fieldsOf(item).map(([name]) => name)))];
     const rows = items.map((item) => names.map((name) => cell(at(item, name))));
-    if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
     if (items.length === 0) return this.note('Nothing to list.');
+    if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
     const header = names.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
     await this.#lines(await aligned([header, ...rows.map((row) => row.map(oneLine))]));
   }
@@ -92,7 +92,9 @@ export class Output {
     }
     const { paint } = await this.#err;
     await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
-    for (const { path, message } of details ?? []) {
+    // One thing that is wrong is the message already.
+    const more = (details ?? []).filter(({ message }) => !failure.message.includes(message));
+    for (const { path, message } of more) {
       await this.#say(`  ${paint.bold(oneLine(path))} ${oneLine(message)}`);
     }
     if (hint) await this.#say(`${paint.dim('hint:')} ${oneLine(hint)}`);

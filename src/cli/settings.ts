@@ -28,7 +28,8 @@ export class Settings {
   readonly #env: System['env'];
 
   constructor(system: System, mended: Mended) {
-    this.store = new Store(join(folders(system).config, 'config.json'), mended);
+    // Without its profiles a command would go to another service.
+    this.store = new Store(join(folders(system).config, 'config.json'), mended, false);
     this.#env = system.env;
   }
 

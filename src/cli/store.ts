@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { readPrivateFile } from '../disk/private-file.js';
+import { usage } from './failure.js';
 
 type Values = Record<string, unknown>;
 
@@ -15,9 +16,11 @@ const waitMs = 20_000;
  * under a lock, because conf by itself loses concurrent writes.
  */
 export class Store {
+  /** @param beginAnew `false`: a file that cannot be read is an error, because going on without it would do harm */
   constructor(
     readonly path: string,
     readonly mended: Mended,
+    readonly beginAnew = true,
   ) {}
 
   read(): Values {
@@ -29,6 +32,8 @@ export class Store {
       const values: unknown = JSON.parse(text);
       if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values;
     } catch {}
+    if (!this.beginAnew)
+      throw usage(`${this.path} is not valid JSON.`, 'Mend it, or remove it to begin anew.');
     this.#setAside();
     return {};
   }

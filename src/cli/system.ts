@@ -37,8 +37,9 @@ export interface System {
 export function system(entry: string): System {
   // A reader that went away, as `head` does, is no failure of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+    if (error.code === 'EPIPE') process.exit(0);
+    process.stderr.write(`error: The answer could not be written: ${error.message}.\n`);
+    process.exit(1);
   });
   return {
     stdin: process.stdin,

@@ -102,7 +102,8 @@ export async function download(http: Http, url: string, options: DownloadOptions
     await ended;
   } catch (error) {
     to.destroy();
-    throw error;
+    // A target that cannot be opened fails the next write with a word that explains nothing.
+    throw to.errored ?? error;
   }
   return { bytes: progress.bytes, headers: progress.first?.headers ?? {} };
 }

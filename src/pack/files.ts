@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { trackedFiles } from './git.js';
+import { trackedFiles, untrackedFiles } from './git.js';
 import { collisions, pathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
 import { type FileMode, fileMode, sortedByPath } from './tree.js';
@@ -25,6 +25,8 @@ export interface ChosenFiles {
   readonly problems: readonly PackProblem[];
   /** `git`: what git tracks; `folder`: everything that no ignore file names. */
   readonly source: 'git' | 'folder';
+  /** What lies in a checkout, is not packed, and was perhaps forgotten: git neither tracks nor ignores it. */
+  readonly untracked: readonly string[];
 }
 
 /**
@@ -59,16 +61,18 @@ export async function chooseFiles(folder: string, includes: readonly string[] = 
   }
   for (const { path, with: other, kind } of collisions(files.map((file) => file.path)))
     problems.push({ where: path, message: collisionMessage[kind](other) });
-  if (
-    tracked &&
-    !files.some((file) => file.path === 'pyproject.toml') &&
-    (await exists(root, 'pyproject.toml'))
-  )
+  if (!files.some((file) => file.path === 'pyproject.toml') && (await exists(root, 'pyproject.toml')))
     problems.push({
       where: 'pyproject.toml',
-      message: 'would be missing from the archive: add it to git, and do not ignore it',
+      message: `would be missing from the archive: ${tracked ? 'add it to git, and ' : ''}do not ignore it`,
     });
-  return { files: sortedByPath(files), problems, source: tracked ? 'git' : 'folder' };
+  const untracked = tracked ? await untrackedFiles(root) : [];
+  return {
+    files: sortedByPath(files),
+    problems,
+    source: tracked ? 'git' : 'folder',
+    untracked: untracked.filter((path) => !chosen.has(path)),
+  };
 }
 
 const collisionMessage = {

@@ -18,6 +18,14 @@ export async function trackedFiles(folder: string): Promise<string[] | undefined
   return [...new Set(listing.split('\0').slice(0, -1))];
 }
 
+/** Files below a folder that git neither tracks nor ignores; empty where git does not say. */
+export async function untrackedFiles(folder: string): Promise<string[]> {
+  const listing = await git(folder, ['ls-files', '-z', '--others', '--exclude-standard']).catch(
+    () => undefined,
+  );
+  return (listing ?? '').split('\0').slice(0, -1);
+}
+
 /** Where a checkout came from: the address of its remote `origin`, else of any. `undefined` where git does not say. */
 export async function remoteUrl(folder: string): Promise<string | undefined> {
   const listing = await git(folder, ['remote', '--verbose']).catch(() => undefined);

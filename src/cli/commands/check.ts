@@ -7,6 +7,7 @@ import { exitCodes } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { Progress } from '../progress.js';
 import { buildArchive } from '../publish/build.js';
+import { warnOfGaps } from '../publish/findings.js';
 import { type Pack, readPack } from '../publish/pack.js';
 import { bytes } from '../text.js';
 
@@ -24,6 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
     ]);
     progress.end();
     const answer = answerOf(pack, report);
+    await warnOfGaps(invocation, report);
     if (output.mode.json) await output.answer(answer);
     else await output.answer(rowsOf(report, answer.verdict), command.shape);
     await output.note(`${pack.files.length} files, ${bytes(pack.size)}; nothing was sent.`);

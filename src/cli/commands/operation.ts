@@ -3,6 +3,7 @@ import { contract } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import { bodyFlag } from '../body.js';
 import { printDryRun } from '../dry-run.js';
+import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { checkRequest, ignoredFields, type Request, requestOf } from '../request.js';
 
@@ -15,6 +16,9 @@ export async function run(invocation: Invocation): Promise<void> {
   checkRequest(operation, command, request, body !== undefined);
   for (const name of ignoredFields(operation, body)) {
     await output.warn(`The service does not take '${name}'; it will be ignored.`);
+  }
+  if (operation.method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
+    throw usage('There is nothing to change.', `See: regen ${command.words.join(' ')} --help`);
   }
   if (flags['dry-run']) return printDryRun(invocation, operation, request);
   await call(invocation, operation, request);
@@ -34,11 +38,11 @@ export async function call(invocation: Invocation, operation: Operation, request
     const input = { ...request.params, ...query, ...(operation.body && { body: request.body ?? {} }) };
     return (await client.request(operation, input as never, { signal })).data as object;
   };
-  if (!flags.all)
-    return output.answer(
-      (await send(request.query)) ?? (operation.status === 204 ? undefined : {}),
-      command.shape,
-    );
+  if (!flags.all) {
+    const answer = await send(request.query);
+    await output.answer(answer ?? (operation.status === 204 ? undefined : {}), command.shape);
+    return sayMore(invocation, answer);
+  }
   const read = (page: number) => send({ ...largestPages(operation), ...request.query, page });
   const first = typeof request.query.page === 'number' ? request.query.page : 1;
   if (output.mode.ndjson) {
@@ -48,6 +52,13 @@ export async function call(invocation: Invocation, operation: Operation, request
   const all: object[] = [];
   for await (const page of pages(read, first)) all.push(page);
   await output.answer(merged(all), command.shape);
+}
+
+async function sayMore({ output }: Invocation, answer: object | undefined): Promise<void> {
+  const { page, totalPages } = (answer ?? {}) as { page?: number; totalPages?: number };
+  if (page !== undefined && totalPages !== undefined && page < totalPages) {
+    await output.note(`Page ${page} of ${totalPages}; --all reads every page.`);
+  }
 }
 
 function largestPages(operation: Operation): Record<string, number> {

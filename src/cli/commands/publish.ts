@@ -138,6 +138,7 @@ async function settled(
 ): Promise<NodeVersion> {
   const { signal, output, flags } = invocation;
   if (flags.wait === false) return uploaded;
+  invocation.resumeHint = `It is uploaded, and the registry goes on. Look with: regen version bulk ${subject.nodeId}@${subject.version}`;
   await progress.stage('Waiting for the registry to check it');
   try {
     const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {

@@ -25,5 +25,17 @@ export async function checkCode(invocation: Invocation, pack: Pack, progress: Pr
       hint: 'Mend it, or let the registry decide with --allow-findings.',
     });
   }
+  await warnOfGaps(invocation, report);
   return report;
+}
+
+/** What is no obstacle, but seldom what the author meant. */
+export async function warnOfGaps({ output }: Pick<Invocation, 'output'>, report: CodeReport): Promise<void> {
+  const { nodes, unresolved, unreadable } = report;
+  if (nodes.length === 0 && unresolved.length === 0) {
+    await output.warn(
+      'No node definition was found; is __init__.py packed, and does it name NODE_CLASS_MAPPINGS?',
+    );
+  }
+  for (const { file, line, message } of unreadable) await output.warn(`${file}:${line} ${message}.`);
 }

@@ -29,9 +29,18 @@ export async function readPack(invocation: Invocation): Promise<Pack> {
   if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
-  const { files } = soundFiles(await chooseFiles(folder, manifest.includes));
+  const { files, untracked } = soundFiles(await chooseFiles(folder, manifest.includes));
+  if (untracked.length > 0) {
+    await output.warn(`Not packed, because git does not track them: ${listed(untracked)}.`);
+  }
   if (!flags['allow-secrets']) await refuseSecrets(files);
   return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
+}
+
+/** The first few of many. */
+function listed(paths: readonly string[]): string {
+  const more = paths.length - 5;
+  return `${paths.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function soundFiles(chosen: ChosenFiles): ChosenFiles {
