@@ -322,7 +322,7 @@ _regen_facts() {
       esac
       ;;
     'node delete')
-      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:publisher live:node'
       case $2 in
         --base-url) hint=text ;;
@@ -441,7 +441,7 @@ _regen_facts() {
       esac
       ;;
     'publisher member remove')
-      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:publisher text'
       case $2 in
         --base-url) hint=text ;;
@@ -487,7 +487,7 @@ _regen_facts() {
       esac
       ;;
     'publisher token revoke')
-      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:publisher text'
       case $2 in
         --base-url) hint=text ;;
@@ -554,7 +554,7 @@ _regen_facts() {
       esac
       ;;
     'version delete')
-      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:publisher live:node live:version'
       case $2 in
         --base-url) hint=text ;;

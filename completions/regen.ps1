@@ -252,7 +252,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
     }
     'node delete' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--yes' = 'Do not ask before what cannot be undone'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @('live:publisher', 'live:node')
     }
@@ -330,7 +330,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
     }
     'publisher member remove' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--yes' = 'Do not ask before what cannot be undone'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @('live:publisher', 'text')
     }
@@ -360,7 +360,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
     }
     'publisher token revoke' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--yes' = 'Do not ask before what cannot be undone'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @('live:publisher', 'text')
     }
@@ -414,7 +414,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
     }
     'version delete' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--yes' = 'Do not ask before what cannot be undone'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @('live:publisher', 'live:node', 'live:version')
     }

@@ -63,6 +63,8 @@ export interface Command {
   readonly takes: readonly ('service' | 'list')[];
   /** It changes something on the service: `--dry-run` is offered, and the service is named after it. */
   readonly changes?: boolean;
+  /** What a person is asked before it runs; `<name>` stands for a positional. */
+  readonly confirm?: string;
   /** Not listed in help. */
   readonly hidden?: boolean;
 }

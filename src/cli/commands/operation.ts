@@ -2,6 +2,7 @@ import { itemsOf, pages } from '../../client/pages.js';
 import { contract } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import { bodyFlag } from '../body.js';
+import { confirmed } from '../confirm.js';
 import { printDryRun } from '../dry-run.js';
 import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
@@ -21,6 +22,7 @@ export async function run(invocation: Invocation): Promise<void> {
     throw usage('There is nothing to change.', `See: regen ${command.words.join(' ')} --help`);
   }
   if (flags['dry-run']) return printDryRun(invocation, operation, request);
+  await confirmed(invocation);
   await call(invocation, operation, request);
   if (command.changes) await invocation.sayWhere();
 }

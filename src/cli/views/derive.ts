@@ -62,6 +62,7 @@ function commandOf(view: View): Command {
       ...(paged ? [{ name: 'all', description: 'Read every page' }] : []),
       ...(operation?.body && !isRead(view) && !view.fixed ? [bodyFlag] : []),
       ...(changes ? [dryRunFlag] : []),
+      ...(view.confirm ? [yesFlag] : []),
     ],
     examples: view.examples ?? [],
     ...(view.operation && { operation: view.operation }),
@@ -70,6 +71,7 @@ function commandOf(view: View): Command {
     ...(view.shape && { shape: view.shape }),
     takes: [...(view.local ? [] : ['service' as const]), ...(view.shape?.columns ? ['list' as const] : [])],
     ...(changes && { changes }),
+    ...(view.confirm && { confirm: view.confirm }),
     ...(view.hidden && { hidden: true }),
   };
 }
@@ -88,6 +90,12 @@ const bodyFlag: Flag = {
 const dryRunFlag: Flag = {
   name: 'dry-run',
   description: 'Print the request, secrets masked, and send nothing',
+};
+
+const yesFlag: Flag = {
+  name: 'yes',
+  short: 'y',
+  description: 'Do not ask before what cannot be undone',
 };
 
 function operationOf(name: OperationName): Operation {

@@ -44,5 +44,10 @@ export const nodeViews: readonly View[] = [
   },
   { usage: 'node search [search]', operation: 'node.search', shape, examples: ['regen node search relight'] },
   { usage: 'node update <publisherId> <nodeId>', operation: 'node.update', hide: ['id'] },
-  { usage: 'node delete <publisherId> <nodeId>', operation: 'node.delete' },
+  {
+    usage: 'node delete <publisherId> <nodeId>',
+    operation: 'node.delete',
+    confirm:
+      'Delete the node <nodeId> of <publisherId> with all its versions? Its id is not given out again.',
+  },
 ];

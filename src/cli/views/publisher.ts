@@ -31,7 +31,11 @@ export const publisherViews: readonly View[] = [
     operation: 'publisher.token.list',
     shape: { columns: ['id', 'name', 'token', 'created_at', 'expires_at', 'last_used_at'] },
   },
-  { usage: 'publisher token revoke <publisherId> <tokenId>', operation: 'publisher.token.revoke' },
+  {
+    usage: 'publisher token revoke <publisherId> <tokenId>',
+    operation: 'publisher.token.revoke',
+    confirm: 'Revoke the token <tokenId> of <publisherId>? Whatever publishes with it needs a new one.',
+  },
   {
     usage: 'publisher member add <publisherId> [email]',
     operation: 'publisher.member.add',
@@ -43,5 +47,9 @@ export const publisherViews: readonly View[] = [
     shape: { columns: ['user.id', 'user.email', 'user.name', 'role'] },
   },
   { usage: 'publisher member set <publisherId> <userId>', operation: 'publisher.member.set' },
-  { usage: 'publisher member remove <publisherId> <userId>', operation: 'publisher.member.remove' },
+  {
+    usage: 'publisher member remove <publisherId> <userId>',
+    operation: 'publisher.member.remove',
+    confirm: 'Remove the member <userId> from <publisherId>?',
+  },
 ];

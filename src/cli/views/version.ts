@@ -95,6 +95,7 @@ export const versionViews: readonly View[] = [
     usage: 'version delete <publisherId> <nodeId> <versionId>',
     operation: 'version.delete',
     explain: { versionId: "The version's id, or its number" },
+    confirm: 'Delete the version <versionId> of <nodeId>? Its number is not given out again.',
   },
   {
     usage: 'version history <publisherId> <nodeId> <versionId>',

@@ -22,6 +22,8 @@ export interface View {
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;
+  /** For what cannot be undone: the question to a person, `<nodeId>` standing for what was typed. `--yes` answers it. */
+  readonly confirm?: string;
   /** It talks to no service. */
   readonly local?: true;
   readonly hidden?: boolean;
