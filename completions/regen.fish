@@ -830,7 +830,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version pack'
             set flags --list --output --force --allow-secrets --json --ndjson --quiet --no-input --no-color --help
-            set flag_texts 'Write nothing; list each file with its size in bytes' 'Where to write it (default <node>-<version>.zip)' 'Write over an existing file' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Write nothing; list each file with its size in bytes' 'File or folder/ to write it to (default <node>-<version>.zip)' 'Write over an existing file' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
             set arguments 'folder'
             switch $argv[2]
                 case --output -o

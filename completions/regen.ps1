@@ -450,7 +450,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
     }
     'version pack' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--list' = 'Write nothing; list each file with its size in bytes'; '--output' = 'Where to write it (default <node>-<version>.zip)'; '--force' = 'Write over an existing file'; '--allow-secrets' = 'Pack files that look like secrets all the same'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      flags = [ordered]@{ '--list' = 'Write nothing; list each file with its size in bytes'; '--output' = 'File or folder/ to write it to (default <node>-<version>.zip)'; '--force' = 'Write over an existing file'; '--allow-secrets' = 'Pack files that look like secrets all the same'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--help' = 'Show help' }
       values = @('--output file', '-o file')
       arguments = @('folder')
     }

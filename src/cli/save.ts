@@ -7,8 +7,10 @@ import { exitCodes, Failure, usage } from './failure.js';
 /**
  * The path that `--output <path|dir/>` means.
  * @param name what the file is called where the flag names no file; it may come from a service
+ * @throws Failure for `-`
  */
 export function outputPath(cwd: string, output: string | undefined, name: string): string {
+  if (output === '-') throw usage('An archive is saved in a file, not printed.', 'Name a file or a folder/.');
   if (output === undefined) return join(cwd, harmlessName(name));
   const path = resolve(cwd, output);
   return /[/\\]$/.test(output) || isFolder(path) ? join(path, harmlessName(name)) : path;

@@ -36,13 +36,20 @@ export interface ChosenFiles {
  * A link to a file inside the pack is packed as that file, so that it unpacks on every system; any other link is a problem.
  *
  * @param includes files, folders or patterns as in .gitignore, from the pack's root, packed even if ignored
+ * @param isProduct tells of paths that were made from the pack; they are packed only if git tracks or `includes` names them
  */
-export async function chooseFiles(folder: string, includes: readonly string[] = []): Promise<ChosenFiles> {
+export async function chooseFiles(
+  folder: string,
+  includes: readonly string[] = [],
+  isProduct: (path: string) => boolean = () => false,
+): Promise<ChosenFiles> {
   const root = await realpath(folder);
   const tracked = await trackedFiles(root);
   const ignored = await ignoreFiles(root);
   const chosen = new Set<string>();
-  for await (const path of tracked ?? walk(root)) if (!ignored.ignores(safePath(path))) chosen.add(path);
+  for await (const path of tracked ?? walk(root)) {
+    if (!ignored.ignores(safePath(path)) && (tracked || !isProduct(path))) chosen.add(path);
+  }
 
   const problems: PackProblem[] = [];
   for (const include of includes) {
@@ -71,7 +78,7 @@ export async function chooseFiles(folder: string, includes: readonly string[] = 
     files: sortedByPath(files),
     problems,
     source: tracked ? 'git' : 'folder',
-    untracked: untracked.filter((path) => !chosen.has(path)),
+    untracked: untracked.filter((path) => !chosen.has(path) && !isProduct(path)),
   };
 }
 

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { Progress } from '../progress.js';
 import { buildArchive } from '../publish/build.js';
 import { readPack } from '../publish/pack.js';
+import { outputPath, save } from '../save.js';
 import { bytes } from '../text.js';
 
 /** Writes the archive that publish would upload, or lists what would be in it. */
@@ -17,19 +15,18 @@ export async function run(invocation: Invocation): Promise<void> {
     await output.answer(listed, command.shape);
     return output.note(`${files.length} files, ${bytes(size)}.`);
   }
-  const target = resolve(
-    system.cwd,
-    invocation.text('output') ?? `${manifest.node.id}-${manifest.version.version}.zip`,
-  );
-  if (existsSync(target) && !flags.force) {
-    throw usage(`${target} exists already.`, 'Choose another with --output, or write over it with --force.');
-  }
+  const name = `${manifest.node.id}-${manifest.version.version}.zip`;
+  const path = outputPath(system.cwd, invocation.text('output'), name);
   const progress = new Progress(output);
+  let answer: object | undefined;
   try {
-    await progress.stage(`Packing ${files.length} files, ${bytes(size)}`);
-    const archive = await buildArchive(invocation, pack, target, progress);
+    await save(path, flags.force === true, async (temporary) => {
+      await progress.stage(`Packing ${files.length} files, ${bytes(size)}`);
+      const archive = await buildArchive(invocation, pack, temporary, progress);
+      answer = { path, files: archive.entries, ...pick(archive) };
+    });
     progress.end();
-    await output.answer({ path: target, files: archive.entries, ...pick(archive) }, { only: 'path' });
+    await output.answer(answer, { only: 'path' });
   } finally {
     progress.end();
   }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { valid } from 'semver';
 import { limits } from '../../contract/limits.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
 import { type Manifest, readManifest } from '../../pack/manifest.js';
@@ -29,12 +30,21 @@ export async function readPack(invocation: Invocation): Promise<Pack> {
   if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
-  const { files, untracked } = soundFiles(await chooseFiles(folder, manifest.includes));
+  const { files, untracked } = soundFiles(
+    await chooseFiles(folder, manifest.includes, isArchiveOf(manifest.node.id)),
+  );
   if (untracked.length > 0) {
     await output.warn(`Not packed, because git does not track them: ${listed(untracked)}.`);
   }
   if (!flags['allow-secrets']) await refuseSecrets(files);
   return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
+}
+
+/** The archives that `version pack` left at the pack's root. */
+function isArchiveOf(nodeId: string): (path: string) => boolean {
+  const start = `${nodeId}-`;
+  return (path) =>
+    path.startsWith(start) && path.endsWith('.zip') && valid(path.slice(start.length, -4)) !== null;
 }
 
 /** The first few of many. */

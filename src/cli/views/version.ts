@@ -54,7 +54,7 @@ export const versionViews: readonly View[] = [
         name: 'output',
         short: 'o',
         value: 'path',
-        description: 'Where to write it (default <node>-<version>.zip)',
+        description: 'File or folder/ to write it to (default <node>-<version>.zip)',
       },
       { name: 'force', description: 'Write over an existing file' },
       allowSecrets,
