@@ -62,6 +62,8 @@ export type NetworkCode =
 /** No whole answer came. */
 export class NetworkError extends ClientError {
   override readonly name = 'NetworkError';
+  /** The address of the proxy, without its credential, where the proxy could not be reached. */
+  readonly proxy: string | undefined;
   /**
    * @param sent whether the request reached the service: `true` (it began to answer), `false` (surely not),
    *   `'unknown'` (it may have, and may have been carried out).
@@ -70,9 +72,10 @@ export class NetworkError extends ClientError {
     readonly code: NetworkCode,
     message: string,
     readonly sent: boolean | 'unknown',
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly proxy?: string | undefined },
   ) {
     super(message, options);
+    this.proxy = options?.proxy;
   }
 }
 

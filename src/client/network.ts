@@ -33,13 +33,31 @@ const sentences: Record<NetworkCode, (host: string) => string> = {
   failed: (host) => `The request to ${host} failed.`,
 };
 
+const unreachableProxy: Partial<Record<NetworkCode, string>> = {
+  refused: 'nothing listens there',
+  dns: 'its name cannot be found',
+  unreachable: 'it cannot be reached from this network',
+  timeout: 'it did not answer in time',
+};
+
 /**
  * Says in words why no answer came.
  * @param origin who was asked; no path, because a path or query may be a secret
+ * @param proxy the proxy that all connections go to, without its credential
  */
-export function networkError(cause: unknown, origin: string, sent: boolean | 'unknown'): NetworkError {
+export function networkError(
+  cause: unknown,
+  origin: string,
+  sent: boolean | 'unknown',
+  proxy?: string,
+): NetworkError {
   const root = rootOf(cause);
   const code = codeOf(root);
+  const unreachable = proxy !== undefined && sent === false && unreachableProxy[code];
+  if (unreachable) {
+    const message = `The proxy ${proxy} on the way to ${origin} does not work: ${unreachable}. Is HTTP_PROXY or HTTPS_PROXY right?`;
+    return new NetworkError(code, message, sent, { cause, proxy });
+  }
   const why = code === 'tls' || code === 'failed' || code === 'proxy' ? ` (${root.message})` : '';
   return new NetworkError(code, sentences[code](origin) + why, sent, { cause });
 }

@@ -54,7 +54,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     async exchange(exchange) {
       if (closed) throw new NetworkError('failed', 'The client was closed.', false);
       loading ??= connect(options);
-      const { request, dispatcherFor } = await loading;
+      const { request, dispatcherFor, proxyOf } = await loading;
       exchange.signal?.throwIfAborted();
 
       let sent: boolean | 'unknown' = false;
@@ -62,7 +62,9 @@ export function createTransport(options: TransportOptions = {}): Transport {
       const inWords = (error: unknown) => {
         if (exchange.signal?.aborted) return exchange.signal.reason;
         const { origin } = exchange.url;
-        return limit.signal.aborted ? limit.error(origin, sent) : networkError(error, origin, sent);
+        return limit.signal.aborted
+          ? limit.error(origin, sent)
+          : networkError(error, origin, sent, proxyOf(exchange.url, error));
       };
       const dispatcher = dispatcherFor(exchange.url).compose(
         whenStarted(() => {
@@ -194,18 +196,27 @@ class Limit {
 interface Connections {
   readonly request: typeof import('undici').request;
   dispatcherFor(url: URL): Dispatcher;
+  /** The proxy that failed, without its credential; none where a connection past it did. */
+  proxyOf(url: URL, error: unknown): string | undefined;
   close(): Promise<void>;
 }
 
 async function connect({ env = {}, ca }: TransportOptions): Promise<Connections> {
-  const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+  const { Agent, EnvHttpProxyAgent, buildConnector, request } = await import('undici');
   const trust = ca === undefined ? {} : { ca: [...(await builtInCertificates()), await certificates(ca)] };
   const direct = new Agent({ connect: trust });
   const httpProxy = proxyFrom(env, 'http_proxy');
   const httpsProxy = proxyFrom(env, 'https_proxy');
   if (!httpProxy && !httpsProxy) {
-    return { request, dispatcherFor: () => direct, close: () => direct.destroy() };
+    return {
+      request,
+      dispatcherFor: () => direct,
+      proxyOf: () => undefined,
+      close: () => direct.destroy(),
+    };
   }
+  const past = new WeakSet<object>();
+  const connectPast = buildConnector(trust);
   const proxied = new EnvHttpProxyAgent({
     // Empty rather than absent: undici would look into the process's environment itself.
     httpProxy,
@@ -213,13 +224,26 @@ async function connect({ env = {}, ca }: TransportOptions): Promise<Connections>
     noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
     // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does it.
     proxyTunnel: false,
-    connect: trust,
+    // Used for the hosts of NO_PROXY alone.
+    connect: (options, callback) =>
+      connectPast(options, (...[error, socket]) => {
+        if (!error) return callback(null, socket);
+        past.add(error);
+        callback(error, null);
+      }),
     requestTls: trust,
     proxyTls: trust,
   });
   return {
     request,
     dispatcherFor: (url) => (isLoopback(url.hostname) ? direct : proxied),
+    proxyOf: (url, error) => {
+      if (isLoopback(url.hostname) || past.has(error as object)) return undefined;
+      const { protocol, host } = new URL(
+        (url.protocol === 'https:' && httpsProxy) || httpProxy || httpsProxy,
+      );
+      return `${protocol}//${host}`;
+    },
     close: async () => void (await Promise.all([direct.destroy(), proxied.destroy()])),
   };
 }

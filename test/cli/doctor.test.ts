@@ -77,6 +77,39 @@ test('tells of a service that is up and not ready', async () => {
   expect(of('service').detail).toContain('not ready');
 });
 
+test('takes no other web server for the service', async () => {
+  const server = createServer((_, response) => response.writeHead(200).end('<h1>It works</h1>'));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { exit, of } = await doctor({ env: { REGEN_BASE_URL: url } });
+  expect([exit, of('service').status]).toEqual([7, 'fail']);
+  expect(of('service')).toMatchObject({
+    detail: expect.stringContaining('not as a registry does'),
+    advice: expect.stringContaining('something else listens there'),
+  });
+});
+
+test('takes a registry without our extensions for well', async () => {
+  const server = createServer(({ url }, response) =>
+    url?.startsWith('/nodes') ? response.end('{"nodes":[]}') : response.writeHead(404).end('{}'),
+  );
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect((await doctor({ env: { REGEN_BASE_URL: url } })).of('service').status).toBe('ok');
+});
+
+test('blames a proxy that is not there, not the service behind it', async () => {
+  const env = { REGEN_BASE_URL: 'http://registry.example', HTTP_PROXY: 'http://127.0.0.1:9' };
+  const { exit, of } = await doctor({ env });
+  expect(exit).toBe(7);
+  expect(of('service')).toMatchObject({
+    detail: expect.stringContaining('The proxy http://127.0.0.1:9'),
+    advice: expect.stringContaining('NO_PROXY'),
+  });
+});
+
 test('warns of a clock more than a minute off', () => {
   const now = Date.parse('2026-01-01T00:05:00Z');
   expect(checkClock('Thu, 01 Jan 2026 00:04:01 GMT', now).status).toBe('ok');

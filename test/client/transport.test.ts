@@ -107,6 +107,23 @@ describe('a proxy of the environment', () => {
     expect(await failure(client.user.me())).toMatchObject({ code: 'refused', sent: false });
   });
 
+  it.each(['http', 'https'])(
+    'that is not there is blamed, not the %s service, without its password',
+    async (scheme) => {
+      const address = 'http://me:secret@127.0.0.1:1';
+      const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
+      const error = await failure(clientOf(`${scheme}://registry.example`, { env }).user.me());
+      expect(error.proxy).toBe('http://127.0.0.1:1');
+      expect(error.message).toBe(
+        `The proxy http://127.0.0.1:1 on the way to ${scheme}://registry.example does not work: nothing listens there. Is HTTP_PROXY or HTTPS_PROXY right?`,
+      );
+      const near = clientOf('http://no-such-host.invalid', {
+        env: { ...env, NO_PROXY: 'no-such-host.invalid' },
+      });
+      expect((await failure(near.user.me())).proxy).toBeUndefined();
+    },
+  );
+
   it('is passed by for hosts of NO_PROXY and for loopback', async () => {
     const service = await serve((_, response) => response.end('{"id":"near"}'));
     const { url, seen } = await proxy(service.url);

@@ -1,4 +1,4 @@
-import { type ClientError, ServiceError } from '../../client/errors.js';
+import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { exitCodes } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { Invocation, Service } from '../invocation.js';
@@ -25,7 +25,10 @@ export async function checkService(invocation: Invocation): Promise<{ url?: stri
     return { url: service.url, findings: [finding, clock, await checkCredential(invocation, service)] };
   } catch (error) {
     const { message } = failureOf(error);
-    const advice = `Check the address (from ${target.source}) and the network.`;
+    const advice =
+      error instanceof NetworkError && error.proxy
+        ? 'Mend or unset the proxy variables, or name the host in NO_PROXY.'
+        : `Check the address (from ${target.source}) and the network.`;
     return { url: service.url, findings: [fail('service', message, exitCodes.unreachable, advice)] };
   }
 }
@@ -70,7 +73,11 @@ async function answers(
     const finding = fail('service', `${place} is not ready`, exitCodes.unreachable, 'Try again in a while.');
     return { date, finding };
   }
-  // A service may lack these extensions; that it answers is what counts.
+  if (!(await isRegistry(get))) {
+    const detail = `${place} answers, but not as a registry does`;
+    const advice = `Check the address (from ${source}): something else listens there.`;
+    return { date, finding: fail('service', detail, exitCodes.unreachable, advice) };
+  }
   const isReady = ready.status === 200 && text.includes('ready') ? ', ready' : '';
   const version = await interfaceVersion(get);
   return {
@@ -79,10 +86,24 @@ async function answers(
   };
 }
 
-async function interfaceVersion(get: (path: string) => ReturnType<Reached['client']['raw']>) {
+type Get = (path: string) => ReturnType<Reached['client']['raw']>;
+
+/** A service may lack our extensions, and then lists its nodes as the contract says. */
+async function isRegistry(get: Get): Promise<boolean> {
+  if ((await jsonOf(get, '/health'))?.status === 'ok') return true;
+  return Array.isArray((await jsonOf(get, '/nodes?limit=1'))?.nodes);
+}
+
+async function interfaceVersion(get: Get): Promise<string | undefined> {
+  const version = (await jsonOf(get, '/openapi.json'))?.info?.version;
+  return typeof version === 'string' ? version : undefined;
+}
+
+async function jsonOf(get: Get, path: string) {
+  const { status, body } = await get(path);
+  const text = await readAll(body);
   try {
-    const { info } = JSON.parse(await readAll((await get('/openapi.json')).body));
-    return typeof info?.version === 'string' ? info.version : undefined;
+    return status === 200 ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }
