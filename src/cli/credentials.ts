@@ -31,7 +31,12 @@ export class CredentialStore {
   }
 
   read(): Credentials {
-    return this.#store.read() as Credentials;
+    const { service, token, publish_tokens } = this.#store.read();
+    return {
+      ...(typeof service === 'string' && { service }),
+      ...(typeof token === 'string' && { token }),
+      publish_tokens: texts(publish_tokens),
+    };
   }
 
   async keepToken(token: string): Promise<void> {
@@ -56,6 +61,13 @@ export class CredentialStore {
   async forget(): Promise<void> {
     await this.#store.change(() => ({}));
   }
+}
+
+/** The entries of an object that are text; a file edited by hand may hold anything. */
+function texts(value: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(value ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }
 
 /** Readable and unique: host and port, then a hash of the whole address. */

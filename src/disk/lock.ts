@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 
@@ -25,8 +25,12 @@ export function takeLock(path: string, waitMs: number): Lock {
     database.exec('begin exclusive');
   } catch (error) {
     database.close();
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
-    throw new LockTimeout(`Another process holds ${path}.`);
+    const { code } = error as { code?: string };
+    if (code === 'SQLITE_BUSY') throw new LockTimeout(`Another process holds ${path}.`);
+    if (code !== 'SQLITE_NOTADB') throw error;
+    // Something else was written into the file; nothing in it is worth keeping.
+    rmSync(path);
+    return takeLock(path, waitMs);
   }
   return { release: () => database.open && database.close() };
 }

@@ -22,7 +22,7 @@ export function readPrivateFile(path: string, onMended?: (path: string) => void)
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw Object.assign(error as NodeJS.ErrnoException, { path });
   }
 }
 

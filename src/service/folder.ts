@@ -30,21 +30,37 @@ export function openFolder(data: string | undefined): DataFolder {
   const lock = lockFolder(path);
   const announcement = join(path, 'service.json');
   let announced: ServiceFile | undefined;
+  let announceAgain: NodeJS.Timeout | undefined;
   return {
     path,
     durable: data !== undefined,
     ownerToken: ownerToken(join(path, 'owner.token')),
     announce: (service) => {
       announced = service;
-      writePrivateFile(announcement, `${JSON.stringify(service)}\n`);
+      announceAgain = keep(announcement, `${JSON.stringify(service)}\n`);
     },
     release: () => {
+      clearInterval(announceAgain);
       if (announced && readServiceFile(path)?.instance === announced.instance)
         rmSync(announcement, { force: true });
       lock.release();
       if (data === undefined) rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+/** Writes a file, and again whenever it was removed or changed: without it nobody finds the service that runs. */
+function keep(path: string, content: string): NodeJS.Timeout {
+  const write = () => writePrivateFile(path, content);
+  write();
+  const check = () => {
+    try {
+      if (readPrivateFile(path) !== content) write();
+    } catch {
+      // A folder that cannot be read or written now may be so again in a moment.
+    }
+  };
+  return setInterval(check, 1_000).unref();
 }
 
 /** @returns undefined where no service announced itself in the folder, or what is there cannot be read as that */

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
+import { serviceForTest } from '../support/service.js';
 
 const folderOf = (home: string) => join(home, '.local', 'share', 'regen');
 const recordOf = (home: string) => JSON.parse(readFileSync(join(folderOf(home), 'service.json'), 'utf8'));
@@ -94,15 +95,12 @@ test('something else on the port: a free one is taken, unless the port was asked
 
 test('a service of another version is drained and replaced', { timeout: 60_000 }, async () => {
   const home = homeWithService();
-  await run(home, ['publisher', 'list']);
-  const before = recordOf(home);
-  writeFileSync(join(folderOf(home), 'service.json'), JSON.stringify({ ...before, version: '0.0.1' }), {
-    mode: 0o600,
-  });
+  const old = await serviceForTest({ data: folderOf(home), version: '0.0.1' });
   const { exit, stderr } = await run(home, ['publisher', 'list']);
   expect(exit).toBe(0);
   expect(stderr).toContain('Started the embedded service');
-  expect(recordOf(home).instance).not.toBe(before.instance);
+  await old.ended;
+  expect(recordOf(home)).not.toMatchObject({ version: '0.0.1' });
 });
 
 test('a service killed with SIGKILL is started again, with everything it acknowledged', {
@@ -114,6 +112,51 @@ test('a service killed with SIGKILL is started again, with everything it acknowl
   const { exit, stdout } = await run(home, ['publisher', 'get', 'kept', '--json']);
   expect(exit).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
+});
+
+test('a service whose record was lost or spoilt is found again', { timeout: 60_000 }, async () => {
+  const home = homeWithService();
+  await run(home, ['publisher', 'list']);
+  const { url } = recordOf(home);
+  rmSync(join(folderOf(home), 'service.json'));
+  expect(JSON.parse((await run(home, ['serve', 'status', '--json'])).stdout)).toMatchObject({ url });
+  writeFileSync(join(folderOf(home), 'service.json'), '{"url": "http');
+  expect(JSON.parse((await run(home, ['auth', 'status', '--json'])).stdout)).toMatchObject({ service: url });
+});
+
+test('a data folder that was lost is begun anew, publisher and token with it', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeWithService();
+  expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
+  await stopEmbedded(home);
+  rmSync(folderOf(home), { recursive: true });
+  expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
+});
+
+test('a listener that answers without end on the recorded port holds nobody up', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeWithService();
+  await run(home, ['publisher', 'list']);
+  await stopEmbedded(home);
+  const endless = createServer((_, answer) => {
+    answer.writeHead(200, { 'content-type': 'application/json' });
+    const more = () => {
+      while (answer.write('x'.repeat(65_536)));
+      answer.once('drain', more);
+    };
+    more();
+  });
+  await new Promise<void>((done) => endless.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    endless.closeAllConnections();
+    endless.close();
+  });
+  const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const record = { url, pid: process.pid, version: '0.1.0', instance: 'x' };
+  writeFileSync(join(folderOf(home), 'service.json'), JSON.stringify(record), { mode: 0o600 });
+  expect(await run(home, ['publisher', 'list', '--json'])).toMatchObject({ exit: 0, stdout: '[]\n' });
 });
 
 test('its environment holds no secrets of the command that started it', { timeout: 60_000 }, async () => {

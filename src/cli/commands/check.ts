@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CodeReport } from '../../pack/code.js';
 import { readCodeApart } from '../../pack/thread.js';
@@ -9,20 +7,22 @@ import { Progress } from '../progress.js';
 import { buildArchive } from '../publish/build.js';
 import { warnOfGaps } from '../publish/findings.js';
 import { type Pack, readPack } from '../publish/pack.js';
+import { withScratch } from '../scratch.js';
 import { bytes } from '../text.js';
 
 /** Holds a pack against everything that publishing and the registry will hold it against; sends nothing. */
 export async function run(invocation: Invocation): Promise<number> {
-  const { output, command } = invocation;
+  const { output, command, system } = invocation;
   const progress = new Progress(output);
-  const scratch = mkdtempSync(join(tmpdir(), 'regen-check-'));
   try {
     const pack = await readPack(invocation);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
-    const [report] = await Promise.all([
-      readCodeApart(pack.files),
-      buildArchive(invocation, pack, join(scratch, 'node.zip'), progress),
-    ]);
+    const [report] = await withScratch(system.now(), (scratch) =>
+      Promise.all([
+        readCodeApart(pack.files),
+        buildArchive(invocation, pack, join(scratch, 'node.zip'), progress),
+      ]),
+    );
     progress.end();
     const answer = answerOf(pack, report);
     await warnOfGaps(invocation, report);
@@ -32,7 +32,6 @@ export async function run(invocation: Invocation): Promise<number> {
     return answer.verdict === active ? exitCodes.done : exitCodes.endedBadly;
   } finally {
     progress.end();
-    rmSync(scratch, { recursive: true, force: true });
   }
 }
 

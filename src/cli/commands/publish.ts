@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
@@ -15,6 +14,7 @@ import { type NodeVersion, readVersion, type Subject } from '../publish/publishe
 import { endedBadly, isSettled, nextStep } from '../publish/state.js';
 import { publishToken } from '../publish/token.js';
 import { isUncertain, publishBody, type Registration, registerAndUpload } from '../publish/upload.js';
+import { withScratch } from '../scratch.js';
 import { readAll } from '../stdin.js';
 import { bytes } from '../text.js';
 import { operationNamed } from './operation.js';
@@ -28,17 +28,17 @@ export async function run(invocation: Invocation): Promise<void> {
   if (flags['dry-run']) return dryRun(invocation, pack, changelog);
   const progress = new Progress(output);
   await checkCode(invocation, pack, progress);
-  const scratch = mkdtempSync(join(tmpdir(), 'regen-publish-'));
   invocation.resumeHint = 'Run the same command again to go on; the version number is not used up.';
   try {
-    const registration = await build(invocation, pack, changelog, scratch, progress);
-    const version = await publish(invocation, registration, timeoutMs, scratch, progress);
+    const version = await withScratch(invocation.system.now(), async (scratch) => {
+      const registration = await build(invocation, pack, changelog, scratch, progress);
+      return publish(invocation, registration, timeoutMs, scratch, progress);
+    });
     progress.end();
     await output.answer(version);
     await invocation.sayWhere();
   } finally {
     progress.end();
-    rmSync(scratch, { recursive: true, force: true });
   }
 }
 

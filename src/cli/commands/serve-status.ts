@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { findLocal, type LocalService } from '../local.js';
@@ -23,6 +25,26 @@ export function folderOf(invocation: Invocation): string {
   return data ? resolve(invocation.system.cwd, data) : invocation.folders.data;
 }
 
-export function find(invocation: Invocation, folder: string): Promise<LocalService | undefined> {
-  return findLocal(folder, (url, token) => invocation.connect(url, token));
+/** The service of a folder. One that holds the folder and cannot be found has lost its record, and writes it again. */
+export async function find(invocation: Invocation, folder: string): Promise<LocalService | undefined> {
+  const look = () => findLocal(folder, (url, token) => invocation.connect(url, token));
+  for (let tries = 0; tries < 20; tries++) {
+    const found = await look();
+    if (found || !(await isHeld(folder))) return found;
+    await pause(250, undefined, { signal: invocation.signal });
+  }
+  return undefined;
+}
+
+async function isHeld(folder: string): Promise<boolean> {
+  const path = join(folder, 'service.lock');
+  if (!existsSync(path)) return false;
+  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
+  try {
+    takeLock(path, 0).release();
+    return false;
+  } catch (error) {
+    if (error instanceof LockTimeout) return true;
+    throw error;
+  }
 }

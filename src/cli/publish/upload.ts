@@ -67,8 +67,10 @@ async function register(
   try {
     return await send(token);
   } catch (error) {
-    const refused = error instanceof ServiceError && error.code === 'invalid_personal_access_token';
-    if (!refused || !replaceable) throw error;
+    // The embedded service's data may have been removed, the token kept here belongs to what was there before.
+    const outdated =
+      error instanceof ServiceError && ['invalid_personal_access_token', 'not_found'].includes(error.code);
+    if (!outdated || !replaceable) throw error;
     return send(await makeToken(invocation, service, publisherId));
   }
 }
