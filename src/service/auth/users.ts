@@ -84,7 +84,13 @@ async function takeUpInvitation(tx: Tx, userId: string, email: string): Promise<
         .select((column) => ['publisher_id', column.val(userId).as('user_id'), 'role', 'created_at'])
         .where('user_id', '=', invitation.id),
     )
-    .onConflict((conflict) => conflict.doNothing())
+    // Who is a member already keeps the higher role.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['publisher_id', 'user_id'])
+        .doUpdateSet({ role: 'owner' })
+        .where('excluded.role', '=', 'owner'),
+    )
     .execute();
   await tx.deleteFrom('members').where('user_id', '=', invitation.id).execute();
   await tx.deleteFrom('users').where('id', '=', invitation.id).execute();

@@ -38,7 +38,7 @@ export async function setMember(call: Call<'publisher.member.set'>, tx: Tx): Pro
   const { role } = call.body;
   const before = await requireMember(tx, publisherId, userId);
   if (before !== role) {
-    if (before === 'owner') await refuseLastOwner(tx, publisherId);
+    if (before === 'owner') await refuseLastOwner(tx, publisherId, userId);
     await member(tx, publisherId, userId).set({ role }).execute();
     await recordMember(call, tx, userId, 'member.set', role);
   }
@@ -48,7 +48,7 @@ export async function setMember(call: Call<'publisher.member.set'>, tx: Tx): Pro
 export async function removeMember(call: Call<'publisher.member.remove'>, tx: Tx): Promise<undefined> {
   const { publisherId, userId } = call.params;
   const role = await requireMember(tx, publisherId, userId);
-  if (role === 'owner') await refuseLastOwner(tx, publisherId);
+  if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
   await tx
     .deleteFrom('members')
     .where('publisher_id', '=', publisherId)
@@ -93,19 +93,22 @@ async function requireMember(tx: Tx, publisherId: string, userId: string): Promi
   return role;
 }
 
-// Decided: the last owner can neither leave nor become a member.
-async function refuseLastOwner(tx: Tx, publisherId: string): Promise<void> {
-  const owners = await tx
+// Decided: the last owner can neither leave nor become a member. An invitation nobody has taken up is no owner yet.
+async function refuseLastOwner(tx: Tx, publisherId: string, userId: string): Promise<void> {
+  const other = await tx
     .selectFrom('members')
-    .select('user_id')
-    .where('publisher_id', '=', publisherId)
-    .where('role', '=', 'owner')
-    .limit(2)
-    .execute();
-  if (owners.length > 1) return;
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select('members.user_id')
+    .where('members.publisher_id', '=', publisherId)
+    .where('members.role', '=', 'owner')
+    .where('members.user_id', '<>', userId)
+    .where('users.issuer', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (other) return;
   throw new Refused(
     'invalid_request',
-    `This is the last owner of the publisher ${publisherId}; make somebody else an owner first.`,
+    `This is the last owner of the publisher ${publisherId} who ever signed in; make somebody else an owner first.`,
   );
 }
 

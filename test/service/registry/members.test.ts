@@ -72,6 +72,40 @@ describe('members of a publisher', () => {
     expect((await Promise.all(leaving)).map(({ status }) => status).sort()).toEqual([204, 400]);
   });
 
+  it('count as owners only once they signed in', async () => {
+    const { as, ok, service, url } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'waiting', name: 'Waiting' });
+    const ann = `/publishers/waiting/members/${await idOf('ann')}`;
+    const invite = (email: string) =>
+      ok('ann', 'POST', '/publishers/waiting/members', { email, role: 'owner' });
+    const mistyped = await invite('nobody@example.invalid');
+    await invite('max@example.org');
+    expect((await as('ann', 'DELETE', ann)).status).toBe(400);
+    expect((await as('ann', 'PUT', ann, { role: 'member' })).status).toBe(400);
+    await ok('ann', 'DELETE', `/publishers/waiting/members/${mistyped.id}`);
+    await ask(`${url}/users/me`, {
+      token: await service.signFor({ sub: 'max', email: 'max@example.org' }),
+    });
+    expect((await as('ann', 'DELETE', ann)).status).toBe(204);
+  });
+
+  it.each([
+    ['member', 'owner'],
+    ['owner', 'member'],
+  ])('who are %s and take up an invitation as %s are owners', async (role, invited) => {
+    const { ok, service, url } = registry();
+    const id = `both-${role}`;
+    const me = async (email: string) => {
+      const token = await service.signFor({ sub: id, email });
+      return (await ask(`${url}/users/me`, { token })).body;
+    };
+    await me(`${id}@example.org`);
+    await ok('ann', 'POST', '/publishers', { id, name: 'Both' });
+    await ok('ann', 'POST', `/publishers/${id}/members`, { email: `${id}@example.org`, role });
+    await ok('ann', 'POST', `/publishers/${id}/members`, { email: `${id}@work.example.org`, role: invited });
+    expect((await me(`${id}@work.example.org`)).publishers).toEqual([{ id, role: 'owner' }]);
+  });
+
   it('that are none are not found', async () => {
     const { as } = registry();
     expect((await as('ann', 'DELETE', '/publishers/acme/members/x')).status).toBe(404);
