@@ -150,7 +150,9 @@ async function whenReady(
     const running = await findLocal(start.folder, connect);
     if (running?.version === start.version) return running;
     const ended = child.ended();
-    if (ended !== undefined || now() > deadline) throw notUp(start, ended);
+    // Where the folder is in use, the one that uses it has yet to say where it listens.
+    const failed = ended !== undefined && ended !== exitCodes.conflict;
+    if (failed || now() > deadline) throw notUp(start, ended);
     await pause(30, undefined, { signal });
   }
 }
