@@ -161,7 +161,7 @@ _regen_facts() {
       flags='--status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:node live:version text'
       case $2 in
-        --status) hint=choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged ;;
+        --status) hint=choice:NodeVersionStatusActive,NodeVersionStatusFlagged,NodeVersionStatusBanned ;;
         --status-reason | --tags-admin | --body | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;

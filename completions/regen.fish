@@ -225,11 +225,11 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin version set-status'
             set flags --status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Active, Flagged or Banned; may be absent where only tags_admin is given (one ...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'May be absent where only tags_admin is given (one of NodeVersionStatusActive,...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text'
             switch $argv[2]
                 case --status
-                    set hint 'choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged'
+                    set hint 'choice:NodeVersionStatusActive,NodeVersionStatusFlagged,NodeVersionStatusBanned'
                 case --status-reason --tags-admin --body --base-url
                     set hint 'text'
                 case --profile

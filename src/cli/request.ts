@@ -74,9 +74,10 @@ export function checkRequest(
   command: Command,
   request: Request,
   bodyGiven: boolean,
+  args: ArgumentValues = {},
 ): void {
   const body = operation.body ? (request.body ?? {}) : undefined;
-  const called = (path: readonly string[]) => nameOf(path, command, bodyGiven);
+  const called = (path: readonly string[]) => nameOf(path, command, bodyGiven, args);
   const problems = [
     ...problemsOf('params', operation.params, request.params, called),
     ...problemsOf('query', operation.query, request.query, called),
@@ -108,12 +109,13 @@ function problemsOf(
   return result.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
-function nameOf(path: readonly string[], command: Command, bodyGiven: boolean): string {
+function nameOf(path: readonly string[], command: Command, bodyGiven: boolean, args: ArgumentValues): string {
   if (bodyGiven && path[0] === 'body') return path.join('.');
   const fits = ({ target }: Argument | Flag) => target?.every((key, index) => key === path[index]);
   const argument = command.arguments.find(fits);
   const flag = command.flags.find(fits);
-  if (argument?.required || (argument && !flag)) return shown(argument);
+  const wasTyped = argument && args[argument.name] !== undefined;
+  if (argument && (argument.required || wasTyped || !flag)) return shown(argument);
   return flag ? shown(flag) : path.slice(1).join('.');
 }
 

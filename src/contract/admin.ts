@@ -64,7 +64,7 @@ const NodeVerdict = z
 const VersionVerdict = z
   .strictObject({
     status: NodeVersionStatus.optional().meta({
-      description: 'Active, Flagged or Banned; may be absent where only tags_admin is given',
+      description: 'May be absent where only tags_admin is given',
     }),
     status_reason: reason.optional().meta({ description: 'Why' }),
     tags_admin: tagsAdmin,

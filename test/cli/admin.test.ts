@@ -169,7 +169,9 @@ test('sets the status of a version, given as a word or as a flag', async () => {
   expect(nothing.stderr).toContain('--status is required');
   const wrong = await admin([...argv, 'Active']);
   expect(wrong.exit).toBe(2);
-  expect(wrong.stderr).toContain('NodeVersionStatusActive, NodeVersionStatusDeleted');
+  expect(wrong.stderr).toContain('<status> must be one of NodeVersionStatusActive, ');
+  const help = await admin(['version', 'set-status', '--help']);
+  expect(help.stdout).not.toContain('NodeVersionStatusDeleted');
 });
 
 test('sets the policy of a definition', async () => {

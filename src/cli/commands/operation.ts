@@ -14,7 +14,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const operation = operationNamed(command.operation as string);
   const body = await bodyFlag(invocation);
   const request = requestOf(command, args, flags, body);
-  checkRequest(operation, command, request, body !== undefined);
+  checkRequest(operation, command, request, body !== undefined, args);
   for (const name of ignoredFields(operation, body)) {
     await output.warn(`The service does not take '${name}'; it will be ignored.`);
   }

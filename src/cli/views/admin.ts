@@ -31,6 +31,9 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin version set-status <nodeId> <version> [status]',
     operation: 'admin.version.setStatus',
+    choices: {
+      status: ['NodeVersionStatusActive', 'NodeVersionStatusFlagged', 'NodeVersionStatusBanned'],
+    },
     examples: [
       'regen admin version set-status light-tools 1.2.0 NodeVersionStatusBanned --status-reason "It reads keys"',
     ],

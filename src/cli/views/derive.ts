@@ -46,7 +46,7 @@ interface Place {
 
 function commandOf(view: View): Command {
   const operation = view.operation && operationOf(view.operation);
-  const places = operation ? placesOf(operation) : new Map<string, Place>();
+  const places = operation ? placesOf(operation, view) : new Map<string, Place>();
   const changes = view.changes ?? (operation !== undefined && operation.method !== 'GET' && !isRead(view));
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => argumentOf(name, view, places));
@@ -104,23 +104,31 @@ function operationOf(name: OperationName): Operation {
   return found;
 }
 
-function placesOf(operation: Operation): Map<string, Place> {
+function placesOf(operation: Operation, view: View): Map<string, Place> {
   const places = new Map<string, Place>();
   for (const part of ['body', 'query', 'params'] as const) {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) continue;
-    for (const [name, leaf] of Object.entries(leaves(schema as Operation['params']))) {
+    for (const [name, leaf] of Object.entries(fieldsOf(schema, view))) {
       places.set(name, { leaf, target: [part, name] });
     }
   }
   return places;
 }
 
-function derivedFlags(operation: Operation, { hide = [], fixed = {} }: View): Flag[] {
+function fieldsOf(schema: unknown, { choices = {} }: View): Record<string, Leaf> {
+  const fields = Object.entries(leaves(schema as Operation['params']));
+  return Object.fromEntries(
+    fields.map(([name, leaf]) => [name, choices[name] ? { ...leaf, enum: [...choices[name]] } : leaf]),
+  );
+}
+
+function derivedFlags(operation: Operation, view: View): Flag[] {
+  const { hide = [], fixed = {} } = view;
   return (['body', 'query'] as const).flatMap((part) => {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
-    const flags = flagsOf(leaves(schema as Operation['params']), [part]);
+    const flags = flagsOf(fieldsOf(schema, view), [part]);
     return flags.filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed));
   });
 }
@@ -134,7 +142,8 @@ function splitUsage(usage: string): [words: string[], names: string[]] {
 function argumentOf(written: string, view: View, places: ReadonlyMap<string, Place>): Argument {
   const name = written.replace(/[<>[\].]/g, '');
   const place = places.get(name);
-  const description = view.explain?.[name] ?? place?.leaf.description;
+  const choices = place?.leaf.enum && `(one of ${place.leaf.enum.join(', ')})`;
+  const description = [view.explain?.[name] ?? place?.leaf.description, choices].filter(Boolean).join(' ');
   return {
     name,
     required: written.startsWith('<'),

@@ -19,6 +19,8 @@ export interface View {
   readonly hide?: readonly string[];
   /** Fields that the command's own words give, by place: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */
   readonly fixed?: Readonly<Record<string, string>>;
+  /** Of a field's choices, those that the service takes here. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;
