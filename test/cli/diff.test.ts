@@ -100,6 +100,32 @@ test('an input that becomes required breaks workflows unless it has a value of i
   ]);
 });
 
+test.each([
+  [
+    { min: 0, max: 10 },
+    { min: 0, max: 5 },
+    [{ change: 'range narrowed', detail: 'a: 0 to 10 → 0 to 5', breaks: true }],
+  ],
+  [{}, { min: 1 }, [{ change: 'range narrowed', detail: 'a: … to … → 1 to …', breaks: true }]],
+  [{ min: 1, max: 5 }, { max: 9 }, []],
+  [{ default: 1 }, { default: 2 }, [{ change: 'default', detail: 'a: 1 → 2', breaks: false }]],
+  [{}, { default: 'x' }, [{ change: 'default', detail: 'a: none → "x"', breaks: false }]],
+  [{ default: { $computed: 'x()' } }, { default: 2 }, []],
+])('of a number written %j and then %j is told what matters', (was, is, expected) => {
+  const before = [definition('A', { required: { a: ['INT', was] } }, [])];
+  const after = [definition('A', { required: { a: ['INT', is] } }, [])];
+  const changes = compareDefinitions(before, after);
+  expect(changes).toEqual(expected.map((change) => ({ host_node_name: 'A', ...change })));
+});
+
+test('an input that becomes optional is told, and breaks nothing', () => {
+  const before = [definition('A', { required: { m: ['MODEL'] } }, [])];
+  const after = [definition('A', { optional: { m: ['MODEL'] } }, [])];
+  expect(compareDefinitions(before, after)).toEqual([
+    { host_node_name: 'A', change: 'input optional', detail: 'm: MODEL', breaks: false },
+  ]);
+});
+
 test('inputs that are computed at run time on one side are left alone', () => {
   const before = [{ host_node_name: 'A', return_types: '[]' }];
   expect(compareDefinitions(before, [definition('A', {}, [], { category: undefined })])).toEqual([]);

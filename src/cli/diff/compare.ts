@@ -1,4 +1,4 @@
-import { computed, readInputs, readList } from './read.js';
+import { computed, type Input, readInputs, readList } from './read.js';
 
 /** A node definition as the service lists it; everything may be missing. */
 export interface Listed {
@@ -14,7 +14,7 @@ export interface Listed {
 /** One difference of one definition. */
 export interface Change {
   readonly host_node_name: string;
-  /** `node added`, `node removed`, `input added`, `input removed`, `input type`, `choices removed`, `output` … */
+  /** `node added`, `node removed`, `input added`, `input removed`, `input type`, `choices removed`, `range narrowed`, `output` … */
   readonly change: string;
   readonly detail: string;
   /** Whether a workflow saved with the old version stops working, or works otherwise. */
@@ -71,6 +71,17 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
     if (same.choices.length > 0 && gone.length > 0) {
       differences.push({ change: 'choices removed', detail: `${name}: ${gone.join(', ')}`, breaks: true });
     }
+    if (!same.required && input.required) {
+      differences.push({ change: 'input optional', detail: `${name}: ${same.type}`, breaks: false });
+    }
+    if (isNarrower(same, input)) {
+      const detail = `${name}: ${range(input)} → ${range(same)}`;
+      differences.push({ change: 'range narrowed', detail, breaks: true });
+    }
+    const initial = [input.initial, same.initial].map(shown);
+    if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(computed)) {
+      differences.push({ change: 'default', detail: `${name}: ${initial.join(' → ')}`, breaks: false });
+    }
     if (same.required && !input.required) {
       differences.push({
         change: 'input required',
@@ -87,6 +98,22 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
     differences.push({ change: 'input added', detail: `${name}: ${input.type} (${kind})`, breaks });
   }
   return differences;
+}
+
+/** Whether a value that was saved may lie outside now. */
+function isNarrower(is: Input, was: Input): boolean {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = was;
+  return (is.min ?? min) > min || (is.max ?? max) < max;
+}
+
+function range({ min, max }: Input): string {
+  return `${min ?? '…'} to ${max ?? '…'}`;
+}
+
+function shown(initial: unknown): string {
+  // What only running the pack would tell is an object.
+  if (typeof initial === 'object' && initial !== null && !Array.isArray(initial)) return computed;
+  return initial === undefined ? 'none' : JSON.stringify(initial);
 }
 
 /** Types that fit every other. */

@@ -6,6 +6,11 @@ export interface Input {
   readonly choices: readonly string[];
   /** Whether it has a value where nothing is connected and nothing was saved. */
   readonly hasDefault: boolean;
+  /** What its value is at first; undefined where none is written. */
+  readonly initial: unknown;
+  /** Bounds of a number. */
+  readonly min: number | undefined;
+  readonly max: number | undefined;
 }
 
 /** The type of an input that only running the pack would tell. */
@@ -36,8 +41,20 @@ function inputOf(written: unknown, required: boolean): Input {
       ? options.options
       : [];
   const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : computed;
-  const hasDefault = (isObject(options) && 'default' in options) || widgets.has(type);
-  return { required, type, choices: listed.map(String), hasDefault };
+  const facts = isObject(options) ? options : {};
+  return {
+    required,
+    type,
+    choices: listed.map(String),
+    hasDefault: 'default' in facts || widgets.has(type),
+    initial: facts.default,
+    min: numberOf(facts.min),
+    max: numberOf(facts.max),
+  };
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** Reads the JSON text of a list of names; undefined where it is none. */
