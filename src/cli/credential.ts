@@ -35,7 +35,8 @@ export async function chooseCredential(system: System, sources: Sources): Promis
 
 async function tokenOfFile(system: System, path: string): Promise<string> {
   const text = path === '-' ? await readAll(system.stdin) : readPrivateFile(resolve(system.cwd, path));
-  const token = text?.trim();
+  if (text === undefined) throw usage(`There is no file ${path}, which --token-file names.`);
+  const token = text.trim();
   if (!token) throw usage(`There is no token in ${path === '-' ? 'standard input' : path}.`);
   return token;
 }

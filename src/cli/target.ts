@@ -1,3 +1,4 @@
+import { isLoopback } from '../client/url.js';
 import { usage } from './failure.js';
 import type { Settings } from './settings.js';
 import type { System } from './system.js';
@@ -30,10 +31,17 @@ function at(baseUrl: string, source: string): Target {
   if (!/^https?:\/\/./.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw usage(
       `'${baseUrl}' of ${source} is not an http or https address.`,
-      'Write it as https://registry.example.com.',
+      `Write it as ${proposal(baseUrl)}.`,
     );
   }
   return { name: baseUrl, baseUrl, source };
+}
+
+/** An address of this machine is seldom one with a certificate. */
+function proposal(text: string): string {
+  const near = `http://${text}`;
+  const isNear = /^[\w.:[\]-]+$/.test(text) && URL.canParse(near) && isLoopback(new URL(near).hostname);
+  return isNear ? near : 'https://registry.example.com';
 }
 
 function profile(name: string, source: string, settings: Settings): Target {

@@ -36,3 +36,8 @@ export function bytes(count: number): string {
   const step = count < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
   return step === 0 ? `${count} bytes` : `${(count / 1000 ** step).toFixed(1)} ${units[step]}`;
 }
+
+/** A word of a command line as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,5 +1,6 @@
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
+import { signInHint } from '../sign-in.js';
 
 /** Who this is, where, by which credential, and how long it lasts. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -9,7 +10,7 @@ export async function run(invocation: Invocation): Promise<void> {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
       exit: exitCodes.notAllowed,
-      hint: 'Sign in with: regen auth login --with-token < token.txt',
+      hint: signInHint(invocation),
     });
   }
   const me = await client.user.me({}, { signal });

@@ -1,5 +1,6 @@
 import { exitCodes, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
+import { signInHint } from '../sign-in.js';
 
 /** Prints the token in use, for other programs; to a terminal only when asked to show it. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -12,7 +13,7 @@ export async function run(invocation: Invocation): Promise<void> {
     throw new Failure(`There is no token for ${name}.`, {
       code: 'unauthenticated',
       exit: exitCodes.notAllowed,
-      hint: 'Sign in with: regen auth login --with-token < token.txt',
+      hint: signInHint(invocation),
     });
   }
   await output.answer({ token: credential.token }, { only: 'token' });

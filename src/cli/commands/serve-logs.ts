@@ -1,8 +1,23 @@
 import { createReadStream, existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Invocation } from '../invocation.js';
 
-/** Prints what services in the background wrote. */
+/** Prints what services in the background wrote; with `--json` as a list. */
 export async function run({ logFile, output }: Invocation): Promise<void> {
-  if (!existsSync(logFile)) return output.note(`Nothing is logged yet; the log will be ${logFile}.`);
+  const isThere = existsSync(logFile);
+  if (output.mode.json) {
+    const lines = isThere ? (await readFile(logFile, 'utf8')).split('\n').filter(Boolean) : [];
+    return output.answer(lines.map(entry));
+  }
+  if (!isThere) return output.note(`Nothing is logged yet; the log will be ${logFile}.`);
   for await (const chunk of createReadStream(logFile)) await output.write(chunk);
+}
+
+/** The service writes objects; whatever else came is a message. */
+function entry(line: string): object {
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {}
+  return { message: line };
 }

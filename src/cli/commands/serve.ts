@@ -6,6 +6,7 @@ import { durationMs } from '../duration.js';
 import { exitCodes, Failure, usage } from '../failure.js';
 import { type Invocation, standardPort } from '../invocation.js';
 import { ensureLocal } from '../local.js';
+import { shellWord } from '../text.js';
 import { version } from '../version.js';
 
 /** Runs the service until it is told to end; its URL is the one line on stdout. */
@@ -65,10 +66,11 @@ async function start(invocation: Invocation, configuration: ConfigurationInput):
       throw new Failure(error.message, { code: 'port_taken', exit: exitCodes.unreachable });
     }
     if (error instanceof FolderInUse) {
+      const data = invocation.text('data');
       throw new Failure(error.message, {
         code: 'folder_in_use',
         exit: exitCodes.conflict,
-        hint: 'regen serve stop ends the one that runs.',
+        hint: `End the one that runs with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
       });
     }
     if (error instanceof InvalidConfiguration) throw usage(error.message);

@@ -3,6 +3,7 @@ import { exitCodes } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { Invocation, Service } from '../invocation.js';
 import { findLocal } from '../local.js';
+import { signInHint } from '../sign-in.js';
 import { readAll } from '../stdin.js';
 import { isNamed } from '../target.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -120,11 +121,7 @@ export function checkClock(date: string | undefined, now: number): Finding {
 
 async function checkCredential(invocation: Invocation, { client, credential }: Reached): Promise<Finding> {
   if (!credential) {
-    return warn(
-      'credential',
-      'none; public things can be read',
-      'Sign in: regen auth login --with-token < token.txt',
-    );
+    return warn('credential', 'none; public things can be read', signInHint(invocation));
   }
   const from = `from ${credential.source}`;
   try {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { valid } from 'semver';
 import { limits } from '../../contract/limits.js';
@@ -5,9 +6,9 @@ import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.j
 import { type Manifest, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
-import { exitCodes, Failure } from '../failure.js';
+import { exitCodes, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import { bytes } from '../text.js';
+import { bytes, shellWord } from '../text.js';
 
 /** A folder that may be published: what it says of itself, and its files. */
 export interface Pack {
@@ -24,10 +25,12 @@ export interface Pack {
  */
 export async function readPack(invocation: Invocation): Promise<Pack> {
   const { args, system, flags, output } = invocation;
-  const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
+  const dir = args.dir as string | undefined;
+  const folder = resolve(system.cwd, dir ?? '.');
+  refuseNoFolder(folder);
   const publisher = invocation.text('publisher');
   const read = await readManifest(folder, publisher ? { publisher } : {});
-  if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems);
+  if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems, dir);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
   const { files, untracked } = soundFiles(
@@ -38,6 +41,12 @@ export async function readPack(invocation: Invocation): Promise<Pack> {
   }
   if (!flags['allow-secrets']) await refuseSecrets(files);
   return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
+}
+
+function refuseNoFolder(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) throw usage(`There is no folder ${path}.`);
+  if (!stats.isDirectory()) throw usage(`${path} is a file; the folder with the pyproject.toml is needed.`);
 }
 
 /** The archives that `version pack` left at the pack's root. */
@@ -83,13 +92,13 @@ async function refuseSecrets(files: readonly PackFile[]): Promise<void> {
   });
 }
 
-function cannotPublish(what: string, problems: readonly PackProblem[]): Failure {
+function cannotPublish(what: string, problems: readonly PackProblem[], dir?: string): Failure {
   const details = problems.map(({ where, message }) => ({ path: where, message }));
   const [first] = details;
   const message =
     first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
   const isMissing = first?.path === 'pyproject.toml' && first.message.startsWith('is missing');
-  const hint = isMissing && 'Write one with: regen node init';
+  const hint = isMissing && `Write one with: regen node init${dir ? ` ${shellWord(dir)}` : ''}`;
   return new Failure(message, {
     code: 'invalid_pack',
     exit: exitCodes.usage,

@@ -1,0 +1,64 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { homeForTest, regen } from '../support/cli.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
+
+const nowhere = 'http://127.0.0.1:9';
+
+test('an address without a scheme is written right in the hint', async () => {
+  const { exit, stderr } = await regen(['node', 'get', 'x', '--base-url', '127.0.0.1:9']);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('hint: Write it as http://127.0.0.1:9.');
+  const far = await regen(['node', 'get', 'x', '--base-url', 'registry.test']);
+  expect(far.stderr).toContain('hint: Write it as https://');
+});
+
+test.each(['status', 'token'])('auth %s says how to sign in to the service that was named', async (word) => {
+  const { stderr } = await regen(['auth', word, '--base-url', nowhere]);
+  expect(stderr).toContain(`regen auth login --with-token --base-url ${nowhere} < token.txt`);
+});
+
+test('a service on a folder in use is ended by the hint it gets', async () => {
+  const data = join(folderForTest(), 'my data');
+  await serviceForTest({ data });
+  const { exit, stderr } = await regen(['serve', '--port', '0', '--data', data]);
+  expect(exit).toBe(5);
+  expect(stderr).toContain(`regen serve stop --data '${data}'`);
+});
+
+test('a folder without a manifest is named in the hint', async () => {
+  const cwd = folderForTest();
+  mkdirSync(join(cwd, 'light'));
+  const { exit, stderr } = await regen(['version', 'check', 'light'], { cwd });
+  expect(exit).toBe(2);
+  expect(stderr).toContain('hint: Write one with: regen node init light\n');
+});
+
+test('a pack that is no folder is told with its path', async () => {
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'file'), '');
+  const gone = await regen(['version', 'publish', 'nowhere'], { cwd });
+  expect([gone.exit, gone.stderr]).toEqual([2, `error: There is no folder ${join(cwd, 'nowhere')}.\n`]);
+  const file = await regen(['version', 'publish', 'file'], { cwd });
+  expect(file.exit).toBe(2);
+  expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);
+});
+
+test('a token file that is not there is told from an empty one', async () => {
+  const cwd = folderForTest();
+  const argv = ['node', 'get', 'x', '--base-url', nowhere, '--token-file', 'nofile'];
+  const { exit, stderr } = await regen(argv, { cwd });
+  expect([exit, stderr]).toEqual([2, 'error: There is no file nofile, which --token-file names.\n']);
+});
+
+test('the log is a list with --json, whatever was written into it', async () => {
+  const home = homeForTest();
+  expect((await regen(['serve', 'logs', '--json'], { home })).stdout).toBe('[]\n');
+  const log = join(home, '.local', 'state', 'regen', 'service.log');
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, '{"level":"warn"}\nnot JSON\n');
+  const { stdout } = await regen(['serve', 'logs', '--json'], { home });
+  expect(JSON.parse(stdout)).toEqual([{ level: 'warn' }, { message: 'not JSON' }]);
+  expect((await regen(['serve', 'logs'], { home })).stdout).toBe('{"level":"warn"}\nnot JSON\n');
+});
