@@ -47,6 +47,13 @@ export function openFolder(data: string | undefined): DataFolder {
   };
 }
 
+/** Makes a folder, or empties the one that is there. @returns its path */
+export function emptyFolder(path: string): string {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { mode: 0o700 });
+  return path;
+}
+
 /** @returns undefined where no service announced itself in the folder, or what is there cannot be read as that */
 export function readServiceFile(folder: string): ServiceFile | undefined {
   try {
