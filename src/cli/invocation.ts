@@ -54,7 +54,7 @@ export class Invocation {
   /** Said when the person interrupts: how to go on. */
   resumeHint: string | undefined;
   readonly #clients: Client[] = [];
-  #service: Promise<Service> | undefined;
+  readonly #services = new Map<string, Promise<Service>>();
 
   constructor(parts: Parts) {
     this.system = parts.system;
@@ -87,18 +87,24 @@ export class Invocation {
     return chooseTarget(this.flags, this.system.env, this.settings);
   }
 
-  /** The service this command talks to; the embedded one is started where need be. */
-  service(): Promise<Service> {
-    this.#service ??= this.#reach();
-    return this.#service;
+  /** The service this command talks to, or another one; the embedded one is started where need be. */
+  service(target: Target = this.target): Promise<Service> {
+    const key = target.baseUrl ?? 'local';
+    const reached = this.#services.get(key) ?? this.#reach(target);
+    this.#services.set(key, reached);
+    return reached;
   }
 
-  async #reach(): Promise<Service> {
-    const { target } = this;
+  /** Forgets the embedded service, which went away: the next one who asks for it starts it again. */
+  lost(): void {
+    this.#services.delete('local');
+  }
+
+  async #reach(target: Target): Promise<Service> {
     this.#refuseMistake(target);
     const local = target.baseUrl === undefined ? await this.#embedded() : undefined;
     const url = local?.url ?? (target.baseUrl as string);
-    const store = this.credentialStore();
+    const store = this.credentialStore(target);
     const tokenFile = this.text('token-file');
     const credential = await chooseCredential(this.system, {
       ...(tokenFile && { tokenFile }),
@@ -121,8 +127,8 @@ export class Invocation {
     );
   }
 
-  credentialStore(): CredentialStore {
-    return new CredentialStore(this.system, this.target.baseUrl ?? 'local', this.mended);
+  credentialStore({ baseUrl }: Target = this.target): CredentialStore {
+    return new CredentialStore(this.system, baseUrl ?? 'local', this.mended);
   }
 
   async #embedded(): Promise<LocalService> {
@@ -185,8 +191,8 @@ export class Invocation {
   }
 
   /** Names the service after something was changed there. */
-  async sayWhere(): Promise<void> {
-    const { name, url } = await this.service();
+  async sayWhere(target: Target = this.target): Promise<void> {
+    const { name, url } = await this.service(target);
     await this.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
   }
 }

@@ -1,5 +1,7 @@
 import { contract, type OperationName } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
+import { imageFieldsOf } from '../../contract/rules/images.js';
+import { type Rule, rulesOf } from '../../contract/rules/rule.js';
 import { type Leaf, leaves } from '../../contract/text.js';
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import { flagsOf } from '../flags.js';
@@ -11,9 +13,11 @@ import { configViews } from './config.js';
 import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
+import { imageViews } from './image.js';
 import { nodeViews } from './node.js';
 import { publisherViews } from './publisher.js';
 import { serveViews } from './serve.js';
+import { taskViews } from './task.js';
 import { versionViews } from './version.js';
 import type { View } from './view.js';
 
@@ -22,6 +26,8 @@ const views = [
   ...nodeViews,
   ...versionViews,
   ...hostNodeViews,
+  ...imageViews,
+  ...taskViews,
   ...adminViews,
   ...apiViews,
   ...authViews,
@@ -51,6 +57,7 @@ function commandOf(view: View): Command {
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => argumentOf(name, view, places));
   const derived = operation && !isRead(view) ? derivedFlags(operation, view) : [];
+  const notes = operation?.body ? notesOf(operation.body, derived) : [];
   const paged = [...places.keys()].includes('page');
   return {
     words,
@@ -64,6 +71,7 @@ function commandOf(view: View): Command {
       ...(changes ? [dryRunFlag] : []),
     ],
     examples: view.examples ?? [],
+    ...(notes.length > 0 && { notes }),
     ...(view.operation && { operation: view.operation }),
     ...(view.fixed && { fixed: view.fixed }),
     module: view.module ?? 'operation',
@@ -113,8 +121,29 @@ function derivedFlags(operation: Operation, { hide = [], fixed = {} }: View): Fl
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
     const flags = flagsOf(leaves(schema as Operation['params']), [part]);
-    return flags.filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed));
+    const images = imageFieldsOf(schema).map((field) => `${part}.${field}`);
+    return flags
+      .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
+      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? { ...flag, value: 'image' } : flag));
   });
+}
+
+const imageNote =
+  'An image is a file, - for standard input, an http or https URL, or data: or base64: followed by the data.';
+
+/** The rules of a body in the words of its flags. */
+function notesOf(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
+  return rulesOf(body).map((rule) => (rule.images ? imageNote : inFlags(rule, flags)));
+}
+
+function inFlags({ fields, sentence }: Rule, flags: readonly Flag[]): string {
+  const shown = (field: string) => {
+    const flag = flags.find(({ target }) => target?.[1] === field);
+    return flag ? `--${flag.name}` : `<${field}>`;
+  };
+  // Longest first: one name may hold another.
+  const names = [...fields].sort((one, other) => other.length - one.length);
+  return sentence.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), shown);
 }
 
 function splitUsage(usage: string): [words: string[], names: string[]] {
