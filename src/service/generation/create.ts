@@ -10,6 +10,7 @@ import type { ImageOperation } from './engine.js';
 import { inputKey, scratchFolder, stageInput } from './files.js';
 import { takeImage } from './image-input.js';
 import { imageFields } from './operations.js';
+import { SharpMissing } from './sharp.js';
 import { recordStatus } from './states.js';
 import { taskView } from './view.js';
 
@@ -70,6 +71,7 @@ async function takeImages(call: CreateCall, operation: ImageOperation, id: strin
         });
         staged.push(await stageInput(context, inputKey(id, field), path));
       } catch (error) {
+        if (error instanceof SharpMissing) throw new Refused('unavailable', error.message);
         if (!(error instanceof Refused) || error.details === undefined) throw error;
         problems.push(error);
       }
