@@ -15,6 +15,7 @@ export async function bundle(): Promise<void> {
       client: 'src/client/index.ts',
       service: 'src/service/index.ts',
       'pack-worker': 'src/pack/worker.ts',
+      'image-worker': 'src/service/generation/engines/local-image/worker.ts',
     },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',
