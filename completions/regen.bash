@@ -336,7 +336,7 @@ _regen_facts() {
       ;;
     'image status')
       flags='--kind --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
-      arguments='text'
+      arguments='live:task'
       case $2 in
         --kind) hint=choice:relight,style-transfer,skin-enhancer,upscaler ;;
         --base-url) hint=text ;;
@@ -603,7 +603,7 @@ _regen_facts() {
       ;;
     'task download')
       flags='--output --force --receipt --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
-      arguments='text'
+      arguments='live:task'
       case $2 in
         --output | -o | --token-file) hint=file ;;
         --base-url) hint=text ;;
@@ -615,7 +615,7 @@ _regen_facts() {
       ;;
     'task rerun')
       flags='--output --force --receipt --no-wait --timeout --interval --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
-      arguments='text'
+      arguments='live:task'
       case $2 in
         --output | -o | --token-file) hint=file ;;
         --timeout | --interval | --base-url) hint=text ;;
@@ -624,11 +624,11 @@ _regen_facts() {
       ;;
     'task show')
       flags='--json --quiet --no-input --no-color --help'
-      arguments='text'
+      arguments='live:task'
       ;;
     'task wait')
       flags='--all --output --force --receipt --timeout --interval --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
-      arguments='text...'
+      arguments='live:task...'
       case $2 in
         --output | -o | --token-file) hint=file ;;
         --timeout | --interval | --base-url) hint=text ;;

@@ -31,6 +31,8 @@ export interface GenerationDouble {
   readonly asked: Asked[];
   /** The tasks that were begun. */
   readonly tasks: Map<string, { looks: number }>;
+  /** Credentials that came along with looks at a task. */
+  readonly looks: (string | undefined)[];
   /** Credentials that came along with requests for result files. */
   readonly leaked: string[];
 }
@@ -51,6 +53,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   const { extensions = true, states = ['CREATED', 'IN_PROGRESS', 'COMPLETED'], files = 1 } = options;
   const asked: Asked[] = [];
   const leaked: string[] = [];
+  const looks: (string | undefined)[] = [];
   const tasks = new Map<string, { looks: number }>();
   const byKey = new Map<string, string>();
 
@@ -70,6 +73,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     if (route.operation.method === 'POST') return start(route, request, response);
     const id = decodeURIComponent(route.form.exec(pathname)?.[1] ?? '');
     const task = tasks.get(id);
+    looks.push(request.headers.authorization);
     if (!task) return json(response, 404, { error: 'not_found', message: `There is no task ${id}.` });
     task.looks += 1;
     json(
@@ -111,7 +115,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, tasks, leaked };
+  return { url, asked, tasks, looks, leaked };
 }
 
 function json(response: ServerResponse, status: number, value: unknown): void {

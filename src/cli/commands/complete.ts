@@ -8,6 +8,7 @@ import { type Kind, offerable, readers } from '../completion/live.js';
 import { chooseCredential } from '../credential.js';
 import { CredentialStore } from '../credentials.js';
 import type { Invocation } from '../invocation.js';
+import { Ledger } from '../ledger.js';
 import { findLocal } from '../local.js';
 import { Settings } from '../settings.js';
 import { chooseTarget, isNamed, type Target } from '../target.js';
@@ -23,7 +24,7 @@ export async function run(invocation: Invocation): Promise<void> {
   try {
     const kind = invocation.args.kind as Kind;
     const words = (invocation.args.words as readonly string[] | undefined) ?? [];
-    const values = kind === 'profile' ? profiles(invocation) : await live(invocation, kind, words);
+    const values = await valuesOf(invocation, kind, words);
     for (const value of offerable(values)) await invocation.output.line(value);
   } catch {
     // A shell would print it in the middle of what is being typed.
@@ -32,9 +33,25 @@ export async function run(invocation: Invocation): Promise<void> {
 
 const silent = () => {};
 
+function valuesOf(invocation: Invocation, kind: Kind, words: readonly string[]) {
+  if (kind === 'profile') return profiles(invocation);
+  return kind === 'task' ? tasks(invocation) : live(invocation, kind, words);
+}
+
 function profiles({ system }: Invocation): string[] {
   const keys = Object.keys(new Settings(system, silent).store.read());
   return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
+}
+
+/** As many of the newest as a person may want to choose from. */
+const mostTasks = 100;
+
+function tasks({ folders, system }: Invocation): string[] {
+  const ids: string[] = [];
+  for (const { id, task_id } of new Ledger(folders.state, system.now).entries()) {
+    if (ids.push(task_id ?? id) === mostTasks) break;
+  }
+  return ids;
 }
 
 async function live(

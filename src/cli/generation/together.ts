@@ -16,6 +16,8 @@ const atOnce = 4;
 export async function together({ output, signal }: Invocation, items: readonly Item[]): Promise<number> {
   const outcomes: Outcome[] = [];
   const running = bounded(items, signal);
+  // Looked at one after the other below; until then a failure must not count as unhandled.
+  for (const one of running) one.catch(() => undefined);
   for (const [at, { label }] of items.entries()) {
     const outcome = await (running[at] as Promise<Outcome>);
     outcomes.push(outcome);

@@ -1,7 +1,7 @@
 import { contract, type OperationName } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import { imageFieldsOf } from '../../contract/rules/images.js';
-import { type Rule, rulesOf } from '../../contract/rules/rule.js';
+import { rulesOf } from '../../contract/rules/rule.js';
 import { type Leaf, leaves } from '../../contract/text.js';
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import { flagsOf } from '../flags.js';
@@ -124,8 +124,23 @@ function derivedFlags(operation: Operation, { hide = [], fixed = {} }: View): Fl
     const images = imageFieldsOf(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
-      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? { ...flag, value: 'image' } : flag));
+      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? imageFlag(flag) : flag))
+      .map((flag, _, all) => ({ ...flag, description: inFlags(flag.description, namesIn(all), all) }));
   });
+}
+
+/** Of an image the command line takes more than the interface does. */
+function imageFlag(flag: Flag): Flag {
+  return {
+    ...flag,
+    value: 'image',
+    description: flag.description.replace(/^Base64 or URL of/, 'File or URL of'),
+  };
+}
+
+/** Names of fields that no sentence holds by chance. */
+function namesIn(flags: readonly Flag[]): string[] {
+  return flags.flatMap(({ target }) => target?.at(-1)?.match(/\w+_\w+/)?.[0] ?? []);
 }
 
 const imageNote =
@@ -133,10 +148,12 @@ const imageNote =
 
 /** The rules of a body in the words of its flags. */
 function notesOf(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
-  return rulesOf(body).map((rule) => (rule.images ? imageNote : inFlags(rule, flags)));
+  return rulesOf(body).map((rule) => (rule.images ? imageNote : inFlags(rule.sentence, rule.fields, flags)));
 }
 
-function inFlags({ fields, sentence }: Rule, flags: readonly Flag[]): string {
+/** A sentence about fields in the words of their flags. */
+function inFlags(sentence: string, fields: readonly string[], flags: readonly Flag[]): string {
+  if (fields.length === 0) return sentence;
   const shown = (field: string) => {
     const flag = flags.find(({ target }) => target?.[1] === field);
     return flag ? `--${flag.name}` : `<${field}>`;
