@@ -9,7 +9,8 @@ import { Configuration, type ConfigurationInput } from './configuration.js';
 import type { Context } from './context.js';
 import { openSqlite } from './database/sqlite.js';
 import { type DataFolder, emptyFolder, openFolder } from './folder.js';
-import { type Engine, EngineFailure } from './generation/engine.js';
+import type { Engine } from './generation/engine.js';
+import { localImage } from './generation/engines/local-image/local-image.js';
 import { createApp } from './http/app.js';
 import { routeDownloads } from './http/downloads.js';
 import { routeOwner } from './http/owner-proof.js';
@@ -101,7 +102,7 @@ async function startIn(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    queue.start(work(context, async () => engines.image ?? noEngine));
+    queue.start(work(context, engines.image ?? localImage()));
     folder.announce({ url: local, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);
@@ -176,9 +177,4 @@ async function listen(app: FastifyInstance, { host, port }: Configuration): Prom
 
 const logToStderr: Context['log'] = (level, message, fields) => {
   process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, message, ...fields })}\n`);
-};
-
-const noEngine: Engine = {
-  name: 'none',
-  run: () => Promise.reject(new EngineFailure('This service has no engine for images.')),
 };

@@ -8,7 +8,8 @@ import type { ImageOperation } from '../../src/service/generation/engine.js';
 import { imageFields } from '../../src/service/generation/operations.js';
 import type { ServedOperation } from '../../src/service/http/handler.js';
 import { served } from '../../src/service/http/routes.js';
-import { copyingEngine, pixel, startedTask } from '../support/generation.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { pixel, startedTask } from '../support/generation.js';
 import { publishBody, type Registry, registryForFile } from '../support/registry.js';
 import { ask } from '../support/service.js';
 

@@ -1,7 +1,5 @@
-import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import type { Engine, EngineJob, ImageOperation } from '../../src/service/generation/engine.js';
+import type { ImageOperation } from '../../src/service/generation/engine.js';
 import { type Answered, ask } from './service.js';
 
 /** A PNG of one pixel, as Base64. */
@@ -24,22 +22,6 @@ export function statusPath(operation: ImageOperation, taskId: string): string {
 /** The least that starts a task. */
 export function smallestBody(operation: ImageOperation): Record<string, unknown> {
   return { image: pixel, ...(operation === 'image.styleTransfer' && { reference_image: pixel }) };
-}
-
-/** An engine that gives back the image it was given, after whatever the test has it do. */
-export function copyingEngine(
-  before: (job: EngineJob, signal: AbortSignal) => void | Promise<void> = () => {},
-): Engine {
-  return {
-    name: 'copying',
-    run: async (job, signal, progress) => {
-      await before(job, signal);
-      progress(0.5);
-      const path = join(job.folder, 'copy.png');
-      await copyFile(job.images.image as string, path);
-      return { files: [{ path, contentType: 'image/png' }] };
-    },
-  };
 }
 
 /** A task in an answer of either form. */

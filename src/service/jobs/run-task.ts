@@ -9,11 +9,11 @@ import type { Work } from '../queue/queue.js';
 
 /** A task that ends the process each time it is begun must not do so forever. */
 const mostAttempts = 10;
-/** An engine that shows no sign of life for so long is given up. Milliseconds. */
+/** An engine that shows no sign of life for so long is stopped, and begun again later. Milliseconds. */
 const silenceMs = 15 * 60_000;
 
 /** Takes a task from CREATED to its end. Begun again after a crash, it makes everything anew and keeps it once. */
-export function runTask(context: Context, engine: () => Promise<Engine>): Work {
+export function runTask(context: Context, engine: Engine): Work {
   return async ({ key: taskId, attempts }, signal) => {
     const task = await begin(context, taskId);
     if (!task) return;
@@ -23,7 +23,7 @@ export function runTask(context: Context, engine: () => Promise<Engine>): Work {
     }
     const folder = await scratchFolder(context);
     try {
-      await finish(context, task, await make(context, await engine(), task, folder.path, signal));
+      await finish(context, task, await make(context, engine, task, folder.path, signal));
     } catch (error) {
       if (signal.aborted || !(error instanceof EngineFailure)) throw error;
       await giveUp(context, taskId, error.message);
@@ -68,8 +68,7 @@ async function make(
     };
     return await engine.run(job, AbortSignal.any([signal, silence.signal]), silence.sign);
   } catch (error) {
-    if (silence.signal.aborted) throw new EngineFailure('It took too long.');
-    throw error;
+    throw silence.signal.aborted ? silence.signal.reason : error;
   } finally {
     silence.end();
     for (const image of borrowed) await image.release();

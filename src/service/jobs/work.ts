@@ -6,11 +6,8 @@ import { checkArchive } from './check-archive.js';
 import { forgetInputs } from './forget-inputs.js';
 import { runTask } from './run-task.js';
 
-/**
- * Every kind of job and who does it.
- * @param imageEngine loaded by the first task that needs it
- */
-export function work(context: Context, imageEngine: () => Promise<Engine>): Record<string, Work> {
+/** Every kind of job and who does it. */
+export function work(context: Context, imageEngine: Engine): Record<string, Work> {
   return {
     'abandon-version': abandonVersion(context),
     'check-archive': checkArchive(context),

@@ -2,7 +2,8 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../src/contract/limits.js';
 import type { ImageOperation } from '../../../src/service/generation/engine.js';
-import { copyingEngine, pixel, smallestBody, startPaths } from '../../support/generation.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { pixel, smallestBody, startPaths } from '../../support/generation.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { copyingEngine, pixel, startedTask, taskAt, taskOf } from '../../support/generation.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { pixel, startedTask, taskAt, taskOf } from '../../support/generation.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
 

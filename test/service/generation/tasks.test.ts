@@ -7,8 +7,8 @@ import {
   type ImageOperation,
 } from '../../../src/service/generation/engine.js';
 import type { RunningService } from '../../../src/service/serve.js';
+import { copyingEngine } from '../../support/copying-engine.js';
 import {
-  copyingEngine,
   pixel,
   smallestBody,
   startedTask,
