@@ -14,7 +14,7 @@ export function portrait(width: number, height: number): Uint8Array {
         for (let channel = 0; channel < 3; channel++)
           sum[channel as 0] += seen[channel as 0] / samples.length;
       }
-      const noise = (hash(x * 1.7, y * 2.3) - 0.5) * 0.018;
+      const noise = (hash(x * 1.7, y * 2.3) - 0.5) * 0.03;
       for (let channel = 0; channel < 3; channel++) {
         const shown = Math.max(0, 1 - Math.exp(-1.35 * (sum[channel as 0] as number))) ** (1 / 2.2) + noise;
         pixels[at + channel] = Math.round(255 * Math.min(1, Math.max(0, shown)));
@@ -135,7 +135,7 @@ function nearest(p: Vector): { away: number; what: Matter } {
   const [x, y, z] = p;
   const side = Math.abs(x);
   let skin = round(p, [0, 0.24, 0], [0.47, 0.55, 0.52]);
-  skin = merge(skin, round(p, [0, -0.1, 0.12], [0.33, 0.42, 0.38]), 0.16);
+  skin = merge(skin, round(p, [0, -0.07, 0.12], [0.38, 0.4, 0.38]), 0.16);
   skin = merge(skin, ball(side - 0.2, y + 0.02, z - 0.36, 0.13), 0.14);
   skin = merge(skin, bar(p, 0.2, 0.03, 0.47, 0.58, 0.05), 0.07);
   skin = merge(skin, ball(x, y - 0.02, z - 0.575, 0.07), 0.05);
@@ -149,12 +149,12 @@ function nearest(p: Vector): { away: number; what: Matter } {
     round(p, [0, -0.15, 0.47], [0.135, 0.028, 0.05]),
     round(p, [0, -0.2, 0.465], [0.115, 0.036, 0.055]),
   );
-  const eye = ball(side - 0.175, y - 0.225, z - 0.39, 0.088);
+  const eye = ball(side - 0.175, y - 0.225, z - 0.385, 0.1);
   const strand = 0.012 * Math.sin(x * 60 + Math.sin(y * 9) * 4) + 0.02 * Math.sin(x * 23 + y * 6);
   let hair = round(p, [0, 0.38, -0.14], [0.56, 0.55, 0.56]);
   hair = merge(hair, round([side, y, z], [0.47, -0.02, -0.2], [0.16, 0.62, 0.3]), 0.14);
   hair = -merge(-hair, round(p, [0.04, 0.08, 0.55], [0.4, 0.56, 0.5]), 0.05) + strand * 0.7;
-  const brow = round([side, y - Math.abs(side - 0.19) * -0.12, z], [0.18, 0.365, 0.46], [0.1, 0.016, 0.04]);
+  const brow = round([side, y - Math.abs(side - 0.19) * -0.12, z], [0.18, 0.385, 0.46], [0.11, 0.02, 0.05]);
   const shirt = merge(
     round(p, [0, -1.42, -0.08], [1.02, 0.58, 0.42]),
     round(p, [0, -1.0, -0.05], [0.42, 0.16, 0.3]),
@@ -226,8 +226,8 @@ function matter(p: Vector, what: Matter): { colour: Vector; gloss: number; soft:
   if (what === 'eye') {
     const away = Math.hypot(Math.abs(x) - 0.172, y - 0.222);
     if (y > 0.262) return { colour: [0.5, 0.3, 0.22], gloss: 0.1, soft: 0.2 };
-    if (away < 0.017) return { colour: [0.01, 0.01, 0.01], gloss: 0.9, soft: 0 };
-    if (away < 0.04) return { colour: [0.12, 0.2, 0.16], gloss: 0.9, soft: 0 };
+    if (away < 0.022) return { colour: [0.01, 0.01, 0.01], gloss: 0.9, soft: 0 };
+    if (away < 0.052) return { colour: [0.12, 0.2, 0.16], gloss: 0.9, soft: 0 };
     return { colour: [0.62, 0.58, 0.54], gloss: 0.5, soft: 0.3 };
   }
   const knit = 0.75 + 0.3 * Math.sin(y * 90 + Math.abs(Math.sin(x * 60))) ** 2;

@@ -90,7 +90,7 @@ export function fall(scene: Scene, light: Light, { knobs, strength, background, 
   const drift = drifting(seed, size);
   const stops = plane(size, (at) => {
     const own = ((base[at] as number) - middle) * -0.4 * clamp(0.35 + knobs.flatten) * strength;
-    const come = knobs.light * (light.stops[at] as number) + (0.45 + knobs.relief) * (shape[at] as number);
+    const come = knobs.light * (light.stops[at] as number) + (1.1 + knobs.relief) * (shape[at] as number);
     return own + (weight[at] as number) * clamp(come, -3.2, 3.2) * 0.85 + (drift[at] as number);
   });
   const colour = light.colour.map((channel) =>
@@ -114,7 +114,7 @@ function relief({ base, size }: Scene, stops: Plane): Plane {
       (values[at + after] as number) - (values[at - before] as number);
     const facing =
       slope(shape, right, left) * slope(stops, right, left) + slope(shape, down, up) * slope(stops, down, up);
-    return clamp(-facing * across * across * 1.1, -0.8, 0.8);
+    return clamp(-facing * across * across * 1.6, -1, 1);
   });
   return blur(lit, size, radius * 0.6, 2);
 }

@@ -70,8 +70,9 @@ function paintPixels(picture: Picture, painting: Painting, bloom: readonly Plane
   const grain = grainTile(painting.seed ^ 0x9e3779b9);
   const turn = turns(knobs);
   const { detail, exposure, lines, glow, steps, vignette } = knobs;
-  const warmth = knobs.warmth * 0.09;
-  const tint = knobs.tint * 0.06;
+  // However many words ask for it, a picture never turns into one colour.
+  const warmth = Math.tanh(knobs.warmth) * 0.062;
+  const tint = Math.tanh(knobs.tint) * 0.06;
   const split = knobs.split * 0.07;
   const grainAmount = knobs.grain * 0.11;
   const chroma = new Float32Array(2);

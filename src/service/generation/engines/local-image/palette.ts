@@ -110,7 +110,7 @@ function movement(from: Symmetric, to: Symmetric): Symmetric {
   const half = root(from);
   const inverse = inverted(half);
   const whole = sandwich(inverse, root(sandwich(half, to)));
-  return whole.map((value) => clamp(value, -2.6, 2.6)) as unknown as Symmetric;
+  return whole.map((value) => clamp(value, -1.7, 1.7)) as unknown as Symmetric;
 }
 
 /** The square root of a positive symmetric matrix of two rows. */

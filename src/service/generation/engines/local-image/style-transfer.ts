@@ -81,7 +81,7 @@ export const styleTransfer: Operation = async (job, watch) => {
       light: lit ? composition.light.map((value, at) => value + (lit[at] as number)) : composition.light,
       tone: toneTo(here, reference, style * 0.75),
       palette: paletteOf(small, referenceSmall, style),
-      reach: plane(size, (at) => 1 - (request.is_portrait ? 0.5 : 0) * (here.skin[at] as number)),
+      reach: plane(size, (at) => 0.92 - (request.is_portrait ? 0.6 : 0.25) * (here.skin[at] as number)),
       detail: plane(size, (at) => 1 - 0.75 * face * (here.skin[at] as number)),
       texture: textureOf(
         reference,
