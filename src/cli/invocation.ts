@@ -7,6 +7,7 @@ import { type Credential, chooseCredential } from './credential.js';
 import { CredentialStore } from './credentials.js';
 import { exitCodes, Failure, usage } from './failure.js';
 import { type Folders, folders } from './folders.js';
+import { Ledger } from './ledger.js';
 import { ensureLocal, findLocal, type LocalService } from './local.js';
 import type { Output } from './output.js';
 import { Settings } from './settings.js';
@@ -49,6 +50,7 @@ export class Invocation {
   readonly signal: AbortSignal;
   readonly folders: Folders;
   readonly settings: Settings;
+  readonly ledger: Ledger;
   /** Whether this run changes something on the service; a command that may do either says so before it calls. */
   changes: boolean;
   /** Said when the person interrupts: how to go on. */
@@ -66,6 +68,7 @@ export class Invocation {
     this.changes = parts.command.changes === true;
     this.folders = folders(parts.system);
     this.settings = new Settings(parts.system, this.mended);
+    this.ledger = new Ledger(this.folders.state, parts.system.now);
   }
 
   readonly mended = (sentence: string): void => void this.output.warn(sentence);

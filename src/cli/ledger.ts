@@ -35,6 +35,8 @@ export interface Entry {
 
 export type Draft = Pick<Entry, 'service' | 'operation' | 'request' | 'name'>;
 
+const localId = /^[a-z0-9]+-[a-f0-9]+-[a-f0-9]+$/;
+
 // Decided: a request that was never answered is repeated under its key for 24 hours.
 const repeatMs = 24 * 60 * 60_000;
 
@@ -46,6 +48,8 @@ export class Ledger {
   readonly #folder: string;
   /** Entries whose request is under way in this process: the same image given twice is two tasks. */
   readonly #claimed = new Set<string>();
+  /** Local ids by remote ones; read once, because a command may be given many. */
+  #byTask: Map<string, string> | undefined;
 
   constructor(
     stateFolder: string,
@@ -84,7 +88,9 @@ export class Ledger {
   /** Writes what became known of an entry. */
   change(id: string, change: Partial<Entry>): void {
     const entry = this.read(id);
-    if (entry) this.#write({ ...entry, ...change });
+    if (!entry) return;
+    this.#write({ ...entry, ...change });
+    if (change.task_id !== undefined) this.#byTask?.set(change.task_id, id);
   }
 
   /** Forgets a request that was refused: there is no task. */
@@ -94,9 +100,19 @@ export class Ledger {
 
   /** The newest entry with this local or remote id. */
   find(id: string): Entry | undefined {
-    if (this.#ids().includes(id)) return this.read(id);
-    for (const entry of this.entries()) if (entry.task_id === id) return entry;
-    return undefined;
+    const local = localId.test(id) ? this.read(id) : undefined;
+    if (local) return local;
+    this.#byTask ??= this.#tasks();
+    const known = this.#byTask.get(id);
+    return known === undefined ? undefined : this.read(known);
+  }
+
+  #tasks(): Map<string, string> {
+    const byTask = new Map<string, string>();
+    for (const { id, task_id } of this.entries()) {
+      if (task_id !== undefined && !byTask.has(task_id)) byTask.set(task_id, id);
+    }
+    return byTask;
   }
 
   /** All, newest first. */
@@ -109,8 +125,8 @@ export class Ledger {
 
   read(id: string): Entry | undefined {
     try {
-      const entry = JSON.parse(readPrivateFile(this.#path(id)) ?? '') as Entry;
-      return entry.id === id && typeof entry.operation === 'string' ? entry : undefined;
+      const entry = JSON.parse(readPrivateFile(this.#path(id)) ?? '') as Entry | null;
+      return entry?.id === id && typeof entry.operation === 'string' ? entry : undefined;
     } catch (error) {
       // Removed meanwhile, or not one of ours.
       if (error instanceof SyntaxError) return undefined;
@@ -128,10 +144,9 @@ export class Ledger {
 
   #ids(): string[] {
     try {
-      const names = readdirSync(this.#folder).flatMap(
-        (name) => /^([a-z0-9]+-[a-f0-9]+-[a-f0-9]+)\.json$/.exec(name)?.[1] ?? [],
-      );
-      return names.sort().reverse();
+      const names = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
+      const ids = names.map((name) => name.slice(0, -'.json'.length)).filter((id) => localId.test(id));
+      return ids.sort().reverse();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;

@@ -131,9 +131,10 @@ test('a file among the tasks that is none is left alone', async () => {
   const { run, home } = await started();
   const folder = join(home, '.local/state/regen/tasks');
   writeFileSync(join(folder, '1-a-b.json'), '{ torn');
+  writeFileSync(join(folder, '2-a-b.json'), 'null');
   writeFileSync(join(folder, 'notes.txt'), 'mine');
   const { exit, stdout } = await run(['task', 'list']);
   expect({ exit, lines: stdout.trim().split('\n').length }).toEqual({ exit: 0, lines: 1 });
   expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
-  expect(readdirSync(folder)).toHaveLength(3);
+  expect(readdirSync(folder)).toHaveLength(4);
 });

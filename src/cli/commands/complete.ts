@@ -8,7 +8,6 @@ import { type Kind, offerable, readers } from '../completion/live.js';
 import { chooseCredential } from '../credential.js';
 import { CredentialStore } from '../credentials.js';
 import type { Invocation } from '../invocation.js';
-import { Ledger } from '../ledger.js';
 import { findLocal } from '../local.js';
 import { Settings } from '../settings.js';
 import { chooseTarget, isNamed, type Target } from '../target.js';
@@ -46,9 +45,9 @@ function profiles({ system }: Invocation): string[] {
 /** As many of the newest as a person may want to choose from. */
 const mostTasks = 100;
 
-function tasks({ folders, system }: Invocation): string[] {
+function tasks({ ledger }: Invocation): string[] {
   const ids: string[] = [];
-  for (const { id, task_id } of new Ledger(folders.state, system.now).entries()) {
+  for (const { id, task_id } of ledger.entries()) {
     if (ids.push(task_id ?? id) === mostTasks) break;
   }
   return ids;

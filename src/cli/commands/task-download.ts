@@ -3,6 +3,7 @@ import { Destination } from '../generation/destination.js';
 import { bringHome } from '../generation/finish.js';
 import { findTask, hasEnded, readTask } from '../generation/task.js';
 import { together } from '../generation/together.js';
+import { Watch } from '../generation/watch.js';
 import type { Invocation } from '../invocation.js';
 
 /** Saves what a task made. Its URLs are asked for anew, because they run out. */
@@ -13,15 +14,16 @@ export async function run(invocation: Invocation): Promise<number> {
   const destination = new Destination(system.cwd, invocation.text('output') ?? './', flags.force === true);
   const task = await findTask(invocation, id);
   destination.check([task.entry?.name ?? 'image']);
+  const watch = new Watch(invocation);
   const item = {
     label: id,
     run: async () => {
       const seen = await readTask(invocation, task);
       if (seen.task.status !== 'COMPLETED') throw nothingYet(id, seen.task.status);
-      return { lines: await bringHome({ invocation, destination }, task, seen), answer: seen.answer };
+      return { lines: await bringHome({ invocation, watch, destination }, task, seen), answer: seen.answer };
     },
   };
-  return together(invocation, [item]);
+  return together(invocation, watch, [item]);
 }
 
 function nothingYet(id: string, status: string): Failure {

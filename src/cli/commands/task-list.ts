@@ -1,8 +1,7 @@
-import { ledgerOf } from '../generation/task.js';
 import type { Invocation } from '../invocation.js';
 
 /** Lists the ledger. */
 export async function run(invocation: Invocation): Promise<void> {
-  const entries = [...ledgerOf(invocation).entries()];
+  const entries = [...invocation.ledger.entries()];
   await invocation.output.answer(entries, invocation.command.shape);
 }

@@ -1,12 +1,11 @@
 import { exitCodes, Failure, usage } from '../failure.js';
-import { ledgerOf } from '../generation/task.js';
 import type { Invocation } from '../invocation.js';
 
 /** Shows one entry of the ledger. */
 export async function run(invocation: Invocation): Promise<void> {
   const id = invocation.args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
-  const entry = ledgerOf(invocation).find(id);
+  const entry = invocation.ledger.find(id);
   if (!entry) throw notInLedger(id);
   await invocation.output.answer(entry);
 }

@@ -5,7 +5,7 @@ import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { bytes } from '../text.js';
 import { type Destination, destinationOf } from './destination.js';
-import { hasEnded, ledgerOf, nounOf, readOperation, readTask, type Seen, type Task } from './task.js';
+import { hasEnded, nounOf, readOperation, readTask, type Seen, type Task } from './task.js';
 import type { Watch } from './watch.js';
 
 /** How one of a command's tasks ended. */
@@ -68,7 +68,7 @@ async function ended({ invocation, watch, timeoutMs, intervalMs }: Ending, task:
 
 /** The URLs of what a task made, or the paths it was saved at. */
 export async function bringHome(
-  { invocation, destination }: Pick<Ending, 'invocation' | 'destination'>,
+  { invocation, watch, destination }: Pick<Ending, 'invocation' | 'watch' | 'destination'>,
   task: Task,
   seen: Seen,
 ): Promise<string[]> {
@@ -81,7 +81,7 @@ export async function bringHome(
       const facts = { name, task_id: task.id, index: at + 1 };
       const saved = await destination.save(client, url, facts, invocation.signal);
       paths.push(saved.path);
-      await invocation.output.note(`${bytes(saved.bytes)} of task ${task.id}.`);
+      await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
       if (invocation.flags.receipt) await destination.writeReceipt(saved, receipt(task, seen, saved));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -89,7 +89,7 @@ export async function bringHome(
       throw new Failure(error.message, { ...error.facts, hint });
     }
   }
-  if (task.entry) ledgerOf(invocation).change(task.entry.id, { saved: paths });
+  if (task.entry) invocation.ledger.change(task.entry.id, { saved: paths });
   return paths;
 }
 

@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/operation.js';
 import { operationNamed } from '../commands/operation.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import { type Entry, Ledger } from '../ledger.js';
+import type { Entry } from '../ledger.js';
 import type { Target } from '../target.js';
 
 /** A task somewhere, whether it was started from here or not. */
@@ -31,10 +31,6 @@ export const imageKinds: Readonly<Record<string, string>> = {
   'style-transfer': 'image.styleTransfer',
 };
 
-export function ledgerOf({ folders, system }: Invocation): Ledger {
-  return new Ledger(folders.state, system.now);
-}
-
 /** What the ledger calls a service. */
 export function serviceKey({ baseUrl }: Target): string {
   return baseUrl === undefined ? 'local' : new URL(baseUrl).href.replace(/\/$/, '');
@@ -50,7 +46,7 @@ export function targetOf(invocation: Invocation, { service }: Pick<Entry, 'servi
 
 /** The entry with a local or remote id; where a service is named on the command line, of that service. */
 export function entryOf(invocation: Invocation, id: string): Entry | undefined {
-  const entry = ledgerOf(invocation).find(id);
+  const entry = invocation.ledger.find(id);
   const { target } = invocation;
   const typed = target.source === '--base-url' || target.source === '--profile';
   return entry && typed && entry.service !== serviceKey(target) ? undefined : entry;
@@ -112,7 +108,7 @@ export async function readTask(
     const limits = { signal: invocation.signal, ...(local && { retries: 0 }) };
     const { data: answer } = await client.request(readOperation(operation), input as never, limits);
     const task = imageTaskOf(answer as ImageTask);
-    if (entry) ledgerOf(invocation).change(entry.id, { state: task.status, outputs: task.generated });
+    if (entry) invocation.ledger.change(entry.id, { state: task.status, outputs: task.generated });
     return { answer, task };
   } catch (error) {
     if (local && error instanceof NetworkError) invocation.lost();

@@ -2,6 +2,7 @@ import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { Invocation } from '../invocation.js';
 import type { Outcome } from './finish.js';
+import type { Watch } from './watch.js';
 
 /** One of a command's items, with what it is called where there are several. */
 export interface Item {
@@ -13,7 +14,11 @@ export interface Item {
 const atOnce = 4;
 
 /** Runs items side by side, prints what comes of each in their order, and gives the exit code of all. */
-export async function together({ output, signal }: Invocation, items: readonly Item[]): Promise<number> {
+export async function together(
+  { output, signal }: Invocation,
+  watch: Watch,
+  items: readonly Item[],
+): Promise<number> {
   const outcomes: Outcome[] = [];
   const running = bounded(items, signal);
   // Looked at one after the other below; until then a failure must not count as unhandled.
@@ -21,10 +26,13 @@ export async function together({ output, signal }: Invocation, items: readonly I
   for (const [at, { label }] of items.entries()) {
     const outcome = await (running[at] as Promise<Outcome>);
     outcomes.push(outcome);
-    if (!output.mode.json) for (const line of outcome.lines) await output.line(line);
-    if (outcome.failure)
+    await watch.above(async () => {
+      if (!output.mode.json) for (const line of outcome.lines) await output.line(line);
+      if (!outcome.failure) return;
       await output.failure(items.length > 1 ? named(outcome.failure, label) : outcome.failure);
+    });
   }
+  watch.end();
   if (output.mode.json) {
     const answers = outcomes.map(({ answer }) => answer ?? null);
     await output.answer(items.length === 1 ? answers[0] : answers);

@@ -7,7 +7,6 @@ export class Watch {
   readonly #states = new Map<string, string>();
   readonly #begun: number;
   #timer: NodeJS.Timeout | undefined;
-  #stage = '';
 
   constructor(readonly invocation: Invocation) {
     this.#progress = new Progress(invocation.output);
@@ -15,7 +14,6 @@ export class Watch {
   }
 
   async stage(text: string): Promise<void> {
-    this.#stage = text;
     await this.#progress.stage(text);
     this.#timer ??= setInterval(() => this.#tick(), 1000).unref();
     this.#tick();
@@ -28,11 +26,13 @@ export class Watch {
   }
 
   /** A line that stays, above the spinner. */
-  async say(text: string): Promise<void> {
-    const stage = this.#stage;
-    this.#progress.end();
-    await this.invocation.output.note(text);
-    if (stage && this.#timer) await this.#progress.stage(stage);
+  say(text: string): Promise<void> {
+    return this.above(() => this.invocation.output.note(text));
+  }
+
+  /** Does what writes lines that stay. */
+  above(write: () => Promise<void>): Promise<void> {
+    return this.#progress.above(write);
   }
 
   end(): void {
