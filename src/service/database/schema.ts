@@ -115,7 +115,10 @@ export interface TaskTable {
   /** Names of the stored images, a list. */
   images: Fixed<Json>;
   seed: Fixed<number>;
-  webhook_url: Fixed<string | null>;
+  /** Null where nobody is to be told, or wants to be told no more. */
+  webhook_url: string | null;
+  /** The last event of the task's history that `webhook_url` was told of; 0: none. */
+  webhook_event: number;
   /** What it made, a list of `{ name, contentType, size, sha256 }`; null until it is COMPLETED. */
   results: Json | null;
   /** Why it is FAILED. */

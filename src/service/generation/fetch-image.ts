@@ -122,7 +122,7 @@ function checkHead(status: number, headers: Record<string, unknown>, mostBytes: 
 }
 
 /** The system's resolver, whose unfit answers never reach a socket. */
-function checkedLookup(allowed: (address: string) => boolean): LookupFunction {
+export function checkedLookup(allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       const fit = error ? [] : found.filter(({ address }) => allowed(address));

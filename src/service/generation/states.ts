@@ -19,8 +19,8 @@ export type Step =
   | { readonly to: 'FAILED'; readonly reason: string };
 
 /**
- * Takes a task one step further, with all that belongs to it: its history, and its credits where it fails. What it
- * was given is forgotten once it has ended.
+ * Takes a task one step further, with all that belongs to it: its history, its webhook, and its credits where it
+ * fails. What it was given is forgotten once it has ended.
  * @returns false, with nothing changed, where it is not there to take this step
  */
 export async function advance(
@@ -42,9 +42,19 @@ export async function advance(
   if (numUpdatedRows === 0n) return false;
   const reason = step.to === 'FAILED' ? step.reason : undefined;
   await recordStatus(tx, now, { taskId, status: step.to, actor: 'service', reason });
+  if (await isAwaited(tx, taskId)) await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId });
   if (step.to === 'FAILED') await refund(tx, taskId, now());
   if (step.to !== 'IN_PROGRESS') await queue.enqueue(tx, { kind: 'forget-inputs', key: taskId });
   return true;
+}
+
+async function isAwaited(tx: Tx, taskId: string): Promise<boolean> {
+  const { webhook_url } = await tx
+    .selectFrom('tasks')
+    .select('webhook_url')
+    .where('id', '=', taskId)
+    .executeTakeFirstOrThrow();
+  return webhook_url !== null;
 }
 
 export interface StatusRecord {

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   EngineFailure,
   type EngineJob,
@@ -291,5 +293,90 @@ describe('a start with an Idempotency-Key', () => {
     expect([other.status, other.body.error]).toEqual([400, 'idempotency_mismatch']);
     const { length } = await service.context.database.selectFrom('credits').selectAll().execute();
     expect(length).toBe(1);
+  });
+});
+
+describe('a start whose image takes its time', () => {
+  /** A place on loopback that sends its picture once it may. */
+  async function slowImage(): Promise<{
+    url: string;
+    asked: Promise<void>;
+    send: () => void;
+    closed: Promise<void>;
+  }> {
+    let told = () => {};
+    let send = () => {};
+    let close = () => {};
+    const asked = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const closed = new Promise<void>((resolve) => {
+      close = resolve;
+    });
+    const server = createServer((_request, response) => {
+      send = () => response.writeHead(200, { 'content-type': 'image/png' }).end(png);
+      response.once('close', close);
+      told();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.png`;
+    return { url, asked, send: () => send(), closed };
+  }
+
+  it('holds up no other request, and its key is in flight meanwhile', async () => {
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
+    const slow = await slowImage();
+    const post = () =>
+      ask(url + startPaths['image.relight'], {
+        method: 'POST',
+        token,
+        json: { image: slow.url },
+        headers: { 'idempotency-key': 'slow' },
+      });
+    const first = post();
+    await slow.asked;
+    const second = await post();
+    expect([second.status, second.body.error]).toEqual([409, 'idempotency_in_flight']);
+    await taskAt({ url, token }, await startedTask({ url, token }));
+    slow.send();
+    const { status, body } = await first;
+    expect(status).toBe(200);
+    expect((await post()).body).toEqual(body);
+  });
+
+  it('is given up with everything of it when nobody waits any more', async () => {
+    const data = folderForTest();
+    const service = await serviceForTest({ data }, { engines: { image: copyingEngine() } });
+    const slow = await slowImage();
+    const leaving = new AbortController();
+    const asking = ask(service.url + startPaths['image.relight'], {
+      method: 'POST',
+      token: service.ownerToken,
+      json: { image: pixel, transfer_light_from_lightmap: slow.url },
+      signal: leaving.signal,
+    });
+    await slow.asked;
+    leaving.abort();
+    await expect(asking).rejects.toThrow();
+    await slow.closed;
+    await expect
+      .poll(() => [...filesIn(join(data, 'objects')), ...filesIn(join(data, 'scratch'))])
+      .toEqual([]);
+    expect(await service.context.database.selectFrom('tasks').selectAll().execute()).toEqual([]);
+  });
+});
+
+describe('the document of a service', () => {
+  it('lists every operation on images', async () => {
+    const { url } = await serviceForTest();
+    const { body } = await ask(`${url}/openapi.json`);
+    for (const operation of operations) {
+      expect(body.paths[startPaths[operation]].post.operationId).toBe(operation);
+      expect(body.paths[statusPath(operation, '{task_id}')].get.operationId).toBe(`${operation}Status`);
+    }
   });
 });
