@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -13,13 +13,23 @@ import type { ImageOperation } from '../src/service/generation/engine.js';
 import { render } from '../src/service/generation/engines/local-image/render.js';
 import { lamp, painting, portrait } from './portrait.js';
 
-// Writes docs/<operation>.jpg: what each option of an operation makes of one picture, and docs/<operation>.md: which is which.
+// Writes docs/<operation>.jpg: what each option of an operation makes of one picture; and docs/image-options.md, which
+// says which is which, because no font is at hand to write it into the pictures.
 
 const width = 480;
 const height = 600;
 const cell = { width: 176, height: 220 };
 const folder = mkdtempSync(join(tmpdir(), 'regen-sheets-'));
 const file = (name: string) => join(folder, name);
+
+/** The part of the picture where texture is judged. */
+const face = { left: 0.31, top: 0.25, width: 0.4, height: 0.4 };
+const whole = { left: 0, top: 0, width: 1, height: 1 };
+const text: string[] = [
+  '# Options of image jobs',
+  '',
+  'What the local engine, which makes previews, makes of one picture. Made by `npm run sheets`.',
+];
 
 type Cell = { readonly name: string; readonly request: Record<string, unknown> };
 
@@ -59,16 +69,28 @@ await sheet('style-transfer', 'image.styleTransfer', StyleTransferRequest, style
   ...each('structure_strength', [0, 100]),
   ...each('style_strength', [0, 50]),
 ]);
-await sheet('skin-enhancer', 'image.skinEnhancer', SkinEnhancerRequest, {}, [
-  ...each('sharpen', [0, 50, 100]),
-  ...each('smart_grain', [0, 50, 100]),
-]);
-await sheet('upscaler', 'image.upscaler', UpscalerRequest, {}, [
-  ...each('flavor', UpscalerRequest.shape.flavor.unwrap().options),
-  ...each('sharpen', [0, 100]),
-  ...each('smart_grain', [0, 100]),
-  ...each('ultra_detail', [0, 100]),
-]);
+await sheet(
+  'skin-enhancer',
+  'image.skinEnhancer',
+  SkinEnhancerRequest,
+  {},
+  [...each('sharpen', [0, 50, 100]), ...each('smart_grain', [0, 50, 100])],
+  face,
+);
+await sheet(
+  'upscaler',
+  'image.upscaler',
+  UpscalerRequest,
+  {},
+  [
+    ...each('flavor', UpscalerRequest.shape.flavor.unwrap().options),
+    ...each('sharpen', [0, 100]),
+    ...each('smart_grain', [0, 100]),
+    ...each('ultra_detail', [0, 100]),
+  ],
+  face,
+);
+writeFileSync('docs/image-options.md', `${text.join('\n')}\n`);
 rmSync(folder, { recursive: true });
 
 function advanced(settings: Record<string, unknown>): Record<string, unknown> {
@@ -89,14 +111,15 @@ async function sheet(
   schema: { parse(value: unknown): unknown },
   images: Record<string, string>,
   cells: readonly Cell[],
+  part: typeof whole = whole,
 ): Promise<void> {
   const given = { image: file('image.png'), ...images };
-  const pictures = [...Object.values(given).map(small)];
+  const pictures = [...Object.values(given).map((path) => small(path, part))];
   for (const { request } of cells) {
     const job = { operation, images: given, seed: 1, folder };
-    const whole = schema.parse({ ...given, ...request }) as Record<string, unknown>;
-    const { files } = await render({ ...job, request: whole }, () => {});
-    pictures.push(small(files[0]?.path as string));
+    const filled = schema.parse({ ...given, ...request }) as Record<string, unknown>;
+    const { files } = await render({ ...job, request: filled }, () => {});
+    pictures.push(small(files[0]?.path as string, part));
     await pictures.at(-1);
   }
   const columns = Math.min(8, pictures.length);
@@ -108,9 +131,25 @@ async function sheet(
     top: 4 + Math.floor(at / columns) * (cell.height + 4),
   }));
   const paper = sharp({ create: { ...size, channels: 3, background: '#16181c' } }).composite(placed);
+  text.push(...legend(name, [...Object.keys(given), ...cells.map((one) => one.name)], columns));
   await paper.jpeg({ quality: 82, mozjpeg: true }).toFile(`docs/${name}.jpg`);
 }
 
-function small(path: string): Promise<Buffer> {
-  return sharp(path).resize(cell.width, cell.height, { fit: 'cover' }).png().toBuffer();
+async function small(path: string, part: typeof whole): Promise<Buffer> {
+  const { width: wide, height: high } = await sharp(path).metadata();
+  const cut = {
+    left: Math.round(wide * part.left),
+    top: Math.round(high * part.top),
+    width: Math.round(wide * part.width),
+    height: Math.round(high * part.height),
+  };
+  return sharp(path).extract(cut).resize(cell.width, cell.height, { fit: 'cover' }).png().toBuffer();
+}
+
+function legend(name: string, names: readonly string[], columns: number): string[] {
+  const rows = Array.from({ length: Math.ceil(names.length / columns) }, (_, row) => {
+    const own = names.slice(row * columns, (row + 1) * columns);
+    return `${row + 1}. ${own.map((one) => `\`${one}\``).join(', ')}`;
+  });
+  return ['', `## ${name}`, '', `![${name}](${name}.jpg)`, '', 'Row by row, from the left:', '', ...rows];
 }

@@ -133,6 +133,14 @@ type Matter = 'skin' | 'lips' | 'eye' | 'hair' | 'shirt';
 /** The distance to what is nearest; lengths are heads. */
 function nearest(p: Vector): { away: number; what: Matter } {
   const [x, y, z] = p;
+  const shirt = merge(
+    round(p, [0, -1.42, -0.08], [1.02, 0.58, 0.42]),
+    round(p, [0, -1.0, -0.05], [0.42, 0.16, 0.3]),
+    0.15,
+  );
+  // Far from the head, its ball is enough to know.
+  const head = ball(x, y - 0.1, z + 0.05, 1.12);
+  if (head > 0.1) return { away: Math.min(head, shirt), what: 'shirt' };
   const side = Math.abs(x);
   let skin = round(p, [0, 0.24, 0], [0.47, 0.55, 0.52]);
   skin = merge(skin, round(p, [0, -0.07, 0.12], [0.38, 0.4, 0.38]), 0.16);
@@ -155,11 +163,6 @@ function nearest(p: Vector): { away: number; what: Matter } {
   hair = merge(hair, round([side, y, z], [0.47, -0.02, -0.2], [0.16, 0.62, 0.3]), 0.14);
   hair = -merge(-hair, round(p, [0.04, 0.08, 0.55], [0.4, 0.56, 0.5]), 0.05) + strand * 0.7;
   const brow = round([side, y - Math.abs(side - 0.19) * -0.12, z], [0.18, 0.385, 0.46], [0.11, 0.02, 0.05]);
-  const shirt = merge(
-    round(p, [0, -1.42, -0.08], [1.02, 0.58, 0.42]),
-    round(p, [0, -1.0, -0.05], [0.42, 0.16, 0.3]),
-    0.15,
-  );
   let found: { away: number; what: Matter } = { away: skin, what: 'skin' };
   const others: [number, Matter][] = [
     [lips, 'lips'],

@@ -74,7 +74,7 @@ function paintPixels(picture: Picture, painting: Painting, bloom: readonly Plane
   const warmth = Math.tanh(knobs.warmth) * 0.062;
   const tint = Math.tanh(knobs.tint) * 0.06;
   const split = knobs.split * 0.07;
-  const grainAmount = knobs.grain * 0.11;
+  const grainAmount = knobs.grain * 0.07;
   const chroma = new Float32Array(2);
 
   for (let y = 0, at = 0; y < height; y++) {

@@ -30,7 +30,7 @@ const engines: Rows<Exclude<NonNullable<Settings['engine']>, 'automatic'>> = {
   real: { light: 0.85, flatten: -0.15, saturation: 0.95, grain: 0.12, detail: 1.1 },
   illusio: { glow: 0.3, relief: 0.5, saturation: 1.15, split: 0.35 },
   fairy: { glow: 0.5, tint: 0.4, exposure: 0.2, contrast: 0.9, saturation: 1.1 },
-  colorful_anime: { saturation: 1.55, detail: 0.3, steps: 0.6, lines: 0.5, contrast: 1.08 },
+  colorful_anime: { saturation: 1.35, detail: 0.3, steps: 0.6, lines: 0.5, contrast: 1.08 },
   hard_transform: { light: 1.5, spread: 0.6, flatten: 0.5, contrast: 1.15, relief: 0.7 },
   softy: { spread: 1.8, contrast: 0.86, glow: 0.25, detail: 0.75, blacks: 0.12 },
 };

@@ -19,7 +19,7 @@ const engines: Rows<Request['engine']> = {
   definio: { detail: 1.5, contrast: 1.1, sharpen: 0.2 },
   illusio: { glow: 0.3, split: 0.5, saturation: 1.15, texture: 1.3 },
   '3d_cartoon': { detail: 0.25, saturation: 1.35, glow: 0.18, gamma: 1.08, relief: 0.8, texture: 0.2 },
-  colorful_anime: { detail: 0.25, saturation: 1.55, steps: 0.7, lines: 0.6, texture: 0.2 },
+  colorful_anime: { detail: 0.25, saturation: 1.3, steps: 0.7, lines: 0.6, texture: 0.2 },
   caricature: { detail: 0.6, lines: 1.1, contrast: 1.3, saturation: 1.2, steps: 0.45 },
   real: { style: 0.7, texture: 0.3, saturation: 0.95, grain: 0.1 },
   super_real: { style: 0.6, texture: 0.2, detail: 1.3, sharpen: 0.3, grain: 0.16, contrast: 1.05 },
@@ -29,7 +29,7 @@ const engines: Rows<Request['engine']> = {
 const flavors: Rows<Request['flavor']> = {
   faithful: {},
   gen_z: { tint: 0.5, saturation: 1.2, blacks: 0.35, warmth: 0.15, contrast: 1.05, grain: 0.1 },
-  psychedelia: { rainbow: 0.8, saturation: 1.9, contrast: 1.1 },
+  psychedelia: { rainbow: 0.55, hue: -60, saturation: 1.3, contrast: 1.1, steps: 0.3 },
   detaily: { detail: 1.65, texture: 1.5, sharpen: 0.2 },
   clear: { texture: 0.1, contrast: 1.08, whites: 0.3, detail: 0.95 },
   donotstyle: { style: 0, texture: 0 },
@@ -81,7 +81,7 @@ export const styleTransfer: Operation = async (job, watch) => {
       light: lit ? composition.light.map((value, at) => value + (lit[at] as number)) : composition.light,
       tone: toneTo(here, reference, style * 0.75),
       palette: paletteOf(small, referenceSmall, style),
-      reach: plane(size, (at) => 0.92 - (request.is_portrait ? 0.6 : 0.25) * (here.skin[at] as number)),
+      reach: plane(size, (at) => 0.9 - (request.is_portrait ? 0.65 : 0.42) * (here.skin[at] as number)),
       detail: plane(size, (at) => 1 - 0.75 * face * (here.skin[at] as number)),
       texture: textureOf(
         reference,
