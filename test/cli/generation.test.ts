@@ -250,6 +250,18 @@ describe('results', () => {
     );
   });
 
+  test('of a hostile service stay on one line and in their folder', async () => {
+    const { cwd, run } = await desk({ id: () => '../../\u001b[2Jx' });
+    const begun = await run([...relight, '--no-wait']);
+    expect(begun.stdout).toBe('../../x\n');
+    const { exit, stdout } = await run([...relight, '-o', 'made/']);
+    expect({ exit, files: readdirSync(join(cwd, 'made')) }).toEqual({
+      exit: 0,
+      files: [expect.stringMatching(/^photo-[^/]*x\.png$/)],
+    });
+    expect(stdout).toContain(join(cwd, 'made', 'photo-'));
+  });
+
   test('are never saved over a file without --force', async () => {
     const { double, cwd, run } = await desk();
     writeFileSync(join(cwd, 'out.png'), 'mine');

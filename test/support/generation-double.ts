@@ -22,6 +22,8 @@ export interface DoubleOptions {
   readonly states?: readonly string[];
   /** How many files a task makes. Default 1. */
   readonly files?: number;
+  /** The id of each new task. Default a random one. */
+  readonly id?: () => string;
   /** Called before a start is answered; `false`: the answer is lost. */
   readonly onStart?: (asked: Asked, count: number) => boolean | Promise<boolean>;
 }
@@ -95,7 +97,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
       const details = checked.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
       return json(response, 400, { error: 'invalid_request', message: 'Something is wrong.', details });
     }
-    const id = (key && byKey.get(key)) || randomUUID();
+    const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
     if (key) byKey.set(key, id);
     if (!tasks.has(id)) tasks.set(id, { looks: 0 });
     if ((await options.onStart?.(one, asked.length)) === false) return void request.socket.destroy();
@@ -104,7 +106,10 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
 
   function answerOf({ response }: Operation, id: string, status: string) {
     const count = status === 'COMPLETED' ? files : 0;
-    const generated = Array.from({ length: count }, (_, at) => `${url}/results/${id}-${at}`);
+    const generated = Array.from(
+      { length: count },
+      (_, at) => `${url}/results/${encodeURIComponent(id)}-${at}`,
+    );
     const task = { generated, status, task_id: id };
     return response && 'shape' in response && 'data' in (response.shape as object) ? { data: task } : task;
   }

@@ -2,6 +2,7 @@ import { ServiceError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import { durationMs } from '../duration.js';
 import { exitCodes, Failure } from '../failure.js';
+import { failureOf } from '../failure-of.js';
 import type { Invocation } from '../invocation.js';
 import { bytes } from '../text.js';
 import { type Destination, destinationOf } from './destination.js';
@@ -84,9 +85,10 @@ export async function bringHome(
       await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
       if (invocation.flags.receipt) await destination.writeReceipt(saved, receipt(task, seen, saved));
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      invocation.signal.throwIfAborted();
+      const { message, facts } = failureOf(error);
       const hint = `The task is done; save its results elsewhere with: regen task download ${task.id} -o …`;
-      throw new Failure(error.message, { ...error.facts, hint });
+      throw new Failure(message, { ...facts, hint });
     }
   }
   if (task.entry) invocation.ledger.change(task.entry.id, { saved: paths });

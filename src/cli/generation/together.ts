@@ -1,6 +1,7 @@
 import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { Invocation } from '../invocation.js';
+import { oneLine } from '../text.js';
 import type { Outcome } from './finish.js';
 import type { Watch } from './watch.js';
 
@@ -27,7 +28,7 @@ export async function together(
     const outcome = await (running[at] as Promise<Outcome>);
     outcomes.push(outcome);
     await watch.above(async () => {
-      if (!output.mode.json) for (const line of outcome.lines) await output.line(line);
+      if (!output.mode.json) for (const line of outcome.lines) await output.line(oneLine(line));
       if (!outcome.failure) return;
       await output.failure(items.length > 1 ? named(outcome.failure, label) : outcome.failure);
     });
