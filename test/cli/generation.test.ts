@@ -330,6 +330,23 @@ describe('the ledger', () => {
     expect(double.tasks.size).toBe(2);
   });
 
+  test('asks again while the service is still at work on the same request', async () => {
+    const busy = { status: 409, error: 'idempotency_in_flight' };
+    const { double, run } = await desk({ refuse: (count) => (count < 3 ? busy : undefined) });
+    expect((await run(relight)).exit).toBe(0);
+    expect(double.asked).toHaveLength(3);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+  });
+
+  test('keeps the key of a request at which the service failed', async () => {
+    const broken = { status: 500, error: 'internal' };
+    const { double, run, entries } = await desk({ refuse: (count) => (count < 2 ? broken : undefined) });
+    expect((await run(relight)).exit).toBe(1);
+    expect(entries()).toHaveLength(1);
+    expect((await run(relight)).exit).toBe(0);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+  });
+
   test('does not resend what is older than a day, and says so', async () => {
     const { double, run, entries, ledgerFolder } = await desk({ onStart: (_, count) => count > 1 });
     await run(relight);

@@ -24,6 +24,8 @@ export interface DoubleOptions {
   readonly files?: number;
   /** The id of each new task. Default a random one. */
   readonly id?: () => string;
+  /** The refusal of the n-th start, if it is refused. */
+  readonly refuse?: (count: number) => { readonly status: number; readonly error: string } | undefined;
   /** Called before a start is answered; `false`: the answer is lost. */
   readonly onStart?: (asked: Asked, count: number) => boolean | Promise<boolean>;
 }
@@ -97,6 +99,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
       const details = checked.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
       return json(response, 400, { error: 'invalid_request', message: 'Something is wrong.', details });
     }
+    const refused = options.refuse?.(asked.length);
+    if (refused) return json(response, refused.status, { error: refused.error, message: 'Not now.' });
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
     if (key) byKey.set(key, id);
     if (!tasks.has(id)) tasks.set(id, { looks: 0 });
