@@ -40,7 +40,12 @@ function inThread(
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
   return new Promise<EngineResult>((done, fail) => {
     // A thread inherits flags of its program, such as a loader, that are not for it.
-    const worker = new Worker(program(), { workerData: { job, stop } satisfies Work, execArgv: [] });
+    const worker = new Worker(program(), {
+      workerData: { job, stop } satisfies Work,
+      execArgv: [],
+      // Pixels lie outside of it; what is left is small.
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
     worker.on('message', (message: Message) => {
       if ('part' in message) progress(message.part);
       else if ('result' in message) done(message.result);

@@ -96,10 +96,11 @@ function paintPixels(picture: Picture, painting: Painting, bloom: readonly Plane
       if (vignette !== 0) {
         aim -= vignette * 1.6 * ((x / width - 0.5) ** 2 + (y / height - 0.5) ** 2) * 2;
       }
-      const gain = 2 ** (aim - stops);
-      r = show[curveIndex(r * gain * 2 ** (here[3] as number))] as number;
-      g = show[curveIndex(g * gain * 2 ** (here[4] as number))] as number;
-      b = show[curveIndex(b * gain * 2 ** (here[5] as number))] as number;
+      // Far quicker than a power, and four times for each pixel.
+      const gain = Math.exp((aim - stops) * Math.LN2);
+      r = show[curveIndex(r * gain * Math.exp((here[3] as number) * Math.LN2))] as number;
+      g = show[curveIndex(g * gain * Math.exp((here[4] as number) * Math.LN2))] as number;
+      b = show[curveIndex(b * gain * Math.exp((here[5] as number) * Math.LN2))] as number;
 
       let bright = 0.299 * r + 0.587 * g + 0.114 * b;
       chroma[0] = 0.564 * (b - bright);

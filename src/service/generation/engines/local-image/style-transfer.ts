@@ -5,7 +5,7 @@ import { knobs, type Row, scaled } from './knobs.js';
 import { fall, lightOf } from './light.js';
 import { paint } from './paint.js';
 import { paletteOf, textureOf, toneTo } from './palette.js';
-import { readPicture, shrink, smallSize } from './picture.js';
+import { readPicture, shrink, sizeOf, smallSize } from './picture.js';
 import { plane } from './planes.js';
 import { readPrompt } from './prompt.js';
 import { type Scene, scene } from './scene.js';
@@ -29,7 +29,7 @@ const engines: Rows<Request['engine']> = {
 const flavors: Rows<Request['flavor']> = {
   faithful: {},
   gen_z: { tint: 0.5, saturation: 1.2, blacks: 0.35, warmth: 0.15, contrast: 1.05, grain: 0.1 },
-  psychedelia: { rainbow: 0.55, hue: -60, saturation: 1.3, contrast: 1.1, steps: 0.3 },
+  psychedelia: { rainbow: 0.5, hue: 170, saturation: 1.3, contrast: 1.1, steps: 0.3 },
   detaily: { detail: 1.65, texture: 1.5, sharpen: 0.2 },
   clear: { texture: 0.1, contrast: 1.08, whites: 0.3, detail: 0.95 },
   donotstyle: { style: 0, texture: 0 },
@@ -51,8 +51,10 @@ export const styleTransfer: Operation = async (job, watch) => {
   const size = smallSize(picture);
   const small = await shrink(picture, size);
   const here = scene(small);
-  const full = await readPicture(imagePath(job, 'reference_image'));
-  const referenceSmall = await shrink(full);
+  const referencePath = imagePath(job, 'reference_image');
+  const referenceSmall = await shrink(
+    await readPicture(referencePath, { size: smallSize(await sizeOf(referencePath)) }),
+  );
   const reference = scene(referenceSmall);
   const structure = request.structure_strength / 100;
   const amount = request.style_strength / 100;
@@ -65,7 +67,7 @@ export const styleTransfer: Operation = async (job, watch) => {
   );
   const style = amount * all.style;
   const seed = request.fixed_generation ? 1 : job.seed;
-  const composition = fall(here, lightOf(await shrink(full, size), 1.6), {
+  const composition = fall(here, lightOf(await shrink(referenceSmall, size), 1.6), {
     knobs: all,
     strength: style * 0.45 * (1 - structure),
     background: 1,
