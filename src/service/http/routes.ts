@@ -10,6 +10,7 @@ import type { Answer, Call, Handler, ServedOperation } from './handler.js';
 import { handlers } from './handlers.js';
 import { hashOf, RunningKeys, requireKey, storeAnswer, storedAnswer } from './idempotency.js';
 import { type RateLimit, rateLimit, refuseRate } from './limits.js';
+import { type Room, roomFor } from './room.js';
 import { otherSpelling } from './spelling.js';
 import { queryReader, requireCleanText, requireValid } from './validate.js';
 
@@ -25,6 +26,7 @@ interface Shared {
   readonly context: Context;
   readonly running: RunningKeys;
   readonly limit: RateLimit;
+  readonly room: Room;
 }
 
 /** The operations of the contract that have a handler. */
@@ -37,7 +39,8 @@ export function routeOperations(app: FastifyInstance, context: Context): void {
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');
   const limit = rateLimit(context.configuration.rateLimit, context.now);
-  const shared = { context, running: new RunningKeys(), limit };
+  const room = roomFor(context.configuration.limits.generationBody);
+  const shared = { context, running: new RunningKeys(), limit, room };
   for (const [name, operation] of operations(served)) {
     routeOperation(app, shared, name as ServedOperation, operation);
   }
@@ -49,7 +52,7 @@ function routeOperation(
   name: ServedOperation,
   operation: Operation,
 ): void {
-  const { context, limit } = shared;
+  const { context, limit, room } = shared;
   const { status = 200, response, query, task } = operation;
   const { generationBody, jsonBody } = context.configuration.limits;
   // One cast where the table's types, which the handlers keep among themselves, meet the untyped wire.
@@ -70,6 +73,7 @@ function routeOperation(
       await authorize(context.database, attemptOf(context, name, request));
       const elsewhere = operation.method === 'GET' && (await otherSpelling(context, request));
       if (elsewhere) return reply.redirect(elsewhere, 302);
+      if (task) room(request, reply);
     },
     handler: async (request, reply) => {
       requireCleanText(request.body);

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../src/contract/limits.js';
@@ -210,5 +211,31 @@ describe('the size of an image request', () => {
       ask(url + startPaths['image.upscaler'], { method: 'POST', token, json: { image } });
     expect((await send('A'.repeat(2_000))).status).toBe(413);
     expect((await send('A'.repeat(200))).body.details[0].path).toBe('image');
+  });
+
+  it('is bounded for all requests together, and there is room again once they are gone', async () => {
+    const most = 10_000;
+    const { url, ownerToken: token } = await serviceForTest(
+      { limits: { generationBody: most } },
+      { engines: { image: copyingEngine() } },
+    );
+    const address = url + startPaths['image.upscaler'];
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': most,
+    };
+    const held = [1, 2, 3, 4].map(() => {
+      const sending = request(address, { method: 'POST', headers });
+      sending.on('error', () => {});
+      sending.write('{');
+      return sending;
+    });
+    const send = () => ask(address, { method: 'POST', token, json: smallestBody('image.upscaler') });
+    await expect.poll(async () => (await send()).status).toBe(503);
+    const { headers: answered, body } = await send();
+    expect([body.error, answered.get('retry-after')]).toEqual(['unavailable', '1']);
+    for (const sending of held) sending.destroy();
+    await expect.poll(async () => (await send()).status).toBe(200);
   });
 });
