@@ -5,7 +5,7 @@ _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
     '')
-      commands='publisher node version host-nodes admin api auth config doctor completion serve'
+      commands='publisher node version host-nodes image task admin api auth config doctor completion serve'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
@@ -303,6 +303,70 @@ _regen_facts() {
         --token-file) hint=file ;;
       esac
       ;;
+    'image')
+      commands='relight style-transfer skin-enhancer upscaler status'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'image relight')
+      flags='--advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='file...'
+      case $2 in
+        --advanced-settings.blacks | --advanced-settings.brightness | --advanced-settings.contrast | --advanced-settings.saturation | --advanced-settings.whites | --light-transfer-strength | --prompt | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --advanced-settings.engine) hint=choice:automatic,balanced,cool,real,illusio,fairy,colorful_anime,hard_transform,softy ;;
+        --advanced-settings.transfer-light-a) hint=choice:automatic,low,medium,normal,high,high_on_faces ;;
+        --advanced-settings.transfer-light-b) hint=choice:automatic,composition,straight,smooth_in,smooth_out,smooth_both,reverse_both,soft_in,soft_out,soft_mid,strong_mid,style_shift,strong_shift ;;
+        --style) hint=choice:standard,darker_but_realistic,clean,smooth,brighter,contrasted_n_hdr,just_composition ;;
+        --transfer-light-from-lightmap | --transfer-light-from-reference-image | --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'image skin-enhancer')
+      flags='--sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='file...'
+      case $2 in
+        --sharpen | --smart-grain | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'image status')
+      flags='--kind --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:task'
+      case $2 in
+        --kind) hint=choice:relight,style-transfer,skin-enhancer,upscaler ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'image style-transfer')
+      flags='--reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='file file...'
+      case $2 in
+        --reference-image | --output | -o | --token-file) hint=file ;;
+        --engine) hint=choice:balanced,definio,illusio,3d_cartoon,colorful_anime,caricature,real,super_real,softy ;;
+        --flavor) hint=choice:faithful,gen_z,psychedelia,detaily,clear,donotstyle,donotstyle_sharp ;;
+        --portrait-beautifier) hint=choice:beautify_face,beautify_face_max ;;
+        --portrait-style) hint=choice:standard,pop,super_pop ;;
+        --prompt | --structure-strength | --style-strength | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'image upscaler')
+      flags='--sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='file...'
+      case $2 in
+        --sharpen | --smart-grain | --ultra-detail | --scale-factor | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --flavor) hint=choice:sublime,photo,photo_denoiser ;;
+        --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
     'node')
       commands='init create get list search update delete'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
@@ -526,6 +590,49 @@ _regen_facts() {
       flags='--data --json --quiet --no-input --no-color --help'
       case $2 in
         --data) hint=folder ;;
+      esac
+      ;;
+    'task')
+      commands='list show wait download rerun'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'task download')
+      flags='--output --force --receipt --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:task'
+      case $2 in
+        --output | -o | --token-file) hint=file ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'task list')
+      flags='--json --ndjson --quiet --no-input --no-color --help'
+      ;;
+    'task rerun')
+      flags='--output --force --receipt --no-wait --timeout --interval --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:task'
+      case $2 in
+        --output | -o | --token-file) hint=file ;;
+        --timeout | --interval | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'task show')
+      flags='--json --quiet --no-input --no-color --help'
+      arguments='live:task'
+      ;;
+    'task wait')
+      flags='--all --output --force --receipt --timeout --interval --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:task...'
+      case $2 in
+        --output | -o | --token-file) hint=file ;;
+        --timeout | --interval | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
       esac
       ;;
     'version')

@@ -10,8 +10,8 @@ function __regen_facts --no-scope-shadowing
     set hint ''
     switch $argv[1]
         case ''
-            set commands publisher node version host-nodes admin api auth config doctor completion serve
-            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
+            set commands publisher node version host-nodes image task admin api auth config doctor completion serve
+            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'The tasks started from here, and how to get back to them' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -225,7 +225,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin version set-status'
             set flags --status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'May be absent where only tags_admin is given (one of NodeVersionStatusActive,...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'May be absent where only --tags-admin is given (one of NodeVersionStatusActiv...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text'
             switch $argv[2]
                 case --status
@@ -415,6 +415,99 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
                 case --token-file
                     set hint 'file'
+            end
+        case 'image'
+            set commands relight style-transfer skin-enhancer upscaler status
+            set command_texts 'Change the light of images, by words, a lightmap or a reference image' 'Give images the style of a reference image' 'Smooth skin in images, keeping edges' 'Make images larger, with added detail' 'Show the status of an image task'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'image relight'
+            set flags --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Level of the blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of the whites (0 to 100; default 50)' 'How the image is made (one of automatic, balanced, cool, real, illusio, fairy...' 'How strongly light is transferred (one of automatic, low, medium, normal, hig...' 'How light is blended in (one of automatic, composition, straight, smooth_in, ...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Change the background based on prompt and reference image (default true)' 'Not: Change the background based on prompt and reference image (default true)' 'Let the final image interpolate from the original, using --light-transfer-str...' 'Not: Let the final image interpolate from the original, using --light-transfer-str...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Keep texture and small details (default true)' 'Not: Keep texture and small details (default true)' 'Guides the light transfer; emphasis from 1 to 1.4 as in (warm light:1.2)' 'Look of the result (one of standard, darker_but_realistic, clean, smooth, bri...' 'File or URL of a lightmap; not with --transfer-light-from-reference-image' 'File or URL of a reference image; not with --transfer-light-from-lightmap' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'file...'
+            switch $argv[2]
+                case --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --light-transfer-strength --prompt --webhook-url --timeout --interval --body --base-url
+                    set hint 'text'
+                case --advanced-settings.engine
+                    set hint 'choice:automatic,balanced,cool,real,illusio,fairy,colorful_anime,hard_transform,softy'
+                case --advanced-settings.transfer-light-a
+                    set hint 'choice:automatic,low,medium,normal,high,high_on_faces'
+                case --advanced-settings.transfer-light-b
+                    set hint 'choice:automatic,composition,straight,smooth_in,smooth_out,smooth_both,reverse_both,soft_in,soft_out,soft_mid,strong_mid,style_shift,strong_shift'
+                case --style
+                    set hint 'choice:standard,darker_but_realistic,clean,smooth,brighter,contrasted_n_hdr,just_composition'
+                case --transfer-light-from-lightmap --transfer-light-from-reference-image --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'image skin-enhancer'
+            set flags --sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sharpening (0 to 100; default 0)' 'Grain that keeps skin from looking flat (0 to 100; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'file...'
+            switch $argv[2]
+                case --sharpen --smart-grain --webhook-url --timeout --interval --body --base-url
+                    set hint 'text'
+                case --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'image status'
+            set flags --kind --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What kind of task it is, where it was not started from here; absent: each is ...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:task'
+            switch $argv[2]
+                case --kind
+                    set hint 'choice:relight,style-transfer,skin-enhancer,upscaler'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'image style-transfer'
+            set flags --reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'File or URL of the style reference (required)' 'How the image is made (one of balanced, definio, illusio, 3d_cartoon, colorfu...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Beautify the face; used only if --is-portrait is true (one of beautify_face, ...' 'Style of a portrait; used only if --is-portrait is true (one of standard, pop...' 'Prompt for the model' 'How much of the structure of the original is kept (0 to 100; default 50)' 'Percentage of style strength (0 to 100; default 100)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'file' 'file...'
+            switch $argv[2]
+                case --reference-image --output -o --token-file
+                    set hint 'file'
+                case --engine
+                    set hint 'choice:balanced,definio,illusio,3d_cartoon,colorful_anime,caricature,real,super_real,softy'
+                case --flavor
+                    set hint 'choice:faithful,gen_z,psychedelia,detaily,clear,donotstyle,donotstyle_sharp'
+                case --portrait-beautifier
+                    set hint 'choice:beautify_face,beautify_face_max'
+                case --portrait-style
+                    set hint 'choice:standard,pop,super_pop'
+                case --prompt --structure-strength --style-strength --webhook-url --timeout --interval --body --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'image upscaler'
+            set flags --sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sharpening (0 to 100; default 7)' 'Grain that keeps surfaces from looking flat (0 to 100; default 7)' 'Detail that is added (0 to 100; default 30)' 'What the image is, or shall become (one of sublime, photo, photo_denoiser)' 'How many times larger (2 to 16)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'file...'
+            switch $argv[2]
+                case --sharpen --smart-grain --ultra-detail --scale-factor --webhook-url --timeout --interval --body --base-url
+                    set hint 'text'
+                case --flavor
+                    set hint 'choice:sublime,photo,photo_denoiser'
+                case --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
             end
         case 'node'
             set commands init create get list search update delete
@@ -720,6 +813,62 @@ function __regen_facts --no-scope-shadowing
             switch $argv[2]
                 case --data
                     set hint 'folder'
+            end
+        case 'task'
+            set commands list show wait download rerun
+            set command_texts 'List the tasks started from here, newest first, as they were last seen' 'Show what is known here of a task: request, state, results' 'Wait until tasks have ended; their output URLs are on stdout' 'Save what a task made; the saved paths are on stdout' 'Send the request of a task again; of one that was answered it is a new task, ...'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'task download'
+            set flags --output --force --receipt --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:task'
+            switch $argv[2]
+                case --output -o --token-file
+                    set hint 'file'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'task list'
+            set flags --json --ndjson --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+        case 'task rerun'
+            set flags --output --force --receipt --no-wait --timeout --interval --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:task'
+            switch $argv[2]
+                case --output -o --token-file
+                    set hint 'file'
+                case --timeout --interval --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'task show'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set arguments 'live:task'
+        case 'task wait'
+            set flags --all --output --force --receipt --timeout --interval --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:task...'
+            switch $argv[2]
+                case --output -o --token-file
+                    set hint 'file'
+                case --timeout --interval --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
             end
         case 'version'
             set commands publish pack check diff update get list delete history download bulk

@@ -8,13 +8,14 @@ const inlined = ['commander', 'chalk', 'zod', 'conf', 'ora', '@inquirer/prompts'
 
 /** Bundles src into dist, split so that a command loads only what it runs. */
 export async function bundle(): Promise<void> {
-  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+  const { dependencies, optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
   await build({
     entryPoints: {
       cli: 'src/cli/index.ts',
       client: 'src/client/index.ts',
       service: 'src/service/index.ts',
       'pack-worker': 'src/pack/worker.ts',
+      'image-worker': 'src/service/generation/engines/local-image/worker.ts',
     },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',
@@ -24,7 +25,9 @@ export async function bundle(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    external: Object.keys(dependencies).filter((name) => !inlined.includes(name)),
+    external: Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+      (name) => !inlined.includes(name),
+    ),
     // Bundled CommonJS asks for node's own modules with require.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -49,6 +49,7 @@ function section(command: Command): string {
     '',
     flagList(flags),
     '',
+    ...(command.notes ?? []).flatMap((note) => [note, '']),
     ...(command.examples.length > 0 ? ['```sh', ...command.examples, '```', ''] : []),
   ].join('\n');
 }

@@ -52,6 +52,8 @@ export interface Command {
   readonly arguments: readonly Argument[];
   readonly flags: readonly Flag[];
   readonly examples: readonly string[];
+  /** What holds between its flags, a sentence each. */
+  readonly notes?: readonly string[];
   /** The one operation it runs; absent for a command written by hand. */
   readonly operation?: string;
   /** Values of the request that its words give, by place: `body.status`. */

@@ -7,6 +7,7 @@ import { type Credential, chooseCredential } from './credential.js';
 import { CredentialStore } from './credentials.js';
 import { exitCodes, Failure, usage } from './failure.js';
 import { type Folders, folders } from './folders.js';
+import { Ledger } from './ledger.js';
 import { ensureLocal, findLocal, type LocalService } from './local.js';
 import type { Output } from './output.js';
 import { Settings } from './settings.js';
@@ -49,12 +50,13 @@ export class Invocation {
   readonly signal: AbortSignal;
   readonly folders: Folders;
   readonly settings: Settings;
+  readonly ledger: Ledger;
   /** Whether this run changes something on the service; a command that may do either says so before it calls. */
   changes: boolean;
   /** Said when the person interrupts: how to go on. */
   resumeHint: string | undefined;
   readonly #clients: Client[] = [];
-  #service: Promise<Service> | undefined;
+  readonly #services = new Map<string, Promise<Service>>();
 
   constructor(parts: Parts) {
     this.system = parts.system;
@@ -66,6 +68,7 @@ export class Invocation {
     this.changes = parts.command.changes === true;
     this.folders = folders(parts.system);
     this.settings = new Settings(parts.system, this.mended);
+    this.ledger = new Ledger(this.folders.state, parts.system.now);
   }
 
   readonly mended = (sentence: string): void => void this.output.warn(sentence);
@@ -87,18 +90,24 @@ export class Invocation {
     return chooseTarget(this.flags, this.system.env, this.settings);
   }
 
-  /** The service this command talks to; the embedded one is started where need be. */
-  service(): Promise<Service> {
-    this.#service ??= this.#reach();
-    return this.#service;
+  /** The service this command talks to, or another one; the embedded one is started where need be. */
+  service(target: Target = this.target): Promise<Service> {
+    const key = target.baseUrl ?? 'local';
+    const reached = this.#services.get(key) ?? this.#reach(target);
+    this.#services.set(key, reached);
+    return reached;
   }
 
-  async #reach(): Promise<Service> {
-    const { target } = this;
+  /** Forgets the embedded service, which went away: the next one who asks for it starts it again. */
+  lost(): void {
+    this.#services.delete('local');
+  }
+
+  async #reach(target: Target): Promise<Service> {
     this.#refuseMistake(target);
     const local = target.baseUrl === undefined ? await this.#embedded() : undefined;
     const url = local?.url ?? (target.baseUrl as string);
-    const store = this.credentialStore();
+    const store = this.credentialStore(target);
     const tokenFile = this.text('token-file');
     const credential = await chooseCredential(this.system, {
       ...(tokenFile && { tokenFile }),
@@ -123,8 +132,8 @@ export class Invocation {
     );
   }
 
-  credentialStore(): CredentialStore {
-    return new CredentialStore(this.system, this.target.baseUrl ?? 'local', this.mended);
+  credentialStore({ baseUrl }: Target = this.target): CredentialStore {
+    return new CredentialStore(this.system, baseUrl ?? 'local', this.mended);
   }
 
   async #embedded(): Promise<LocalService> {
@@ -197,8 +206,8 @@ export class Invocation {
   }
 
   /** Names the service after something was changed there. */
-  async sayWhere(): Promise<void> {
-    const { name, url } = await this.service();
+  async sayWhere(target: Target = this.target): Promise<void> {
+    const { name, url } = await this.service(target);
     await this.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
   }
 }

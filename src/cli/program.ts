@@ -109,6 +109,7 @@ function describe(own: Commander, command: Command, globals: readonly Flag[]): v
   for (const flag of globals.filter(({ only }) => !only || command.takes.includes(only))) {
     own.addOption(option(flag).helpGroup('Global options:'));
   }
+  if (command.notes) own.addHelpText('after', `\n${command.notes.join('\n')}`);
   if (command.examples.length > 0) {
     own.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`);
   }

@@ -34,6 +34,13 @@ export class Progress {
     this.update(`${bar} ${Math.floor(part * 100)}% of ${bytes(total)}`);
   }
 
+  /** Does what writes lines that stay; the spinner goes on below them. */
+  async above(write: () => Promise<void>): Promise<void> {
+    this.#spinner?.clear();
+    await write();
+    this.#spinner?.render();
+  }
+
   end(): void {
     this.#spinner?.stop();
     this.#spinner = undefined;

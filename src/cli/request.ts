@@ -14,6 +14,12 @@ export interface Request {
 
 type Part = keyof Request;
 
+/** One thing that is wrong, in the words of the command line. */
+export interface FailureDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
 /** Puts what was typed in its place. Values that are not of their field's type stay text, for the schema to judge. */
 export function requestOf(
   command: Command,
@@ -76,19 +82,36 @@ export function checkRequest(
   bodyGiven: boolean,
   args: ArgumentValues = {},
 ): void {
+  const problems = requestProblems(operation, command, request, { bodyGiven, args });
+  if (problems.length > 0) throw invalid(problems);
+}
+
+/**
+ * Everything wrong with a request, in the words of the command line.
+ * @param asked whether the body was given whole, and the service's address for rules that depend on it
+ */
+export function requestProblems(
+  operation: Operation,
+  command: Command,
+  request: Request,
+  {
+    bodyGiven,
+    service,
+    args = {},
+  }: { readonly bodyGiven: boolean; readonly service?: string; readonly args?: ArgumentValues },
+): FailureDetail[] {
   const body = operation.body ? (request.body ?? {}) : undefined;
   const called = (path: readonly string[]) => nameOf(path, command, bodyGiven, args);
   const problems = [
     ...problemsOf('params', operation.params, request.params, called),
     ...problemsOf('query', operation.query, request.query, called),
-    ...problemsOf('body', operation.body, body, called),
+    ...problemsOf('body', operation.body, body, called, service),
   ];
-  if (problems.length === 0) return;
-  throw invalid(problems.map(({ path, message }) => ({ path: called(path.map(String)), message })));
+  return problems.map(({ path, message }) => ({ path: called(path.map(String)), message }));
 }
 
 /** Everything wrong with what was typed; nothing was sent. */
-export function invalid(details: readonly { path: string; message: string }[]): Failure {
+export function invalid(details: readonly FailureDetail[]): Failure {
   const [first] = details;
   const message =
     first && details.length === 1
@@ -102,14 +125,24 @@ function problemsOf(
   schema: Operation['body'],
   value: unknown,
   called: (path: readonly string[]) => string,
+  service?: string,
 ): Problem[] {
   if (!schema) return [];
-  const result = check(schema, value, { name: (field) => called([part, field]) });
+  const result = check(schema, value, {
+    name: (field) => called([part, field]),
+    ...(service && { service }),
+  });
   if (result.ok) return [];
   return result.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
-function nameOf(path: readonly string[], command: Command, bodyGiven: boolean, args: ArgumentValues): string {
+/** What a place of the request is called on the command line. */
+export function nameOf(
+  path: readonly string[],
+  command: Command,
+  bodyGiven: boolean,
+  args: ArgumentValues = {},
+): string {
   if (bodyGiven && path[0] === 'body') return path.join('.');
   const fits = ({ target }: Argument | Flag) => target?.every((key, index) => key === path[index]);
   const argument = command.arguments.find(fits);

@@ -17,11 +17,11 @@ export function outputPath(cwd: string, output: string | undefined, name: string
 }
 
 /** A name that stays in its folder and hides nowhere, whatever a service calls the thing. */
-function harmlessName(name: string): string {
+export function harmlessName(name: string): string {
   return name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
@@ -61,7 +61,8 @@ async function name(temporary: string, path: string): Promise<void> {
   }
 }
 
-function exists(path: string): Failure {
+/** The failure to write over a file. */
+export function exists(path: string): Failure {
   if (isFolder(path)) return usage(`${path} is a folder.`, 'End it with / to save into it.');
   return new Failure(`${path} exists already.`, {
     code: 'file_exists',

@@ -6,6 +6,11 @@ const most = 256 * 1024 ** 2;
 
 /** All of a stream as text; refuses more than any request holds. */
 export async function readAll(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
+  return (await readBytes(stream)).toString('utf8');
+}
+
+/** All of a stream; refuses more than any request holds. */
+export async function readBytes(stream: AsyncIterable<string | Uint8Array>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
@@ -14,7 +19,7 @@ export async function readAll(stream: AsyncIterable<string | Uint8Array>): Promi
     if (size > most) throw usage(`Standard input holds more than ${most / 1024 ** 2} MB.`);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** The lines of a stream that are neither empty nor comments, as they come. */

@@ -9,7 +9,7 @@ export interface Target {
   readonly name: string;
   /** Absent for the embedded service, which is found, or started, when it is needed. */
   readonly baseUrl?: string;
-  /** What says so: a flag, a variable, the settings file, or `default`. */
+  /** What says so: a flag, a variable, the settings file, `ledger`, or `default`. */
   readonly source: string;
 }
 
@@ -54,7 +54,10 @@ function profile(name: string, source: string, settings: Settings): Target {
   );
 }
 
-/** Whether somebody said where to go; a job that changes something must not fall back to a throw-away service. */
-export function isNamed(target: Target): boolean {
-  return target.source !== 'default';
+/**
+ * Whether somebody said where to go in this run, so that the environment's tokens are meant for it; a job that changes
+ * something must not fall back to a throw-away service.
+ */
+export function isNamed({ source }: Target): boolean {
+  return source !== 'default' && source !== 'ledger';
 }

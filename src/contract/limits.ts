@@ -1,6 +1,10 @@
 /** Decided: the service's limits, each configurable; bytes unless the name says otherwise. */
 export const limits = {
   generationBody: 150 * 1024 ** 2,
+  /** One image of a generation request, as a file. */
+  imageBytes: 50 * 1024 ** 2,
+  /** Pixels of one image, decoded. */
+  imagePixels: 100_000_000,
   jsonBody: 20 * 1024 ** 2,
   archive: 2 * 1024 ** 3,
   archiveEntries: 50_000,

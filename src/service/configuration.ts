@@ -9,6 +9,8 @@ const Limits = z.object(
   },
 );
 
+const price = () => z.int32().min(0).default(0);
+
 /** Everything that changes how a service runs. Every field has a default fit for one machine. */
 export const Configuration = z.strictObject({
   /** Folder of the database, the archives and the keys; absent: a temporary one, removed at the end. */
@@ -24,6 +26,15 @@ export const Configuration = z.strictObject({
     .strictObject({
       // Decided: `optional` admits publish requests that carry only the body's personal_access_token.
       bearer: z.enum(['required', 'optional']).default('required'),
+    })
+    .prefault({}),
+  /** Credits of one task. */
+  prices: z
+    .strictObject({
+      // Decided: images cost 0 unless configured.
+      image: z
+        .strictObject({ relight: price(), styleTransfer: price(), skinEnhancer: price(), upscaler: price() })
+        .prefault({}),
     })
     .prefault({}),
   cors: z.strictObject({ origins: z.array(z.url()).default([]) }).prefault({}),

@@ -13,6 +13,8 @@ export interface Context {
   readonly database: Database;
   readonly storage: Storage;
   readonly queue: Queue;
+  /** A folder of this process alone for files that are not worth keeping; empty at the start. */
+  readonly scratch: string;
   /** The service's own keys, loaded at start. */
   readonly keys: Keys;
   /** Milliseconds since the epoch. */

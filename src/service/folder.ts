@@ -63,6 +63,13 @@ function keep(path: string, content: string): NodeJS.Timeout {
   return setInterval(check, 1_000).unref();
 }
 
+/** Makes a folder, or empties the one that is there. @returns its path */
+export function emptyFolder(path: string): string {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { mode: 0o700 });
+  return path;
+}
+
 /** @returns undefined where no service announced itself in the folder, or what is there cannot be read as that */
 export function readServiceFile(folder: string): ServiceFile | undefined {
   try {

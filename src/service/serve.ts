@@ -8,10 +8,13 @@ import { signToken, type TokenSubject } from './auth/tokens.js';
 import { Configuration, type ConfigurationInput } from './configuration.js';
 import type { Context } from './context.js';
 import { openSqlite } from './database/sqlite.js';
-import { type DataFolder, openFolder } from './folder.js';
+import { type DataFolder, emptyFolder, openFolder } from './folder.js';
+import type { Engine } from './generation/engine.js';
+import { localImage } from './generation/engines/local-image/local-image.js';
 import { createApp } from './http/app.js';
 import { routeDownloads } from './http/downloads.js';
 import { routeOwner } from './http/owner-proof.js';
+import { routeResults } from './http/results.js';
 import { routeUploads } from './http/uploads.js';
 import { watchIdle } from './idle.js';
 import { work } from './jobs/work.js';
@@ -25,6 +28,8 @@ export interface ServiceParts {
   readonly now?: Context['now'];
   /** Where warnings and errors go; a JSON line each on stderr where absent. */
   readonly log?: Context['log'];
+  /** What makes images; `local-image` where absent. */
+  readonly engines?: { readonly image?: Engine };
 }
 
 export interface RunningService {
@@ -67,7 +72,7 @@ export async function startService(
 async function startIn(
   folder: DataFolder,
   configuration: Configuration,
-  { now = Date.now, log = logToStderr }: ServiceParts,
+  { now = Date.now, log = logToStderr, engines = {} }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
   const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
@@ -75,9 +80,10 @@ async function startIn(
     const queue = leasedTable({ database, now, log, instance, alone: true });
     const keys = await loadKeys(database, now, folder.ownerToken);
     const storage = diskStorage(join(folder.path, 'objects'));
+    const scratch = emptyFolder(join(folder.path, 'scratch'));
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
-    const context: Context = { configuration, database, storage, queue, keys, now, baseUrl, log };
+    const context: Context = { configuration, database, storage, queue, scratch, keys, now, baseUrl, log };
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready);
@@ -85,6 +91,7 @@ async function startIn(
     const door = { ownerToken: folder.ownerToken, instance, version, url: () => local };
     await routeUploads(app, context);
     routeDownloads(app, context);
+    routeResults(app, context);
     routeOwner(app, { ...door, stop: () => endSoon() });
     local = await listen(app, configuration);
 
@@ -95,7 +102,7 @@ async function startIn(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    queue.start(work(context));
+    queue.start(work(context, engines.image ?? localImage()));
     folder.announce({ url: local, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);

@@ -8,6 +8,7 @@ import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { offerable } from '../../src/cli/completion/live.js';
 import { completionScript } from '../../src/cli/completion/scripts.js';
 import { placesOf } from '../../src/cli/completion/table.js';
+import { Ledger } from '../../src/cli/ledger.js';
 import { commandTree } from '../../src/cli/views/derive.js';
 import { entry, homeForTest, regen, type Surroundings } from '../support/cli.js';
 import { filesForTest } from '../support/packs.js';
@@ -257,6 +258,18 @@ test('offers the profiles of the settings', async () => {
   const settings = { '.config/regen/config.json': '{"profiles.team.base_url":"http://127.0.0.1:9"}' };
   const home = filesForTest(settings, homeForTest());
   expect((await regen(['__complete', 'profile', '--'], { home })).stdout).toBe('local\nteam\n');
+});
+
+test('offers the tasks started from here, newest first, by local id where the other is not known', async () => {
+  const home = homeForTest();
+  const ledger = new Ledger(join(home, '.local/state/regen'), Date.now);
+  const draft = { service: 'local', operation: 'image.relight', name: 'photo' };
+  const { entry: known } = ledger.open({ ...draft, request: { image: 'https://example.com/1.png' } });
+  ledger.change(known.id, { task_id: 'task-1' });
+  const later = new Ledger(join(home, '.local/state/regen'), () => Date.now() + 1000);
+  const { entry: unknown } = later.open({ ...draft, request: { image: 'https://example.com/2.png' } });
+  const { stdout } = await regen(['__complete', 'task', '--', 'task', 'wait'], { home });
+  expect(stdout).toBe(`${unknown.id}\ntask-1\n`);
 });
 
 test('hands no value to a shell that could be more than a word', () => {

@@ -4,14 +4,18 @@ import { expect, it } from 'vitest';
 import { operations } from '../../src/contract/operation.js';
 import { newAdminToken } from '../../src/service/auth/admin-tokens.js';
 import { newPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
+import type { ImageOperation } from '../../src/service/generation/engine.js';
+import { imageFields } from '../../src/service/generation/operations.js';
 import type { ServedOperation } from '../../src/service/http/handler.js';
 import { served } from '../../src/service/http/routes.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { pixel, startedTask } from '../support/generation.js';
 import { publishBody, type Registry, registryForFile } from '../support/registry.js';
 import { ask } from '../support/service.js';
 
 // Every operation with every kind of caller. After a wanted change: UPDATE_MATRIX=1 npx vitest run test/service/matrix.test.ts
 const golden = new URL('../golden/matrix.txt', import.meta.url);
-const registry = registryForFile();
+const registry = registryForFile({}, { engines: { image: copyingEngine() } });
 
 /** What one operation is tried on: a publisher of Ann with Bob as its member, made for the purpose. */
 interface Stage {
@@ -46,6 +50,11 @@ const definition = (version: string) => (stage: Stage) => ({
 });
 const banned = ({ bannedNode }: Stage) => ({ nodeId: bannedNode });
 const missing = () => ({ publisherId: 'missing', nodeId: 'missing', versionId: '1.0.0' });
+
+/** Ann's, one for each operation that starts some. */
+const tasks = new Map<string, string>();
+const task = (operation: ImageOperation) => () => ({ task_id: tasks.get(operation) as string });
+const noTask = () => ({ task_id: 'missing' });
 
 const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
   'publisher.create': [{ body: () => ({ id: `new-${randomUUID()}`.slice(0, 20), name: 'New' }) }],
@@ -93,6 +102,14 @@ const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
     { params: ofVersion('2.0.0'), body: () => ({ success: true, nodes: { Sharpen: {} } }) },
   ],
   'user.me': [{}],
+  'image.relight': [{ body: () => ({ image: pixel }) }],
+  'image.relightStatus': [{ params: task('image.relight') }, { on: 'missing', params: noTask }],
+  'image.styleTransfer': [{ body: () => ({ image: pixel, reference_image: pixel }) }],
+  'image.styleTransferStatus': [{ params: task('image.styleTransfer') }],
+  'image.skinEnhancer': [{ body: () => ({ image: pixel }) }],
+  'image.skinEnhancerStatus': [{ params: task('image.skinEnhancer') }],
+  'image.upscaler': [{ body: () => ({ image: pixel }) }],
+  'image.upscalerStatus': [{ params: task('image.upscaler') }],
   'admin.generateToken': [{}],
   'admin.node.set': [
     { params: ofNode, body: () => ({ status: 'NodeStatusBanned' }) },
@@ -224,6 +241,12 @@ async function callersOf(here: Registry): Promise<Record<string, AsCaller>> {
 
 it('answers every kind of caller of every operation as the golden table says', async () => {
   const callers = await callersOf(registry());
+  // His invitation is taken up first: a stage gives an admin token to whoever its member is.
+  await registry().ok('bob', 'GET', '/users/me');
+  const ann = { url: registry().url, token: registry().tokens.ann };
+  for (const operation of Object.keys(imageFields) as ImageOperation[]) {
+    tasks.set(operation, await startedTask({ ...ann, operation }));
+  }
   const lines = [['operation', ...Object.keys(callers)]];
   for (const [name, { method, path }] of operations(served)) {
     for (const { on, params = () => ({}), query = '', body } of trials[name as ServedOperation]) {

@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<void> {
   try {
     const kind = invocation.args.kind as Kind;
     const words = (invocation.args.words as readonly string[] | undefined) ?? [];
-    const values = kind === 'profile' ? profiles(invocation) : await live(invocation, kind, words);
+    const values = await valuesOf(invocation, kind, words);
     for (const value of offerable(values)) await invocation.output.line(value);
   } catch {
     // A shell would print it in the middle of what is being typed.
@@ -32,9 +32,25 @@ export async function run(invocation: Invocation): Promise<void> {
 
 const silent = () => {};
 
+function valuesOf(invocation: Invocation, kind: Kind, words: readonly string[]) {
+  if (kind === 'profile') return profiles(invocation);
+  return kind === 'task' ? tasks(invocation) : live(invocation, kind, words);
+}
+
 function profiles({ system }: Invocation): string[] {
   const keys = Object.keys(new Settings(system, silent).store.read());
   return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
+}
+
+/** As many of the newest as a person may want to choose from. */
+const mostTasks = 100;
+
+function tasks({ ledger }: Invocation): string[] {
+  const ids: string[] = [];
+  for (const { id, task_id } of ledger.entries()) {
+    if (ids.push(task_id ?? id) === mostTasks) break;
+  }
+  return ids;
 }
 
 async function live(

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
+import { checkDigest, sha256Of } from '../digest.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation, Service } from '../invocation.js';
 import { Progress } from '../progress.js';
@@ -98,21 +97,5 @@ function nothingThere(nodeId: string, version: string | undefined, why = ''): Fa
     code: 'not_found',
     exit: exitCodes.notFound,
     hint: `See what there is: regen version list ${nodeId}`,
-  });
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
-}
-
-function checkDigest(header: string | undefined, sha256: string): void {
-  const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
-  if (!expected || Buffer.from(expected, 'base64').toString('hex') === sha256) return;
-  throw new Failure('What came is not what the service says it sent; nothing was saved.', {
-    code: 'digest_mismatch',
-    exit: exitCodes.unreachable,
-    hint: 'Try again; if it stays so, tell whoever runs the service.',
   });
 }

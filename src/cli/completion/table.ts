@@ -94,6 +94,7 @@ const hints: Readonly<Record<string, Hint>> = {
   from: 'live:version',
   to: 'live:version',
   profile: 'live:profile',
+  task_id: 'live:task',
 };
 
 function hintOf(place: Flag | Argument, command?: Command): Hint {

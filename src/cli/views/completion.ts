@@ -23,7 +23,8 @@ export const completionViews: readonly View[] = [
     module: 'complete',
     local: true,
     hidden: true,
-    summary: 'Print what a shell may offer: node, version, publisher or profile, after the words of a line',
+    summary:
+      'Print what a shell may offer: node, version, publisher, profile or task, after the words of a line',
     flags: [{ name: 'background', description: 'Take the time it takes', hidden: true }],
   },
 ];

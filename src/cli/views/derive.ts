@@ -1,5 +1,7 @@
 import { contract, type OperationName } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
+import { imageFieldsOf } from '../../contract/rules/images.js';
+import { rulesOf } from '../../contract/rules/rule.js';
 import { type Leaf, leaves } from '../../contract/text.js';
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import { flagsOf } from '../flags.js';
@@ -11,9 +13,11 @@ import { configViews } from './config.js';
 import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
+import { imageViews } from './image.js';
 import { nodeViews } from './node.js';
 import { publisherViews } from './publisher.js';
 import { serveViews } from './serve.js';
+import { taskViews } from './task.js';
 import { versionViews } from './version.js';
 import type { View } from './view.js';
 
@@ -22,6 +26,8 @@ const views = [
   ...nodeViews,
   ...versionViews,
   ...hostNodeViews,
+  ...imageViews,
+  ...taskViews,
   ...adminViews,
   ...apiViews,
   ...authViews,
@@ -51,6 +57,7 @@ function commandOf(view: View): Command {
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => argumentOf(name, view, places));
   const derived = operation && !isRead(view) ? derivedFlags(operation, view) : [];
+  const notes = operation?.body ? notesOf(operation.body, derived) : [];
   const paged = [...places.keys()].includes('page');
   return {
     words,
@@ -65,6 +72,7 @@ function commandOf(view: View): Command {
       ...(view.confirm ? [yesFlag] : []),
     ],
     examples: view.examples ?? [],
+    ...(notes.length > 0 && { notes }),
     ...(view.operation && { operation: view.operation }),
     ...(view.fixed && { fixed: view.fixed }),
     module: view.module ?? 'operation',
@@ -129,8 +137,46 @@ function derivedFlags(operation: Operation, view: View): Flag[] {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
     const flags = flagsOf(fieldsOf(schema, view), [part]);
-    return flags.filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed));
+    const images = imageFieldsOf(schema).map((field) => `${part}.${field}`);
+    return flags
+      .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
+      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? imageFlag(flag) : flag))
+      .map((flag, _, all) => ({ ...flag, description: inFlags(flag.description, namesIn(all), all) }));
   });
+}
+
+/** Of an image the command line takes more than the interface does. */
+function imageFlag(flag: Flag): Flag {
+  return {
+    ...flag,
+    value: 'image',
+    description: flag.description.replace(/^Base64 or URL of/, 'File or URL of'),
+  };
+}
+
+/** Names of fields that no sentence holds by chance. */
+function namesIn(flags: readonly Flag[]): string[] {
+  return flags.flatMap(({ target }) => target?.at(-1)?.match(/\w+_\w+/)?.[0] ?? []);
+}
+
+const imageNote =
+  'An image is a file, - for standard input, an http or https URL, or data: or base64: followed by the data.';
+
+/** The rules of a body in the words of its flags. */
+function notesOf(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
+  return rulesOf(body).map((rule) => (rule.images ? imageNote : inFlags(rule.sentence, rule.fields, flags)));
+}
+
+/** A sentence about fields in the words of their flags. */
+function inFlags(sentence: string, fields: readonly string[], flags: readonly Flag[]): string {
+  if (fields.length === 0) return sentence;
+  const shown = (field: string) => {
+    const flag = flags.find(({ target }) => target?.[1] === field);
+    return flag ? `--${flag.name}` : `<${field}>`;
+  };
+  // Longest first: one name may hold another.
+  const names = [...fields].sort((one, other) => other.length - one.length);
+  return sentence.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), shown);
 }
 
 function splitUsage(usage: string): [words: string[], names: string[]] {

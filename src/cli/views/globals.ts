@@ -36,6 +36,8 @@ export const groups: Readonly<Record<string, string>> = {
   node: 'Nodes: create, find, change',
   version: 'Versions of a node: pack, publish, read',
   'host-nodes': 'Node definitions of published versions',
+  image: 'Image generation: relight, style transfer, skin enhancement, upscaling',
+  task: 'The tasks started from here, and how to get back to them',
   admin: 'What admins do: statuses, bans, policies, tokens, audit',
   'admin version': 'Statuses of versions',
   'admin node': 'Bans, rankings and admin tags of nodes',

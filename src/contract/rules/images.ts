@@ -1,5 +1,6 @@
+import type { z } from 'zod';
 import type { Problem } from '../problems.js';
-import type { Rule } from './rule.js';
+import { type Rule, rulesOf } from './rule.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,6 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function imageValues(...fields: readonly string[]): Rule {
   return {
     fields,
+    images: true,
     sentence: `${fields.join(', ')}: raw Base64, a data URL, or an http or https URL.`,
     problems: (value: Fields) =>
       textsIn(value, fields).flatMap(({ path, text }) => {
@@ -18,6 +20,11 @@ export function imageValues(...fields: readonly string[]): Rule {
         return message === undefined ? [] : [{ path, message }];
       }),
   };
+}
+
+/** The fields of a request that hold images. */
+export function imageFieldsOf(schema: z.core.$ZodType): string[] {
+  return rulesOf(schema).flatMap((rule) => (rule.images ? rule.fields : []));
 }
 
 // Decided: the skin enhancer fetches images over https; the service's own origin, and loopback where the service is

@@ -17,6 +17,8 @@ export interface Rule {
   readonly sentence: string;
   /** JSON Schema keywords that say the same, as far as that language can. */
   readonly schema?: JsonSchema;
+  /** The rule says that its fields hold images. */
+  readonly images?: true;
   /** What breaks the rule. The value may be wrong in any other way: fields of another type are not its matter. */
   problems(value: Readonly<Record<string, unknown>>, asker: Asker): Problem[];
 }

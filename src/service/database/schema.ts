@@ -103,6 +103,39 @@ export interface HostNodeTable {
   policy: string;
 }
 
+/** One generation of images. `states.ts` alone changes rows. */
+export interface TaskTable {
+  id: Fixed<string>;
+  /** The operation that started it: `image.relight`. */
+  operation: Fixed<string>;
+  creator: Fixed<string>;
+  status: 'CREATED' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
+  /** The request as it was checked; a field that held an image names it in `images`. */
+  request: Fixed<Json>;
+  /** Names of the stored images, a list. */
+  images: Fixed<Json>;
+  seed: Fixed<number>;
+  /** Null where nobody is to be told, or wants to be told no more. */
+  webhook_url: string | null;
+  /** The last event of the task's history that `webhook_url` was told of; 0: none. */
+  webhook_event: number;
+  /** What it made, a list of `{ name, contentType, size, sha256 }`; null until it is COMPLETED. */
+  results: Json | null;
+  /** Why it is FAILED. */
+  reason: string | null;
+  created_at: Fixed<Time>;
+}
+
+/** Append-only: what tasks cost. A task has at most one entry of each kind. */
+export interface CreditTable {
+  task_id: Fixed<string>;
+  kind: Fixed<'charge' | 'refund'>;
+  user_id: Fixed<string>;
+  /** 0 or more; a refund gives back what the charge took. */
+  amount: Fixed<number>;
+  at: Fixed<Time>;
+}
+
 /** Append-only: histories and the audit are read from it. */
 export interface EventTable {
   id: Generated<number>;
@@ -158,6 +191,8 @@ export interface Schema {
   nodes: NodeTable;
   versions: VersionTable;
   host_nodes: HostNodeTable;
+  tasks: TaskTable;
+  credits: CreditTable;
   events: EventTable;
   jobs: JobTable;
   idempotency: IdempotencyTable;

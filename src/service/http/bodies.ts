@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Refused } from '../refused.js';
 
@@ -11,7 +12,10 @@ export function acceptJson(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: unknown, body: Buffer) => {
       const { headers } = request as { headers: Record<string, unknown> };
-      if (headers['idempotency-key'] !== undefined) (request as { rawBody: Buffer }).rawBody = body;
+      if (headers['idempotency-key'] !== undefined) {
+        // Not the body itself, which may be large and would outlive its parsing.
+        (request as { bodyHash: Buffer }).bodyHash = createHash('sha256').update(body).digest();
+      }
       // Decided: an empty body with Content-Type: application/json is no body.
       return body.length === 0 ? undefined : parse(body);
     },

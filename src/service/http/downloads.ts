@@ -4,7 +4,7 @@ import { Refused } from '../refused.js';
 import { sightOf } from '../registry/sight.js';
 import { visibleVersion } from '../registry/visible.js';
 import { authenticate } from './authenticate.js';
-import { requestedRange } from './ranges.js';
+import { sendFile } from './send-file.js';
 import { type ArchiveName, archiveKey } from './signed-urls.js';
 
 /** Adds GET and HEAD of every downloadUrl. */
@@ -25,24 +25,15 @@ async function send(
 ): Promise<FastifyReply> {
   const { headers, params } = request;
   const archive = await findArchive(context, params, headers.authorization);
-  describe(reply, params, archive);
-  if (headers['if-none-match']?.split(/\s*,\s*/).includes(etag(archive))) return reply.code(304).send();
-  const resumed = headers['if-range'] === undefined || headers['if-range'] === etag(archive);
-  const range = resumed ? requestedRange(headers.range, archive.size) : undefined;
-  if (range === 'outside') {
-    reply.header('content-range', `bytes */${archive.size}`);
-    reply.removeHeader('content-disposition').removeHeader('repr-digest').removeHeader('etag');
-    throw new Refused(
-      'range_not_satisfiable',
-      `The range lies outside the ${archive.size} bytes of the file.`,
-    );
-  }
-  if (range) {
-    reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${archive.size}`);
-  }
-  reply.type('application/zip').header('content-length', range ? range.end - range.start + 1 : archive.size);
-  if (request.method === 'HEAD') return reply.send();
-  return reply.send(await context.storage.read(archiveKey(params), range));
+  // A version may be banned or deleted at any time.
+  reply.header('cache-control', 'no-cache');
+  if (archive.tree) reply.header('x-archive-tree', `sha256=${archive.tree}`);
+  return sendFile(context, request, reply, {
+    key: archiveKey(params),
+    type: 'application/zip',
+    disposition: `attachment; filename="${params.nodeId}-${params.version}.zip"`,
+    ...archive,
+  });
 }
 
 interface Archive {
@@ -67,20 +58,4 @@ async function findArchive(
     throw new Refused('not_found', 'There is no such archive.');
   }
   return { size, sha256, tree };
-}
-
-// Decided: Repr-Digest and X-Archive-Tree tell whether two archives are the same without reading them.
-function describe(reply: FastifyReply, { nodeId, version }: ArchiveName, archive: Archive): void {
-  reply
-    .header('accept-ranges', 'bytes')
-    // A version may be banned or deleted at any time.
-    .header('cache-control', 'no-cache')
-    .header('content-disposition', `attachment; filename="${nodeId}-${version}.zip"`)
-    .header('etag', etag(archive))
-    .header('repr-digest', `sha-256=:${Buffer.from(archive.sha256, 'hex').toString('base64')}:`);
-  if (archive.tree) reply.header('x-archive-tree', `sha256=${archive.tree}`);
-}
-
-function etag({ sha256 }: Archive): string {
-  return `"${sha256}"`;
 }

@@ -3,8 +3,8 @@ import type { OperationName, OperationOf } from '../../contract/index.js';
 import type { Context, Database, Tx } from '../context.js';
 import type { Caller } from './authenticate.js';
 
-/** What this service answers itself. Image and video operations are in the contract for services that generate. */
-export type ServedOperation = Exclude<OperationName, `image.${string}` | `video.${string}`>;
+/** What this service answers itself. Video operations are in the contract for services that generate videos. */
+export type ServedOperation = Exclude<OperationName, `video.${string}`>;
 
 type Value<Schema> = [NonNullable<Schema>] extends [never] ? undefined : z.output<Extract<Schema, z.ZodType>>;
 
@@ -15,6 +15,8 @@ export interface Call<Name extends OperationName> {
   readonly body: Value<OperationOf<Name>['body']>;
   readonly caller: Caller;
   readonly context: Context;
+  /** Aborted once nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 /** The body of a success; undefined where the status is 204. */
@@ -25,13 +27,23 @@ interface Read<Name extends OperationName> {
   readonly read: (call: Call<Name>, database: Database) => Promise<Answer<Name>>;
 }
 
+/** A request that is ready to be done. */
+export interface Prepared<Result> {
+  write(tx: Tx): Promise<Result>;
+  /** Comes always, whatever became of the write. */
+  end(): Promise<void>;
+}
+
 /** Changes something: all of it, its events and its idempotency record in one transaction. */
-interface Write<Name extends OperationName> {
-  readonly write: (call: Call<Name>, tx: Tx) => Promise<Answer<Name>>;
+type Write<Name extends OperationName> = (
+  | { readonly write: (call: Call<Name>, tx: Tx) => Promise<Answer<Name>> }
+  /** What takes its time comes before the transaction, which all other writes would wait for. */
+  | { readonly prepare: (call: Call<Name>) => Promise<Prepared<Answer<Name>>> }
+) & {
   /** Makes a stored answer fit to be given again; absent: it is given as it was. */
   readonly replay?: (call: Call<Name>, tx: Tx, stored: Answer<Name>) => Promise<Answer<Name>>;
   /** What is kept of an answer; absent: all of it. */
   readonly keep?: (answer: Answer<Name>) => Answer<Name>;
-}
+};
 
 export type Handler<Name extends OperationName> = Read<Name> | Write<Name>;

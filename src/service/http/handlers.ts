@@ -1,3 +1,5 @@
+import { startTask } from '../generation/create.js';
+import { statusOf } from '../generation/view.js';
 import { audit } from '../registry/admin/audit.js';
 import { setHostNodePolicy } from '../registry/admin/host-nodes.js';
 import { setNode } from '../registry/admin/nodes.js';
@@ -23,6 +25,7 @@ import {
   versionHistory,
 } from '../registry/versions.js';
 import type { Handler, ServedOperation } from './handler.js';
+import { preparedInData, readInData } from './in-data.js';
 
 /** What answers each operation that is served; one without an entry does not compile. */
 export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
@@ -56,6 +59,14 @@ export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'hostNodes.list': { read: listHostNodes },
   'hostNodes.define': { write: defineHostNodes },
   'user.me': { read: me },
+  'image.relight': { prepare: preparedInData(startTask('image.relight')) },
+  'image.relightStatus': { read: readInData(statusOf('image.relight')) },
+  'image.styleTransfer': { prepare: startTask('image.styleTransfer') },
+  'image.styleTransferStatus': { read: statusOf('image.styleTransfer') },
+  'image.skinEnhancer': { prepare: preparedInData(startTask('image.skinEnhancer')) },
+  'image.skinEnhancerStatus': { read: readInData(statusOf('image.skinEnhancer')) },
+  'image.upscaler': { prepare: preparedInData(startTask('image.upscaler')) },
+  'image.upscalerStatus': { read: readInData(statusOf('image.upscaler')) },
   'admin.generateToken': { write: generateAdminToken },
   'admin.node.set': { write: setNode },
   'admin.version.setStatus': { write: setVersionStatus },

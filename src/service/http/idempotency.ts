@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Context, Tx } from '../context.js';
+import type { Context, Database, Tx } from '../context.js';
 import { Refused } from '../refused.js';
 
 // Decided: a key holds 1 to 255 printable characters and is kept for 7 days.
@@ -11,7 +11,7 @@ export interface KeyedRequest {
   readonly caller: string;
   readonly operation: string;
   readonly key: string;
-  /** SHA-256 of path and body, hex. */
+  /** SHA-256 of path and body's hash, hex. */
   readonly hash: string;
 }
 
@@ -22,10 +22,10 @@ export function requireKey(header: string | string[]): string {
   throw new Refused('invalid_request', `Idempotency-Key ${message}.`, [{ path: 'Idempotency-Key', message }]);
 }
 
-export function hashOf(path: string, body: Buffer | undefined): string {
+export function hashOf(path: string, bodyHash: Buffer | undefined): string {
   return createHash('sha256')
     .update(`${path}\n`)
-    .update(body ?? '')
+    .update(bodyHash ?? '')
     .digest('hex');
 }
 
@@ -59,15 +59,18 @@ export class RunningKeys {
  * @returns undefined where it is new
  * @throws Refused idempotency_mismatch where the key was used for another request
  */
-export async function storedAnswer(tx: Tx, now: Context['now'], request: KeyedRequest): Promise<unknown> {
-  const oldest = new Date(now() - keptMs).toISOString();
-  await tx.deleteFrom('idempotency').where('created_at', '<=', oldest).execute();
-  const row = await tx
+export async function storedAnswer(
+  database: Database,
+  now: Context['now'],
+  request: KeyedRequest,
+): Promise<unknown> {
+  const row = await database
     .selectFrom('idempotency')
     .select(['request_hash', 'body'])
     .where('caller', '=', request.caller)
     .where('operation', '=', request.operation)
     .where('key', '=', request.key)
+    .where('created_at', '>', oldest(now))
     .executeTakeFirst();
   if (!row) return undefined;
   if (row.request_hash === request.hash) return JSON.parse(row.body);
@@ -75,6 +78,10 @@ export async function storedAnswer(tx: Tx, now: Context['now'], request: KeyedRe
     'idempotency_mismatch',
     'This Idempotency-Key was used before with another request; take a new one.',
   );
+}
+
+function oldest(now: Context['now']): string {
+  return new Date(now() - keptMs).toISOString();
 }
 
 // Decided: only successes are stored, in the transaction that made them true; a refused request may be mended and sent again.
@@ -85,6 +92,7 @@ export async function storeAnswer(
   status: number,
   answer: unknown,
 ): Promise<void> {
+  await tx.deleteFrom('idempotency').where('created_at', '<=', oldest(now)).execute();
   await tx
     .insertInto('idempotency')
     .values({

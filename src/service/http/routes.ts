@@ -3,20 +3,22 @@ import { contract } from '../../contract/index.js';
 import { jsonSchema } from '../../contract/json-schema.js';
 import { type Operation, operations, type Tree } from '../../contract/operation.js';
 import type { Context, Tx } from '../context.js';
+import { Refused } from '../refused.js';
 import { authenticate, type Caller } from './authenticate.js';
 import { type Attempt, authorize } from './authorize.js';
-import type { Call, Handler, ServedOperation } from './handler.js';
+import type { Answer, Call, Handler, ServedOperation } from './handler.js';
 import { handlers } from './handlers.js';
 import { hashOf, RunningKeys, requireKey, storeAnswer, storedAnswer } from './idempotency.js';
 import { type RateLimit, rateLimit, refuseRate } from './limits.js';
+import { type Room, roomFor } from './room.js';
 import { otherSpelling } from './spelling.js';
 import { queryReader, requireCleanText, requireValid } from './validate.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
-    /** The body as it came, where an Idempotency-Key asks for its hash. */
-    rawBody: Buffer | undefined;
+    /** SHA-256 of the body as it came, where there is an Idempotency-Key. */
+    bodyHash: Buffer | undefined;
   }
 }
 
@@ -24,6 +26,7 @@ interface Shared {
   readonly context: Context;
   readonly running: RunningKeys;
   readonly limit: RateLimit;
+  readonly room: Room;
 }
 
 /** The operations of the contract that have a handler. */
@@ -34,9 +37,10 @@ export const served: Tree = Object.fromEntries(
 /** Routes every operation that is served. */
 export function routeOperations(app: FastifyInstance, context: Context): void {
   app.decorateRequest('caller');
-  app.decorateRequest('rawBody');
+  app.decorateRequest('bodyHash');
   const limit = rateLimit(context.configuration.rateLimit, context.now);
-  const shared = { context, running: new RunningKeys(), limit };
+  const room = roomFor(context.configuration.limits.generationBody);
+  const shared = { context, running: new RunningKeys(), limit, room };
   for (const [name, operation] of operations(served)) {
     routeOperation(app, shared, name as ServedOperation, operation);
   }
@@ -48,8 +52,9 @@ function routeOperation(
   name: ServedOperation,
   operation: Operation,
 ): void {
-  const { context, limit } = shared;
-  const { status = 200, response, query } = operation;
+  const { context, limit, room } = shared;
+  const { status = 200, response, query, task } = operation;
+  const { generationBody, jsonBody } = context.configuration.limits;
   // One cast where the table's types, which the handlers keep among themselves, meet the untyped wire.
   const handler = handlers[name] as unknown as Handler<'version.publish'>;
   const readQuery = query ? queryReader(query) : () => undefined;
@@ -59,6 +64,7 @@ function routeOperation(
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     // A HEAD must not count as an installation.
     exposeHeadRoute: operation.method === 'GET' && 'read' in handler,
+    bodyLimit: task ? generationBody : jsonBody,
     ...(response ? { schema: { response: { [status]: jsonSchema(response, 'output') } } } : {}),
     // Before the body is read: a stranger's is not worth it.
     onRequest: async (request, reply) => {
@@ -67,6 +73,7 @@ function routeOperation(
       await authorize(context.database, attemptOf(context, name, request));
       const elsewhere = operation.method === 'GET' && (await otherSpelling(context, request));
       if (elsewhere) return reply.redirect(elsewhere, 302);
+      if (task) room(request, reply);
     },
     handler: async (request, reply) => {
       requireCleanText(request.body);
@@ -76,6 +83,7 @@ function routeOperation(
         body: operation.body && requireValid(operation.body, request.body, 'body', context.baseUrl()),
         caller: request.caller,
         context,
+        signal: whileAwaited(reply),
       } as Call<'version.publish'>;
       const answer = await answerOf({ ...shared, name, operation, handler, call }, request, reply);
       return reply.code(status).send(answer);
@@ -126,30 +134,69 @@ async function answerOf(run: Run, request: FastifyRequest, reply: FastifyReply):
   if (key !== undefined) reply.header('idempotency-key', key);
   // Decided: a POST that only reads, the bulk one, is answered anew each time.
   if ('read' in handler) return handler.read(call, context.database);
-  const { write, keep, replay } = handler;
-  const once = async (tx: Tx) => {
-    // Again, because roles may have changed while the body came.
-    await authorize(tx, attemptOf(context, name, request));
-    return write(call, tx);
-  };
-  const transaction = () => context.database.transaction();
-  if (key === undefined) return transaction().execute(once);
+  const { keep, replay } = handler;
+  const inTransaction = (work: (tx: Tx) => Promise<unknown>) => context.database.transaction().execute(work);
+  const prepared = (work: (write: (tx: Tx) => Promise<Published>) => Promise<unknown>) =>
+    preparing(handler, call, (write) =>
+      work(async (tx) => {
+        // Again, because roles may have changed while the body came.
+        await authorize(tx, attemptOf(context, name, request));
+        return write(tx);
+      }),
+    );
+  if (key === undefined) return prepared(inTransaction);
 
-  const keyed = { caller: call.caller.key, operation: name, key, hash: hashOf(request.url, request.rawBody) };
-  return running.during(keyed, () =>
-    transaction().execute(async (tx) => {
-      const stored = await storedAnswer(tx, context.now, keyed);
-      if (stored !== undefined) {
-        const answer = stored as Parameters<NonNullable<typeof replay>>[2];
-        const again = replay ? await replay(call, tx, answer) : answer;
-        reply.header('idempotent-replayed', 'true');
-        return again;
-      }
-      const answer = await once(tx);
-      await storeAnswer(tx, context.now, keyed, operation.status ?? 200, keep ? keep(answer) : answer);
-      return answer;
-    }),
-  );
+  const keyed = {
+    caller: call.caller.key,
+    operation: name,
+    key,
+    hash: hashOf(request.url, request.bodyHash),
+  };
+  const again = async (tx: Tx, stored: Published) => {
+    reply.header('idempotent-replayed', 'true');
+    return replay ? await replay(call, tx, stored) : stored;
+  };
+  return running.during(keyed, async () => {
+    // What was done before is not prepared anew.
+    const stored = await storedAnswer(context.database, context.now, keyed);
+    if (stored !== undefined) return inTransaction((tx) => again(tx, stored as Published));
+    return prepared((write) =>
+      inTransaction(async (tx) => {
+        const meanwhile = await storedAnswer(tx, context.now, keyed);
+        if (meanwhile !== undefined) return again(tx, meanwhile as Published);
+        const answer = await write(tx);
+        await storeAnswer(tx, context.now, keyed, operation.status ?? 200, keep ? keep(answer) : answer);
+        return answer;
+      }),
+    );
+  });
+}
+
+type Published = Answer<'version.publish'>;
+
+/** Hands the write on, once what it needs is there. */
+async function preparing(
+  handler: Exclude<Handler<'version.publish'>, { read: unknown }>,
+  call: Call<'version.publish'>,
+  work: (write: (tx: Tx) => Promise<Published>) => Promise<unknown>,
+): Promise<unknown> {
+  if ('write' in handler) return work((tx) => handler.write(call, tx));
+  const { write, end } = await handler.prepare(call);
+  try {
+    return await work(write);
+  } finally {
+    await end();
+  }
+}
+
+/** Aborted when the connection ends before the answer is written. */
+function whileAwaited({ raw }: FastifyReply): AbortSignal {
+  const abort = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished)
+      abort.abort(new Refused('unavailable', 'Nobody waits for the answer any more.'));
+  });
+  return abort.signal;
 }
 
 // Decided: keys are for POSTs, and not for those whose answer holds a secret, which is never stored.

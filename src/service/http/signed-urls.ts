@@ -44,9 +44,7 @@ export function verifyUpload(context: Signer, name: ArchiveName, grant: UploadGr
   const { versionId, expires, signature: given } = grant;
   if (typeof versionId !== 'string' || typeof expires !== 'string' || typeof given !== 'string')
     return undefined;
-  const genuine = Buffer.from(signature(context, name, { versionId, expires }));
-  const claimed = Buffer.from(given);
-  if (genuine.length !== claimed.length || !timingSafeEqual(genuine, claimed)) return undefined;
+  if (!isEqual(signature(context, name, { versionId, expires }), given)) return undefined;
   return Number(expires) * 1000 > context.now() ? versionId : undefined;
 }
 
@@ -55,8 +53,55 @@ function signature(
   name: ArchiveName,
   { versionId, expires }: { versionId: string; expires: string },
 ): string {
-  const signed = ['regen-upload', 'PUT', objectPath(name), expires, versionId].join('\n');
-  return createHmac('sha256', context.keys.url).update(signed).digest('base64url');
+  return signed(context, ['regen-upload', 'PUT', objectPath(name), expires, versionId]);
+}
+
+/** Which file of which task. */
+export interface ResultName {
+  readonly taskId: string;
+  readonly name: string;
+}
+
+// Decided: result URLs are signed, which makes them unguessable; each is good for 7 days after the answer it stands in.
+const resultSeconds = 7 * 24 * 60 * 60;
+
+/** Where a result is read by whoever holds the URL. Computed for every answer, as the host may change. */
+export function resultUrl(
+  context: Pick<Context, 'keys' | 'now' | 'baseUrl'>,
+  { taskId, name }: ResultName,
+): string {
+  const expires = String(Math.floor(context.now() / 1000) + resultSeconds);
+  const path = `${taskId}/${name}`;
+  const query = new URLSearchParams({ expires, signature: resultSignature(context, path, expires) });
+  return `${context.baseUrl()}/results/${path}?${query}`;
+}
+
+/** The query of a signed URL, as it came. */
+export type ResultGrant = Readonly<Record<string, unknown>>;
+
+/** Whether a result's URL is as it was given out, and still good. */
+export function verifyResult(
+  context: Pick<Context, 'keys' | 'now'>,
+  { taskId, name }: ResultName,
+  { expires, signature: given }: ResultGrant,
+): boolean {
+  if (typeof expires !== 'string' || typeof given !== 'string') return false;
+  const genuine = resultSignature(context, `${taskId}/${name}`, expires);
+  return isEqual(genuine, given) && Number(expires) * 1000 > context.now();
+}
+
+function resultSignature(context: Pick<Context, 'keys'>, path: string, expires: string): string {
+  return signed(context, ['regen-result', 'GET', path, expires]);
+}
+
+function signed({ keys }: Pick<Context, 'keys'>, lines: readonly string[]): string {
+  return createHmac('sha256', keys.url).update(lines.join('\n')).digest('base64url');
+}
+
+/** In constant time, so that nothing is learnt of a signature by guessing. */
+function isEqual(genuine: string, given: string): boolean {
+  const [one, other] = [Buffer.from(genuine), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 // Decided: the archive of a version is the single object {publisher}/{node}/{version}/node.zip.

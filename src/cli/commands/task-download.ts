@@ -1,0 +1,36 @@
+import { exitCodes, Failure, usage } from '../failure.js';
+import { Destination } from '../generation/destination.js';
+import { bringHome } from '../generation/finish.js';
+import { findTask, hasEnded, readTask } from '../generation/task.js';
+import { together } from '../generation/together.js';
+import { Watch } from '../generation/watch.js';
+import type { Invocation } from '../invocation.js';
+
+/** Saves what a task made. Its URLs are asked for anew, because they run out. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { args, flags, system } = invocation;
+  const id = args.task_id as string | undefined;
+  if (!id) throw usage('<task_id> is required.');
+  const destination = new Destination(system.cwd, invocation.text('output') ?? './', flags.force === true);
+  const task = await findTask(invocation, id);
+  destination.check([task.entry?.name ?? 'image']);
+  const watch = new Watch(invocation);
+  const item = {
+    label: id,
+    run: async () => {
+      const seen = await readTask(invocation, task);
+      if (seen.task.status !== 'COMPLETED') throw nothingYet(id, seen.task.status);
+      return { lines: await bringHome({ invocation, watch, destination }, task, seen), answer: seen.answer };
+    },
+  };
+  return together(invocation, watch, [item]);
+}
+
+function nothingYet(id: string, status: string): Failure {
+  const over = hasEnded({ status });
+  return new Failure(`There is nothing to save of task ${id}: it is ${status}.`, {
+    code: over ? 'task_failed' : 'still_running',
+    exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
+    ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),
+  });
+}

@@ -1,0 +1,50 @@
+import { printDryRun } from '../dry-run.js';
+import { usage } from '../failure.js';
+import { load, type Source } from '../generation/images.js';
+import type { Job } from '../generation/plan.js';
+import { runJobs } from '../generation/run.js';
+import { readable } from '../generation/start.js';
+import { entryOf, targetOf } from '../generation/task.js';
+import type { Invocation } from '../invocation.js';
+import { type Entry, type ImageReference, isImageReference } from '../ledger.js';
+import { operationNamed } from './operation.js';
+import { notInLedger } from './task-show.js';
+
+/** Sends the request of an entry again. */
+export async function run(invocation: Invocation): Promise<number | undefined> {
+  const id = invocation.args.task_id as string | undefined;
+  if (!id) throw usage('<task_id> is required.');
+  const entry = entryOf(invocation, id);
+  if (!entry) throw notInLedger(id);
+  const job = await jobOf(invocation, entry);
+  if (invocation.flags['dry-run']) {
+    const request = { params: {}, query: {}, body: readable(entry.request) };
+    await printDryRun(invocation, operationNamed(entry.operation), request);
+    return undefined;
+  }
+  if (entry.task_id !== undefined) {
+    await invocation.output.note(`This is a new task, paid for again: ${entry.task_id} was answered.`);
+  }
+  return runJobs(invocation, [job], targetOf(invocation, entry));
+}
+
+async function jobOf(invocation: Invocation, { operation, request, name }: Entry): Promise<Job> {
+  const images: Record<string, Source> = {};
+  const body: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(request)) {
+    if (isImageReference(value)) images[field] = await sameImage(invocation, field, value);
+    else body[field] = value;
+  }
+  return { operation, body, images, name };
+}
+
+/** The image that was sent before, if it still lies where it lay. */
+async function sameImage({ system }: Invocation, field: string, kept: ImageReference): Promise<Source> {
+  if (kept.file === undefined) {
+    throw usage(`The ${field} was piped in and is not kept.`, 'Run the command itself again.');
+  }
+  const source: Source = { kind: 'file', path: kept.file, bytes: kept.bytes };
+  const { kept: now } = await load(source, system);
+  if (isImageReference(now) && now.sha256 === kept.sha256) return source;
+  throw usage(`${kept.file} is not the image any more that was sent then.`, 'Run the command itself again.');
+}

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { exitCodes, Failure } from './failure.js';
+
+/** The SHA-256 of a file, in hex. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/**
+ * Holds a file's digest against the `Repr-Digest` that came with it, if one did.
+ * @throws Failure where they differ
+ */
+export function checkDigest(header: string | undefined, sha256: string): void {
+  const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
+  if (!expected || Buffer.from(expected, 'base64').toString('hex') === sha256) return;
+  throw new Failure('What came is not what the service says it sent; nothing was saved.', {
+    code: 'digest_mismatch',
+    exit: exitCodes.unreachable,
+    hint: 'Try again; if it stays so, tell whoever runs the service.',
+  });
+}

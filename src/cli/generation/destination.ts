@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeFileSync,
+} from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
+import type { Client } from '../../client/client.js';
+import { checkDigest, sha256Of } from '../digest.js';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { exists, harmlessName, isFolder, save } from '../save.js';
+
+/** What the placeholders of a pattern stand for. */
+interface Facts {
+  readonly name: string;
+  readonly task_id: string;
+  /** Of the outputs of one task, from 1. */
+  readonly index: number;
+}
+
+export interface Saved {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+const placeholder = /\{(\w+)\}/g;
+const known = ['name', 'task_id', 'index', 'ext'];
+
+/** Where results are saved: `--output <file|folder/|pattern>`. */
+export class Destination {
+  readonly #pattern: string;
+
+  constructor(
+    readonly cwd: string,
+    given: string,
+    readonly force: boolean,
+  ) {
+    const odd = [...given.matchAll(placeholder)]
+      .map(([, word]) => word as string)
+      .find((word) => !known.includes(word));
+    if (odd !== undefined) {
+      throw usage(
+        `--output knows no {${odd}}.`,
+        `A pattern may hold ${known.map((word) => `{${word}}`).join(', ')}.`,
+      );
+    }
+    const folder = given.endsWith('/') || given.endsWith('\\') || isFolder(resolve(cwd, given));
+    // Decided: in a folder, results are called after image and task, so that none is in another's way.
+    this.#pattern = folder ? join(given, '{name}-{task_id}.{ext}') : given;
+  }
+
+  /**
+   * Refuses, before anything is paid for, what could not be saved in the end.
+   * @param names what `{name}` stands for, of every task
+   */
+  check(names: readonly string[]): void {
+    if (this.#pattern.includes('{task_id}')) return;
+    const paths = names.map((name) => this.#path({ name, task_id: '', index: 1 }, '{ext}'));
+    if (new Set(paths).size < paths.length) {
+      throw usage(
+        '--output would save several results under one name.',
+        'Name a folder/, or use {task_id} in the name.',
+      );
+    }
+    const taken = this.force ? undefined : paths.find((path) => existsSync(path));
+    if (taken !== undefined) throw exists(taken);
+  }
+
+  /** Fetches one result. It has its name only once it is whole. */
+  async save(client: Client, url: string, facts: Facts, signal: AbortSignal): Promise<Saved> {
+    const folder = dirname(this.#path(facts, 'part'));
+    mkdirSync(folder, { recursive: true });
+    const fetched = join(folder, `.regen-${randomBytes(6).toString('hex')}.part`);
+    try {
+      const { headers, bytes } = await client.download(url, {
+        to: createWriteStream(fetched, { flags: 'wx' }),
+        signal,
+      });
+      const sha256 = await sha256Of(fetched);
+      checkDigest(headers['repr-digest'], sha256);
+      const path = this.#path(facts, endingOf(fetched, headers['content-type'], url));
+      await save(path, this.force, (temporary) => rename(fetched, temporary));
+      return { path, bytes, sha256 };
+    } finally {
+      await rm(fetched, { force: true });
+    }
+  }
+
+  /** Writes a receipt beside a saved file, and gives its path. */
+  async writeReceipt({ path }: Saved, receipt: object): Promise<string> {
+    const beside = `${path}.receipt.json`;
+    await save(beside, this.force, async (temporary) => {
+      writeFileSync(temporary, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx' });
+    });
+    return beside;
+  }
+
+  #path({ name, task_id, index }: Facts, ext: string): string {
+    const values: Record<string, string> = {
+      name: harmlessName(name),
+      task_id: harmlessName(task_id),
+      index: String(index),
+      ext,
+    };
+    const path = this.#pattern.replace(placeholder, (_, word: string) => values[word] as string);
+    if (index === 1 || this.#pattern.includes('{index}')) return resolve(this.cwd, path);
+    const ending = extname(path);
+    return resolve(this.cwd, `${path.slice(0, path.length - ending.length)}-${index}${ending}`);
+  }
+}
+
+/** The destination that a command's flags name; `--receipt` and `--force` alone mean nothing. */
+export function destinationOf(invocation: Invocation): Destination | undefined {
+  const { system, flags } = invocation;
+  const output = invocation.text('output');
+  if (output !== undefined) return new Destination(system.cwd, output, flags.force === true);
+  const alone = ['receipt', 'force'].find((flag) => flags[flag]);
+  if (alone) throw usage(`--${alone} needs --output: without it nothing is saved.`);
+  return undefined;
+}
+
+const signatures: readonly [ext: string, found: (head: Buffer) => boolean][] = [
+  ['png', (head) => head.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
+  ['jpg', (head) => head.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
+  ['webp', (head) => head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WEBP'],
+  ['avif', (head) => head.toString('latin1', 4, 12) === 'ftypavif'],
+  ['mp4', (head) => head.toString('latin1', 4, 8) === 'ftyp'],
+  ['gif', (head) => head.toString('latin1', 0, 4) === 'GIF8'],
+  ['tif', (head) => ['II*\0', 'MM\0*'].includes(head.toString('latin1', 0, 4))],
+];
+
+/** What the bytes are, else what the service says they are, else what the URL ends in. */
+function endingOf(path: string, contentType: string | undefined, url: string): string {
+  const head = Buffer.alloc(16);
+  const file = openSync(path, 'r');
+  readSync(file, head, 0, 16, 0);
+  closeSync(file);
+  const found = signatures.find(([, fits]) => fits(head))?.[0];
+  const said = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
+  const written = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
+  return found ?? said ?? written ?? 'bin';
+}

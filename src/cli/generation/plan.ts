@@ -1,0 +1,107 @@
+import type { Operation } from '../../contract/operation.js';
+import { imageFieldsOf } from '../../contract/rules/images.js';
+import { bodyFlag } from '../body.js';
+import { operationNamed } from '../commands/operation.js';
+import { usage } from '../failure.js';
+import { type ArgumentValues, type Invocation, standardPort } from '../invocation.js';
+import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../request.js';
+import { nameOf as imageName, type Source, sourceOf } from './images.js';
+
+/** One task to be started; its images are not read yet. */
+export interface Job {
+  /** Such as `image.relight`. */
+  readonly operation: string;
+  /** The body without its images. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly images: Readonly<Record<string, Source>>;
+  /** What files made by it are called after. */
+  readonly name: string;
+}
+
+/**
+ * The tasks that a command line asks for: one for each image.
+ * @throws Failure with everything that is wrong with any of them
+ */
+export async function plan(invocation: Invocation): Promise<Job[]> {
+  const { command } = invocation;
+  const operation = operationNamed(command.operation as string);
+  const body = await bodyFlag(invocation);
+  const problems = new Map<string, FailureDetail>();
+  const judge = (found: readonly FailureDetail[]) => {
+    for (const one of found) problems.set(`${one.path} ${one.message}`, one);
+  };
+  const jobs = argumentsOfEach(invocation.args, invocation.flags['reference-image'] !== undefined).map(
+    (args) => jobOf(invocation, operation, args, body, judge),
+  );
+  const piped = jobs.flatMap(({ images }) => Object.values(images)).filter(({ kind }) => kind === 'stdin');
+  if (piped.length > 1) judge([{ path: '-', message: 'may stand for one image only' }]);
+  if (problems.size > 0) throw invalid([...problems.values()]);
+  return jobs;
+}
+
+/** Of many images, one task each; with two images that are not a list, the second is the reference. */
+function argumentsOfEach(args: ArgumentValues, referenceFlag: boolean): ArgumentValues[] {
+  const { image, reference_image } = args;
+  if (!Array.isArray(reference_image)) {
+    const images = (image ?? []) as readonly string[];
+    return images.length > 0 ? images.map((one) => ({ image: one })) : [{}];
+  }
+  const rest = reference_image as readonly string[];
+  if (referenceFlag) return [image as string | undefined, ...rest].map((one) => ({ image: one }));
+  if (rest.length > 1) {
+    throw usage(
+      'Of several images it is not clear which is the reference.',
+      'Name it with --reference-image; all others are then styled.',
+    );
+  }
+  return [{ image: image as string | undefined, reference_image: rest[0] }];
+}
+
+function jobOf(
+  { command, flags, system, target }: Invocation,
+  operation: Operation,
+  args: ArgumentValues,
+  given: unknown,
+  judge: (problems: readonly FailureDetail[]) => void,
+): Job {
+  const request = requestOf(command, args, flags, given);
+  const bodyGiven = given !== undefined;
+  const fields = imageFieldsOf(operation.body as NonNullable<Operation['body']>);
+  const images: Record<string, Source> = {};
+  const body = { ...(request.body as Record<string, unknown> | undefined) };
+  const sent = { ...body };
+  for (const field of fields) {
+    const text = body[field];
+    if (typeof text !== 'string') continue;
+    const source = bodyGiven ? inBody(text) : sourceOf(text, system.cwd);
+    if ('problem' in source)
+      judge([{ path: nameOf(['body', field], command, false), message: source.problem }]);
+    else images[field] = source;
+    delete body[field];
+    // What only the reading of a file tells is not needed to judge the rest.
+    if (!bodyGiven) sent[field] = 'kind' in source && source.kind === 'url' ? source.url : 'AAAA';
+  }
+  const whole = bodyGiven && !isObject(given) ? given : sent;
+  judge(
+    requestProblems(
+      operation,
+      command,
+      { ...request, body: whole },
+      {
+        bodyGiven,
+        service: target.baseUrl ?? `http://127.0.0.1:${standardPort}`,
+      },
+    ),
+  );
+  return { operation: command.operation as string, body, images, name: imageName(images.image) };
+}
+
+/** In a whole body an image stands as the interface has it: Base64 without a mark of its own. */
+function inBody(text: string): Source {
+  if (/^https?:/i.test(text)) return { kind: 'url', url: text };
+  return { kind: 'data', base64: text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

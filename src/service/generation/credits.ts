@@ -1,0 +1,55 @@
+import type { Context, Tx } from '../context.js';
+import type { ImageOperation } from './engine.js';
+
+/** What a task of this operation costs now. */
+export function priceOf(
+  { configuration }: Pick<Context, 'configuration'>,
+  operation: ImageOperation,
+): number {
+  const { relight, styleTransfer, skinEnhancer, upscaler } = configuration.prices.image;
+  const prices: Record<ImageOperation, number> = {
+    'image.relight': relight,
+    'image.styleTransfer': styleTransfer,
+    'image.skinEnhancer': skinEnhancer,
+    'image.upscaler': upscaler,
+  };
+  return prices[operation];
+}
+
+interface Charge {
+  readonly taskId: string;
+  readonly userId: string;
+  readonly amount: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+// Decided: credits are fixed when a task is created, whatever becomes of the prices, and given back when it fails.
+/** Takes what a new task costs. */
+export async function charge(tx: Tx, { taskId, userId, amount, now }: Charge): Promise<void> {
+  await tx
+    .insertInto('credits')
+    .values({
+      task_id: taskId,
+      kind: 'charge',
+      user_id: userId,
+      amount,
+      at: new Date(now).toISOString(),
+    })
+    .execute();
+}
+
+/** Gives back what a task cost; a second time changes nothing. */
+export async function refund(tx: Tx, taskId: string, now: number): Promise<void> {
+  const paid = await tx
+    .selectFrom('credits')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('kind', '=', 'charge')
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('credits')
+    .values({ ...paid, kind: 'refund', at: new Date(now).toISOString() })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}

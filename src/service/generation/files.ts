@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Context } from '../context.js';
+import type { Staged } from '../storage/storage.js';
+import { imageFields } from './operations.js';
+
+/** A result lies in storage as its own file; no more than this. Bytes. */
+const largestResult = 4 * 1024 ** 3;
+
+/** The storage key of an image that a task was given. */
+export function inputKey(taskId: string, field: string): string {
+  return `tasks/${taskId}/inputs/${field}`;
+}
+
+/** The storage key of a file that a task made. */
+export function resultKey(taskId: string, name: string): string {
+  return `tasks/${taskId}/results/${name}`;
+}
+
+/** @param path of a file on this machine */
+export function stageInput({ storage, configuration }: Context, key: string, path: string): Promise<Staged> {
+  return storage.stage(key, createReadStream(path), configuration.limits.imageBytes);
+}
+
+/** @param path of a file on this machine */
+export function stageResult({ storage }: Context, key: string, path: string): Promise<Staged> {
+  return storage.stage(key, createReadStream(path), largestResult);
+}
+
+/** Removes the images a task was given. Harmless where there are none. */
+export async function removeInputs({ storage }: Context, taskId: string): Promise<void> {
+  for (const field of new Set(Object.values(imageFields).flat())) {
+    await storage.remove(inputKey(taskId, field));
+  }
+}
+
+/** A new folder for files that are not worth keeping, until `remove`; a crash leaves it to the next start. */
+export async function scratchFolder({
+  scratch,
+}: Pick<Context, 'scratch'>): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = join(scratch, randomUUID());
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}

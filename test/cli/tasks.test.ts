@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
+import { type DoubleOptions, generationDouble, png } from '../support/generation-double.js';
+import { folderForTest } from '../support/service.js';
+
+/** A task that was started with --no-wait, and everything around it. */
+async function started(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
+  const double = await generationDouble(options);
+  const home = homeForTest();
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'photo.png'), png);
+  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+  const run = (words: readonly string[], more: Surroundings = {}): Promise<Ran> =>
+    regen(words, { home, cwd, env, ...more });
+  const begun = await run([...argv, '--no-wait']);
+  expect(begun.exit, begun.stderr).toBe(0);
+  const [id = ''] = double.tasks.keys();
+  return { double, home, cwd, run, id };
+}
+
+test('task list and show tell what was started, offline, by local and remote id', async () => {
+  const { run, id } = await started();
+  await run(['image', 'upscaler', 'photo.png']);
+  const list = JSON.parse((await run(['task', 'list', '--json'], { env: {} })).stdout);
+  expect(list).toMatchObject([
+    { operation: 'image.upscaler', state: 'COMPLETED' },
+    { operation: 'image.relight', state: 'CREATED', task_id: id },
+  ]);
+  const rows = (await run(['task', 'list'], { env: {} })).stdout.trim().split('\n');
+  expect(rows[1]).toMatch(new RegExp(`^${list[1].id}\t${id}\timage.relight\tCREATED\t`));
+  for (const name of [id, list[1].id]) {
+    expect(JSON.parse((await run(['task', 'show', name, '--json'])).stdout)).toEqual(list[1]);
+  }
+  expect((await run(['task', 'show', 'nope'])).exit).toBe(3);
+});
+
+test('image status reads by the ledger, by kind, and else by trying each', async () => {
+  const { run, id, home } = await started();
+  expect(JSON.parse((await run(['image', 'status', id, '--json'])).stdout)).toMatchObject({
+    data: { task_id: id, status: 'IN_PROGRESS' },
+  });
+  expect((await run(['image', 'status', id])).stdout).toContain(`status\tCOMPLETED\ntask_id\t${id}\n`);
+  expect((await run(['task', 'list', '--json'], { home })).stdout).toContain('"state":"COMPLETED"');
+  const elsewhere = homeForTest();
+  expect((await run(['image', 'status', id, '--kind', 'relight'], { home: elsewhere })).exit).toBe(0);
+  expect((await run(['image', 'status', id], { home: elsewhere })).exit).toBe(0);
+  expect((await run(['image', 'status', 'nope'], { home: elsewhere })).exit).toBe(3);
+  expect((await run(['image', 'status', id, '--kind', 'video'], { home: elsewhere })).exit).toBe(2);
+  expect((await run(['image', 'status'])).exit).toBe(2);
+});
+
+test('task wait takes several ids, those of others too, and --all takes what has not ended', async () => {
+  const { double, run, id } = await started();
+  await run(['image', 'upscaler', 'photo.png', '--no-wait']);
+  const [, second = ''] = double.tasks.keys();
+  const both = await run(['task', 'wait', second, id]);
+  expect(both).toMatchObject({
+    exit: 0,
+    stdout: `${double.url}/results/${second}-0\n${double.url}/results/${id}-0\n`,
+  });
+  const elsewhere = await run(['task', 'wait', id], { home: homeForTest() });
+  expect(elsewhere.stdout).toBe(`${double.url}/results/${id}-0\n`);
+  expect(await run(['task', 'wait', '--all'])).toMatchObject({ exit: 0, stdout: '' });
+  await run(['image', 'relight', 'photo.png', '--no-wait']);
+  const [, , third = ''] = double.tasks.keys();
+  expect((await run(['task', 'wait', '--all'])).stdout).toBe(`${double.url}/results/${third}-0\n`);
+  expect((await run(['task', 'wait'])).exit).toBe(2);
+  expect((await run(['task', 'wait', id, 'nope'])).exit).toBe(9);
+});
+
+test('a task is looked for at the service it was started at, whose token is not sent elsewhere', async () => {
+  const { double, run, id } = await started();
+  const other = await generationDouble();
+  const env = { REGEN_BASE_URL: other.url, REGEN_TOKEN: 'of-the-other' };
+  const { exit, stdout } = await run(['task', 'wait', id], { env });
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining(id) });
+  expect(new Set(double.looks)).toEqual(new Set([undefined]));
+  expect(other.looks).toEqual([]);
+  // Named on the command line, the other service is meant.
+  expect((await run(['task', 'wait', id, '--base-url', other.url])).exit).toBe(3);
+  expect(other.looks.length).toBeGreaterThan(0);
+});
+
+test('task download saves what a task made, asked for anew', async () => {
+  const { double, cwd, run, id } = await started();
+  expect((await run(['task', 'download', id])).exit).toBe(8);
+  const { exit, stdout } = await run(['task', 'download', id, '--receipt']);
+  const path = join(cwd, `photo-${id}.png`);
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: `${path}\n` });
+  expect(readFileSync(path).equals(png)).toBe(true);
+  const sha256 = createHash('sha256').update(png).digest('hex');
+  expect(JSON.parse(readFileSync(`${path}.receipt.json`, 'utf8'))).toMatchObject({ task_id: id, sha256 });
+  expect((await run(['task', 'download', id])).exit).toBe(2);
+  expect((await run(['task', 'download', id, '-o', 'other.png'])).stdout).toBe(`${join(cwd, 'other.png')}\n`);
+  expect(double.leaked).toEqual([]);
+});
+
+test('task rerun of an answered task is a new one and says so; of a changed image it is refused', async () => {
+  const { double, cwd, run, id } = await started({}, ['image', 'relight', 'photo.png', '--style', 'clean']);
+  const again = await run(['task', 'rerun', id, '--no-wait']);
+  expect(again.exit).toBe(0);
+  expect(again.stderr).toContain('paid for again');
+  expect(double.tasks.size).toBe(2);
+  expect(double.asked[1]?.body).toEqual(double.asked[0]?.body);
+  expect(double.asked[1]?.key).not.toBe(double.asked[0]?.key);
+  const dry = await run(['task', 'rerun', id, '--dry-run', '--json']);
+  expect(JSON.parse(dry.stdout).body).toMatchObject({ style: 'clean' });
+  writeFileSync(join(cwd, 'photo.png'), 'another');
+  expect(await run(['task', 'rerun', id])).toMatchObject({ exit: 2, stdout: '' });
+  expect(double.asked).toHaveLength(2);
+});
+
+test('task rerun of what was never answered sends it under its own key', async () => {
+  const lost = await generationDouble({ onStart: (_, count) => count > 1 });
+  const home = homeForTest();
+  const env = { REGEN_BASE_URL: lost.url, REGEN_TOKEN: 'secret' };
+  await regen(['image', 'upscaler', 'https://example.com/a.png'], { home, env });
+  const [entry] = JSON.parse((await regen(['task', 'list', '--json'], { home })).stdout);
+  const waiting = await regen(['task', 'wait', entry.id], { home, env });
+  expect(waiting.exit).toBe(3);
+  expect(waiting.stderr).toContain(`regen task rerun ${entry.id}`);
+  expect((await regen(['task', 'rerun', entry.id], { home, env })).exit).toBe(0);
+  expect(lost.tasks.size).toBe(1);
+  expect(lost.asked.map(({ key }) => key)).toEqual([entry.idempotency_key, entry.idempotency_key]);
+});
+
+test('a file among the tasks that is none is left alone', async () => {
+  const { run, home } = await started();
+  const folder = join(home, '.local/state/regen/tasks');
+  writeFileSync(join(folder, '1-a-b.json'), '{ torn');
+  writeFileSync(join(folder, '2-a-b.json'), 'null');
+  writeFileSync(join(folder, 'notes.txt'), 'mine');
+  const { exit, stdout } = await run(['task', 'list']);
+  expect({ exit, lines: stdout.trim().split('\n').length }).toEqual({ exit: 0, lines: 1 });
+  expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
+  expect(readdirSync(folder)).toHaveLength(4);
+});

@@ -1,0 +1,241 @@
+import { request } from 'node:http';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../src/contract/limits.js';
+import type { ImageOperation } from '../../../src/service/generation/engine.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { pixel, smallestBody, startPaths } from '../../support/generation.js';
+import { registryForFile } from '../../support/registry.js';
+import { ask, serviceForTest } from '../../support/service.js';
+
+const registry = registryForFile({}, { engines: { image: copyingEngine() } });
+
+const start = (operation: ImageOperation, fields: object) =>
+  registry().as('ann', 'POST', startPaths[operation], { ...smallestBody(operation), ...fields });
+
+/** What each field of service.md 4.1 and section 8 takes at its limits, and what it does not. */
+interface Row {
+  readonly field: string;
+  readonly takes: readonly unknown[];
+  readonly refuses: readonly unknown[];
+}
+
+const percent = (field: string): Row => ({ field, takes: [0, 100], refuses: [-1, 101, 0.5, '50', null] });
+const level = (field: string): Row => ({
+  field: `advanced_settings.${field}`,
+  takes: [0, 100, 0.5],
+  refuses: [-0.1, 100.1, '50', true],
+});
+const flag = (field: string): Row => ({ field, takes: [true, false], refuses: ['true', 1] });
+const choice = (field: string, values: string): Row => ({
+  field,
+  takes: values.split(' '),
+  refuses: ['', 'other', values.split(' ')[0]?.toUpperCase(), 1],
+});
+const images = (field: string): Row => ({
+  field,
+  takes: [pixel, `data:image/png;base64,${pixel}`],
+  refuses: ['', 'photo.png', 'AAAA', 'ftp://example.com/a.png', 'data:text/html;base64,PGI+', 7],
+});
+const webhook: Row = {
+  field: 'webhook_url',
+  takes: ['https://example.com/hook', 'http://127.0.0.1:9/hook'],
+  refuses: ['', 'hook', 'ftp://example.com/hook'],
+};
+
+const table: Readonly<Record<ImageOperation, readonly Row[]>> = {
+  'image.relight': [
+    images('image'),
+    ...['whites', 'blacks', 'brightness', 'contrast', 'saturation'].map(level),
+    choice(
+      'advanced_settings.engine',
+      'automatic balanced cool real illusio fairy colorful_anime hard_transform softy',
+    ),
+    choice('advanced_settings.transfer_light_a', 'automatic low medium normal high high_on_faces'),
+    choice(
+      'advanced_settings.transfer_light_b',
+      'automatic composition straight smooth_in smooth_out smooth_both reverse_both soft_in soft_out soft_mid strong_mid style_shift strong_shift',
+    ),
+    flag('advanced_settings.fixed_generation'),
+    flag('change_background'),
+    flag('interpolate_from_original'),
+    percent('light_transfer_strength'),
+    flag('preserve_details'),
+    {
+      field: 'prompt',
+      takes: ['', 'plain', '(warm light:1)', '(warm light:1.4)', '(16:9)', '(at 10:30)'],
+      refuses: ['(warm light:0.9)', '(warm light:1.41)', '(warm:2)', 5],
+    },
+    choice('style', 'standard darker_but_realistic clean smooth brighter contrasted_n_hdr just_composition'),
+    images('transfer_light_from_lightmap'),
+    images('transfer_light_from_reference_image'),
+    webhook,
+  ],
+  'image.styleTransfer': [
+    images('image'),
+    images('reference_image'),
+    choice('engine', 'balanced definio illusio 3d_cartoon colorful_anime caricature real super_real softy'),
+    flag('fixed_generation'),
+    choice('flavor', 'faithful gen_z psychedelia detaily clear donotstyle donotstyle_sharp'),
+    flag('is_portrait'),
+    choice('portrait_beautifier', 'beautify_face beautify_face_max'),
+    choice('portrait_style', 'standard pop super_pop'),
+    { field: 'prompt', takes: ['', 'anything (at all:9)'], refuses: [5] },
+    percent('structure_strength'),
+    percent('style_strength'),
+    webhook,
+  ],
+  'image.skinEnhancer': [images('image'), percent('sharpen'), percent('smart_grain'), webhook],
+  'image.upscaler': [
+    images('image'),
+    percent('sharpen'),
+    percent('smart_grain'),
+    percent('ultra_detail'),
+    choice('flavor', 'sublime photo photo_denoiser'),
+    { field: 'scale_factor', takes: [2, 16], refuses: [1, 17, 2.5, '2'] },
+    webhook,
+  ],
+};
+
+/** `{ a: { b: value } }` of `a.b`. */
+function nested(field: string, value: unknown): object {
+  const [first, ...rest] = field.split('.') as [string, ...string[]];
+  return { [first]: rest.length > 0 ? nested(rest.join('.'), value) : value };
+}
+
+const rows = Object.entries(table).flatMap(([operation, ofOne]) =>
+  ofOne.map((row) => ({ operation: operation as ImageOperation, ...row })),
+);
+
+describe('every field of an image request', () => {
+  it.each(rows)('$operation $field is taken at its limits', async ({ operation, field, takes }) => {
+    for (const value of takes) {
+      const { status, body } = await start(operation, nested(field, value));
+      expect([status, body.message], JSON.stringify(value)).toEqual([200, undefined]);
+    }
+  });
+
+  it.each(rows)(
+    '$operation $field is refused beyond them, by its name',
+    async ({ operation, field, refuses }) => {
+      for (const value of refuses) {
+        const { status, body } = await start(operation, nested(field, value));
+        expect([status, body.error], JSON.stringify(value)).toEqual([400, 'invalid_request']);
+        expect(body.details.map(({ path }: { path: string }) => path)).toEqual([field]);
+      }
+    },
+  );
+});
+
+describe('an image request', () => {
+  it('is refused with both a lightmap and a reference image, before anything starts', async () => {
+    const { status, body } = await start('image.relight', {
+      transfer_light_from_lightmap: pixel,
+      transfer_light_from_reference_image: pixel,
+    });
+    expect([status, body.details[0].message]).toEqual([400, expect.stringContaining('exclude each other')]);
+  });
+
+  it.each(Object.keys(table) as ImageOperation[])(
+    'of %s is refused with a field that is not known',
+    async (operation) => {
+      const { body } = await start(operation, { stile: 'clean', advanced_setings: {} });
+      expect(body.details.map(({ path }: { path: string }) => path)).toEqual(['stile', 'advanced_setings']);
+    },
+  );
+
+  it('tells of all its images that are wrong, and makes no task of any', async () => {
+    const { context } = registry().service;
+    const count = () => context.database.selectFrom('tasks').select('id').execute();
+    const before = (await count()).length;
+    const { status, body } = await start('image.styleTransfer', { image: 'AAAA', reference_image: 'BBBB' });
+    expect([status, body.details.map(({ path }: { path: string }) => path)]).toEqual([
+      400,
+      ['image', 'reference_image'],
+    ]);
+    expect(await count()).toHaveLength(before);
+  });
+
+  it('of the skin enhancer takes no URL without TLS, but of loopback where the service is there', async () => {
+    const refused = await start('image.skinEnhancer', { image: 'http://example.com/a.png' });
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'image']);
+  });
+});
+
+describe('the size of an image request', () => {
+  let large = '';
+
+  beforeAll(async () => {
+    // Base64 of some 25 MB, which is more than any other request may hold.
+    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+    const picture = sharp({ create: { width: 2900, height: 2900, channels: 3, background: '#888', noise } });
+    large = (await picture.png({ compressionLevel: 0 }).toBuffer()).toString('base64');
+  });
+
+  it('may be beyond that of other requests', async () => {
+    expect(large.length).toBeGreaterThan(limits.jsonBody);
+    expect((await start('image.relight', { image: large })).status).toBe(200);
+    const other = await registry().as('ann', 'POST', '/publishers', { id: 'large', name: large });
+    expect([other.status, other.body.error]).toEqual([413, 'too_large']);
+  });
+
+  it('is 413 beyond 150 MB', async () => {
+    expect(limits.generationBody).toBe(150 * 1024 ** 2);
+    const image = 'A'.repeat(limits.generationBody);
+    const { status, body } = await start('image.relight', { image });
+    expect([status, body.error]).toEqual([413, 'too_large']);
+  });
+
+  it('of one image is 400 beyond 50 MB or 100 megapixels, naming the field', async () => {
+    expect([limits.imageBytes, limits.imagePixels]).toEqual([50 * 1024 ** 2, 100_000_000]);
+    const heavy = await start('image.upscaler', { image: 'A'.repeat(((limits.imageBytes + 3) / 3) * 4) });
+    const heavyDetails = heavy.body.details;
+    expect([heavy.status, heavyDetails]).toEqual([400, [{ path: 'image', message: expect.any(String) }]]);
+    const bomb = await sharp({ create: { width: 10_001, height: 10_000, channels: 3, background: 'white' } })
+      .png({ compressionLevel: 9, palette: true, colours: 2 })
+      .toBuffer();
+    expect(bomb.length).toBeLessThan(1_000_000);
+    const wide = await start('image.upscaler', { image: bomb.toString('base64') });
+    expect([wide.status, wide.body.details]).toEqual([
+      400,
+      [{ path: 'image', message: expect.stringContaining('megapixels') }],
+    ]);
+  });
+
+  it('is what the configuration says', async () => {
+    const { url, ownerToken: token } = await serviceForTest(
+      { limits: { generationBody: 2_000, imageBytes: 60, imagePixels: 1 } },
+      { engines: { image: copyingEngine() } },
+    );
+    const send = (image: string) =>
+      ask(url + startPaths['image.upscaler'], { method: 'POST', token, json: { image } });
+    expect((await send('A'.repeat(2_000))).status).toBe(413);
+    expect((await send('A'.repeat(200))).body.details[0].path).toBe('image');
+  });
+
+  it('is bounded for all requests together, and there is room again once they are gone', async () => {
+    const most = 10_000;
+    const { url, ownerToken: token } = await serviceForTest(
+      { limits: { generationBody: most } },
+      { engines: { image: copyingEngine() } },
+    );
+    const address = url + startPaths['image.upscaler'];
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': most,
+    };
+    const held = [1, 2, 3, 4].map(() => {
+      const sending = request(address, { method: 'POST', headers });
+      sending.on('error', () => {});
+      sending.write('{');
+      return sending;
+    });
+    const send = () => ask(address, { method: 'POST', token, json: smallestBody('image.upscaler') });
+    await expect.poll(async () => (await send()).status).toBe(503);
+    const { headers: answered, body } = await send();
+    expect([body.error, answered.get('retry-after')]).toEqual(['unavailable', '1']);
+    for (const sending of held) sending.destroy();
+    await expect.poll(async () => (await send()).status).toBe(200);
+  });
+});

@@ -1,0 +1,382 @@
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  EngineFailure,
+  type EngineJob,
+  type ImageOperation,
+} from '../../../src/service/generation/engine.js';
+import type { RunningService } from '../../../src/service/serve.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import {
+  pixel,
+  smallestBody,
+  startedTask,
+  startPaths,
+  statusPath,
+  taskAt,
+  taskIn,
+  taskOf,
+} from '../../support/generation.js';
+import { startRegistry } from '../../support/registry.js';
+import { ask, folderForTest, serviceForTest } from '../../support/service.js';
+
+const operations = Object.keys(startPaths) as ImageOperation[];
+const png = Buffer.from(pixel, 'base64');
+
+/** What a task's history and its credits say. */
+async function booksOf({ context }: RunningService, id: string): Promise<[string[], unknown[]]> {
+  const events = await context.database
+    .selectFrom('events')
+    .select(['status', 'reason', 'actor'])
+    .where('subject_kind', '=', 'task')
+    .where('subject_id', '=', id)
+    .orderBy('id')
+    .execute();
+  const credits = await context.database
+    .selectFrom('credits')
+    .select(['kind', 'amount'])
+    .where('task_id', '=', id)
+    .orderBy('kind')
+    .execute();
+  return [
+    events.map(({ status, reason }) => (reason ? `${status}: ${reason}` : (status as string))),
+    credits.map(({ kind, amount }) => `${kind} ${amount}`),
+  ];
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
+}
+
+describe('a task', () => {
+  it.each(operations)(
+    'of %s is answered as CREATED, and COMPLETED with its result later',
+    async (operation) => {
+      const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+      const asking = { url: service.url, token: service.ownerToken, operation };
+      const { status, body } = await ask(service.url + startPaths[operation], {
+        method: 'POST',
+        token: service.ownerToken,
+        json: smallestBody(operation),
+      });
+      expect(status).toBe(200);
+      const { task_id } = taskIn(body);
+      const created = { generated: [], status: 'CREATED', task_id };
+      expect(body).toEqual(operation === 'image.styleTransfer' ? created : { data: created });
+      const done = await taskAt(asking, task_id);
+      expect(done).toEqual({ generated: [expect.any(String)], status: 'COMPLETED', task_id });
+      const result = await fetch(done.generated[0]);
+      expect([result.status, result.headers.get('content-type')]).toEqual([200, 'image/png']);
+      expect(Buffer.from(await result.arrayBuffer())).toEqual(png);
+      expect(await booksOf(service, task_id)).toEqual([
+        ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
+        ['charge 0'],
+      ]);
+    },
+  );
+
+  it('is found at the status operation of its own kind alone', async () => {
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
+    const id = await startedTask({ url, token });
+    for (const operation of operations) {
+      const { status } = await ask(url + statusPath(operation, id), { token });
+      expect(status, operation).toBe(operation === 'image.relight' ? 200 : 404);
+    }
+  });
+
+  it('gives its engine the checked request with defaults, files for images and one seed', async () => {
+    const jobs: EngineJob[] = [];
+    const engine = copyingEngine((job) => {
+      jobs.push(job);
+      if (jobs.length === 1) throw new Error('the disk is slow');
+    });
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
+    const fields = { transfer_light_from_lightmap: pixel, prompt: 'warm', advanced_settings: { whites: 3 } };
+    await taskAt({ url, token }, await startedTask({ url, token }, fields));
+    expect(jobs).toHaveLength(2);
+    const [first, second] = jobs as [EngineJob, EngineJob];
+    expect(second.seed).toBe(first.seed);
+    expect(second.operation).toBe('image.relight');
+    expect(second.request).toMatchObject({
+      image: 'image',
+      transfer_light_from_lightmap: 'transfer_light_from_lightmap',
+      prompt: 'warm',
+      style: 'standard',
+      light_transfer_strength: 100,
+      advanced_settings: { whites: 3, blacks: 50 },
+    });
+    expect(Object.keys(second.images)).toEqual(['image', 'transfer_light_from_lightmap']);
+    expect(second.folder).not.toBe(first.folder);
+  });
+
+  it('has a seed of its own, unless the same settings shall make the same image', async () => {
+    const seeds: number[] = [];
+    const engine = copyingEngine(({ seed }) => void seeds.push(seed));
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
+    const fixed = [
+      { advanced_settings: { fixed_generation: true } },
+      { advanced_settings: { fixed_generation: true } },
+    ];
+    for (const fields of [{}, {}, ...fixed])
+      await taskAt({ url, token }, await startedTask({ url, token }, fields));
+    const operation = 'image.styleTransfer';
+    const asking = { url, token, operation } as const;
+    await taskAt(asking, await startedTask(asking, { fixed_generation: true }));
+    expect(seeds[0]).not.toBe(seeds[1]);
+    expect(seeds.slice(2)).toEqual([0, 0, 0]);
+  });
+
+  it('leaves nothing of what it was given once it has ended', async () => {
+    const data = folderForTest();
+    const { url, ownerToken: token } = await serviceForTest(
+      { data },
+      { engines: { image: copyingEngine() } },
+    );
+    await taskAt({ url, token }, await startedTask({ url, token }, { transfer_light_from_lightmap: pixel }));
+    await expect.poll(() => filesIn(join(data, 'objects'))).toEqual(['0.png']);
+    await expect.poll(() => filesIn(join(data, 'scratch'))).toEqual([]);
+  });
+});
+
+describe('a task that fails', () => {
+  it('says why in its history, gives its credits back, and leaves other tasks alone', async () => {
+    const prices = { image: { relight: 7, upscaler: 2 } };
+    const engine = copyingEngine(({ operation }) => {
+      if (operation === 'image.relight') throw new EngineFailure('The image has no light.');
+    });
+    const service = await serviceForTest({ prices }, { engines: { image: engine } });
+    const asking = { url: service.url, token: service.ownerToken };
+    const other = { ...asking, operation: 'image.upscaler' } as const;
+    const [failing, passing] = [await startedTask(asking), await startedTask(other)];
+    expect(await taskAt(asking, failing, 'FAILED')).toEqual({
+      generated: [],
+      status: 'FAILED',
+      task_id: failing,
+    });
+    await taskAt(other, passing);
+    expect(await booksOf(service, failing)).toEqual([
+      ['CREATED', 'IN_PROGRESS', 'FAILED: The image has no light.'],
+      ['charge 7', 'refund 7'],
+    ]);
+    expect(await booksOf(service, passing)).toEqual([['CREATED', 'IN_PROGRESS', 'COMPLETED'], ['charge 2']]);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['what no page should run', [{ path: 'x', contentType: 'text/html' }]],
+    ['a file that is not there', [{ path: '/nowhere/x.png', contentType: 'image/png' }]],
+  ])('because its engine made %s is tried again', async (_, files) => {
+    let runs = 0;
+    const copying = copyingEngine();
+    const image = {
+      name: 'odd',
+      run: (...given: Parameters<typeof copying.run>) =>
+        ++runs === 1 ? Promise.resolve({ files }) : copying.run(...given),
+    };
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image } });
+    await taskAt({ url, token }, await startedTask({ url, token }));
+    expect(runs).toBe(2);
+  });
+
+  it('each time it is begun is given up in the end', async () => {
+    let service: RunningService | undefined;
+    const engine = copyingEngine(async () => {
+      // As often as it takes, without the pauses.
+      await service?.context.database
+        .transaction()
+        .execute((tx) =>
+          tx.updateTable('jobs').set({ attempts: 10 }).where('kind', '=', 'run-task').execute(),
+        );
+      throw new Error('the engine broke');
+    });
+    service = await serviceForTest({ prices: { image: { relight: 1 } } }, { engines: { image: engine } });
+    const asking = { url: service.url, token: service.ownerToken };
+    const id = await startedTask(asking);
+    await taskAt(asking, id, 'FAILED');
+    const [history, credits] = await booksOf(service, id);
+    expect(history.at(-1)).toBe('FAILED: It did not come to an end in 10 attempts.');
+    expect(credits).toEqual(['charge 1', 'refund 1']);
+  });
+});
+
+describe('a service that stops', () => {
+  it('cancels a running task, which the next start takes to its end', async () => {
+    const data = folderForTest();
+    let running = () => {};
+    const begun = new Promise<void>((resolve) => {
+      running = resolve;
+    });
+    const holding = copyingEngine((_, signal) => {
+      running();
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new EngineFailure('cut'))),
+      );
+    });
+    const first = await serviceForTest({ data, graceMs: 0 }, { engines: { image: holding } });
+    const { url, ownerToken: token } = first;
+    const id = await startedTask({ url, token });
+    await begun;
+    expect((await taskOf({ url, token }, id)).status).toBe('IN_PROGRESS');
+    await first.stop();
+    const second = await serviceForTest({ data }, { engines: { image: copyingEngine() } });
+    await taskAt({ url: second.url, token }, id);
+    expect(await booksOf(second, id)).toEqual([['CREATED', 'IN_PROGRESS', 'COMPLETED'], ['charge 0']]);
+  });
+});
+
+describe('credits', () => {
+  it('are fixed when the task is created, whatever becomes of the prices', async () => {
+    const data = folderForTest();
+    const never = copyingEngine(
+      (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+    );
+    const first = await serviceForTest(
+      { data, graceMs: 0, prices: { image: { relight: 3 } } },
+      { engines: { image: never } },
+    );
+    const id = await startedTask({ url: first.url, token: first.ownerToken });
+    await first.stop();
+    const failing = copyingEngine(() => {
+      throw new EngineFailure('No.');
+    });
+    const second = await serviceForTest(
+      { data, prices: { image: { relight: 9 } } },
+      { engines: { image: failing } },
+    );
+    await taskAt({ url: second.url, token: second.ownerToken }, id, 'FAILED');
+    expect((await booksOf(second, id))[1]).toEqual(['charge 3', 'refund 3']);
+  });
+});
+
+describe('a task that is not one’s own', () => {
+  it('is shown to admins, and to nobody else', async () => {
+    const { as, service, url, tokens } = await startRegistry({}, { engines: { image: copyingEngine() } });
+    try {
+      const id = await startedTask({ url, token: tokens.ann });
+      const seen = await Promise.all(
+        (['ann', 'admin', 'bob', 'eve', 'pat', 'nobody'] as const).map(async (who) => {
+          const { status } = await as(who, 'GET', statusPath('image.relight', id));
+          return `${who} ${status}`;
+        }),
+      );
+      expect(seen).toEqual(['ann 200', 'admin 200', 'bob 404', 'eve 404', 'pat 404', 'nobody 401']);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('a start with an Idempotency-Key', () => {
+  const post = (url: string, token: string, json: object, key = 'k') =>
+    ask(url + startPaths['image.relight'], {
+      method: 'POST',
+      token,
+      json,
+      headers: { 'idempotency-key': key },
+    });
+
+  it('makes one task and one charge, however often it is repeated', async () => {
+    const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+    const { url, ownerToken: token } = service;
+    const body = smallestBody('image.relight');
+    const first = await post(url, token, body);
+    await taskAt({ url, token }, first.body.data.task_id);
+    const again = await post(url, token, body);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const other = await post(url, token, { ...body, style: 'clean' });
+    expect([other.status, other.body.error]).toEqual([400, 'idempotency_mismatch']);
+    const { length } = await service.context.database.selectFrom('credits').selectAll().execute();
+    expect(length).toBe(1);
+  });
+});
+
+describe('a start whose image takes its time', () => {
+  /** A place on loopback that sends its picture once it may. */
+  async function slowImage(): Promise<{
+    url: string;
+    asked: Promise<void>;
+    send: () => void;
+    closed: Promise<void>;
+  }> {
+    let told = () => {};
+    let send = () => {};
+    let close = () => {};
+    const asked = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const closed = new Promise<void>((resolve) => {
+      close = resolve;
+    });
+    const server = createServer((_request, response) => {
+      send = () => response.writeHead(200, { 'content-type': 'image/png' }).end(png);
+      response.once('close', close);
+      told();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.png`;
+    return { url, asked, send: () => send(), closed };
+  }
+
+  it('holds up no other request, and its key is in flight meanwhile', async () => {
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
+    const slow = await slowImage();
+    const post = () =>
+      ask(url + startPaths['image.relight'], {
+        method: 'POST',
+        token,
+        json: { image: slow.url },
+        headers: { 'idempotency-key': 'slow' },
+      });
+    const first = post();
+    await slow.asked;
+    const second = await post();
+    expect([second.status, second.body.error]).toEqual([409, 'idempotency_in_flight']);
+    await taskAt({ url, token }, await startedTask({ url, token }));
+    slow.send();
+    const { status, body } = await first;
+    expect(status).toBe(200);
+    expect((await post()).body).toEqual(body);
+  });
+
+  it('is given up with everything of it when nobody waits any more', async () => {
+    const data = folderForTest();
+    const service = await serviceForTest({ data }, { engines: { image: copyingEngine() } });
+    const slow = await slowImage();
+    const leaving = new AbortController();
+    const asking = ask(service.url + startPaths['image.relight'], {
+      method: 'POST',
+      token: service.ownerToken,
+      json: { image: pixel, transfer_light_from_lightmap: slow.url },
+      signal: leaving.signal,
+    });
+    await slow.asked;
+    leaving.abort();
+    await expect(asking).rejects.toThrow();
+    await slow.closed;
+    await expect
+      .poll(() => [...filesIn(join(data, 'objects')), ...filesIn(join(data, 'scratch'))])
+      .toEqual([]);
+    expect(await service.context.database.selectFrom('tasks').selectAll().execute()).toEqual([]);
+  });
+});
+
+describe('the document of a service', () => {
+  it('lists every operation on images', async () => {
+    const { url } = await serviceForTest();
+    const { body } = await ask(`${url}/openapi.json`);
+    for (const operation of operations) {
+      expect(body.paths[startPaths[operation]].post.operationId).toBe(operation);
+      expect(body.paths[statusPath(operation, '{task_id}')].get.operationId).toBe(`${operation}Status`);
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { entry, homeForTest, start } from '../support/cli.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { pixel } from '../support/generation.js';
+import { generationDouble, png } from '../support/generation-double.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
+import { regenInTerminal } from '../support/terminal.js';
+
+const image = Buffer.from(pixel, 'base64');
+
+function photos(...names: string[]): string {
+  const cwd = folderForTest();
+  for (const name of names) writeFileSync(join(cwd, name), image);
+  return cwd;
+}
+
+/** A service that gives images back as they are, and what a command needs to reach it. */
+async function copying() {
+  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  return { service, home: homeForTest(), env };
+}
+
+test('every image command brings home what the service made', async () => {
+  const { home, env } = await copying();
+  const cwd = photos('photo.png');
+  const commands = [
+    ['relight', 'photo.png', '--prompt', '(warm evening:1.2)', '--transfer-light-from-lightmap', 'photo.png'],
+    ['style-transfer', 'photo.png', 'photo.png'],
+    ['skin-enhancer', 'photo.png', '--sharpen', '10'],
+    ['upscaler', 'photo.png', '--scale-factor', '2'],
+  ];
+  for (const [name = '', ...rest] of commands) {
+    const argv = ['image', name, ...rest, '-o', `${name}.png`, '--interval', '200ms'];
+    const { exit, stdout, stderr } = await start(argv, { cwd, home, env }).ended;
+    expect({ exit, stdout }, stderr).toEqual({ exit: 0, stdout: `${join(cwd, `${name}.png`)}\n` });
+    expect(readFileSync(join(cwd, `${name}.png`)).equals(image)).toBe(true);
+  }
+});
+
+test('a loop without waiting, piped into task wait, leaves nothing but ids and URLs on stdout', async () => {
+  const { home, env } = await copying();
+  const cwd = photos('a.png', 'b.png', 'c.png');
+  const regen = `"${process.execPath}" "${entry}"`;
+  const script = `for f in *.png; do ${regen} image relight "$f" --no-wait || exit; done | tee ids | xargs ${regen} task wait`;
+  const run = promisify(execFile);
+  const { stdout } = await run('sh', ['-c', script], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: home, ...env },
+  });
+  const ids = readFileSync(join(cwd, 'ids'), 'utf8').trim().split('\n');
+  expect(ids).toHaveLength(3);
+  const urls = stdout.trim().split('\n');
+  expect(urls.map((url) => ids.findIndex((id) => url.includes(id)))).toEqual([0, 1, 2]);
+  for (const url of urls) expect(URL.canParse(url)).toBe(true);
+});
+
+test('the first Ctrl-C leaves the task running and prints the command that resumes', async () => {
+  const double = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
+  const cwd = photos('photo.png');
+  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+  const terminal = regenInTerminal(['image', 'relight', 'photo.png'], { cwd, env });
+  await terminal.shows('Task ');
+  await terminal.shows('IN_PROGRESS');
+  terminal.type('\x03');
+  expect(await terminal.exit).toBe(130);
+  const [id] = double.tasks.keys();
+  expect(terminal.screen().replace(/\s+/g, ' ')).toContain(`regen task wait ${id}`);
+});
+
+test('a command that was killed before it heard the answer is repeated under the same key', async () => {
+  let heard = () => {};
+  const arrived = new Promise<void>((done) => {
+    heard = done;
+  });
+  const double = await generationDouble({
+    onStart: async (_, count) => {
+      heard();
+      // The first one is never answered.
+      if (count === 1) await new Promise(() => {});
+      return true;
+    },
+  });
+  const cwd = photos('photo.png');
+  const home = homeForTest();
+  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+  const argv = ['image', 'relight', 'photo.png', '-o', 'out.png'];
+  const first = start(argv, { cwd, home, env });
+  await arrived;
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const { exit, stderr } = await start(argv, { cwd, home, env }).ended;
+  expect(exit, stderr).toBe(0);
+  expect(double.tasks.size).toBe(1);
+  expect(readFileSync(join(cwd, 'out.png')).equals(png)).toBe(true);
+  expect(readdirSync(cwd).sort()).toEqual(['out.png', 'photo.png']);
+});
+
+test('many images are done side by side, a failed one apart from the others', async () => {
+  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+  const cwd = photos('a.png', 'b.png');
+  writeFileSync(join(cwd, 'broken.png'), 'no image');
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const argv = [
+    'image',
+    'upscaler',
+    'a.png',
+    'broken.png',
+    'b.png',
+    '-o',
+    '{name}-large.{ext}',
+    '--interval',
+    '200ms',
+  ];
+  const { exit, stdout, stderr } = await start(argv, { cwd, env }).ended;
+  expect(exit).toBe(9);
+  expect(stdout).toBe(`${join(cwd, 'a-large.png')}\n${join(cwd, 'b-large.png')}\n`);
+  expect(stderr).toContain('broken: ');
+  expect(existsSync(join(cwd, 'broken-large.png'))).toBe(false);
+});

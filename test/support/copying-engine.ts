@@ -1,0 +1,19 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Engine, EngineJob } from '../../src/service/generation/engine.js';
+
+/** An engine that gives back the image it was given, after whatever the test has it do. */
+export function copyingEngine(
+  before: (job: EngineJob, signal: AbortSignal) => void | Promise<void> = () => {},
+): Engine {
+  return {
+    name: 'copying',
+    run: async (job, signal, progress) => {
+      await before(job, signal);
+      progress(0.5);
+      const path = join(job.folder, 'copy.png');
+      await copyFile(job.images.image as string, path);
+      return { files: [{ path, contentType: 'image/png' }] };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { expect, vi } from 'vitest';
+import type { ImageOperation } from '../../src/service/generation/engine.js';
+import { type Answered, ask } from './service.js';
+
+/** A PNG of one pixel, as Base64. */
+export const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+
+/** Where the tasks of each operation start. */
+export const startPaths: Readonly<Record<ImageOperation, string>> = {
+  'image.relight': '/proxy/imagevendor/v1/ai/image-relight',
+  'image.styleTransfer': '/proxy/imagevendor/v1/ai/image-style-transfer',
+  'image.skinEnhancer': '/proxy/imagevendor/v1/ai/skin-enhancer/creative',
+  'image.upscaler': '/proxy/imagevendor/v1/ai/image-upscaler-precision-v2',
+};
+
+/** Where a task's status is read. */
+export function statusPath(operation: ImageOperation, taskId: string): string {
+  return `${startPaths[operation].replace('/creative', '')}/${taskId}`;
+}
+
+/** The least that starts a task. */
+export function smallestBody(operation: ImageOperation): Record<string, unknown> {
+  return { image: pixel, ...(operation === 'image.styleTransfer' && { reference_image: pixel }) };
+}
+
+/** A task in an answer of either form. */
+export const taskIn = (body: Answered): Answered => body.data ?? body;
+
+interface Asking {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly operation?: ImageOperation;
+}
+
+/** The id of a new task. */
+export async function startedTask(
+  { url, token, operation = 'image.relight' }: Asking,
+  fields: object = {},
+): Promise<string> {
+  const json = { ...smallestBody(operation), ...fields };
+  const { status, body } = await ask(url + startPaths[operation], { method: 'POST', token, json });
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return taskIn(body).task_id;
+}
+
+/** A task, as its status operation shows it. */
+export async function taskOf(
+  { url, token, operation = 'image.relight' }: Asking,
+  id: string,
+): Promise<Answered> {
+  return taskIn((await ask(url + statusPath(operation, id), { token })).body);
+}
+
+/** A task once it has this status. */
+export function taskAt(asking: Asking, id: string, status = 'COMPLETED'): Promise<Answered> {
+  return vi.waitFor(
+    async () => {
+      const task = await taskOf(asking, id);
+      expect(task.status).toBe(status);
+      return task;
+    },
+    { timeout: 20_000 },
+  );
+}
