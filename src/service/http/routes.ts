@@ -127,17 +127,17 @@ async function answerOf(run: Run, request: FastifyRequest, reply: FastifyReply):
   // Decided: a POST that only reads, the bulk one, is answered anew each time.
   if ('read' in handler) return handler.read(call, context.database);
   const { write, keep, replay } = handler;
-  const once = async (tx: Tx) => {
-    // Again, because roles may have changed while the body came.
-    await authorize(tx, attemptOf(context, name, request));
-    return write(call, tx);
-  };
-  const transaction = () => context.database.transaction();
-  if (key === undefined) return transaction().execute(once);
+  const transaction = (run: (tx: Tx) => Promise<unknown>) =>
+    context.database.transaction().execute(async (tx) => {
+      // Again, because roles may have changed while the body came.
+      await authorize(tx, attemptOf(context, name, request));
+      return run(tx);
+    });
+  if (key === undefined) return transaction((tx) => write(call, tx));
 
   const keyed = { caller: call.caller.key, operation: name, key, hash: hashOf(request.url, request.rawBody) };
   return running.during(keyed, () =>
-    transaction().execute(async (tx) => {
+    transaction(async (tx) => {
       const stored = await storedAnswer(tx, context.now, keyed);
       if (stored !== undefined) {
         const answer = stored as Parameters<NonNullable<typeof replay>>[2];
@@ -145,7 +145,7 @@ async function answerOf(run: Run, request: FastifyRequest, reply: FastifyReply):
         reply.header('idempotent-replayed', 'true');
         return again;
       }
-      const answer = await once(tx);
+      const answer = await write(call, tx);
       await storeAnswer(tx, context.now, keyed, operation.status ?? 200, keep ? keep(answer) : answer);
       return answer;
     }),

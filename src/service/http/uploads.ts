@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
+import { uploadTarget } from '../registry/upload-target.js';
 import { markUploaded } from '../registry/version-states.js';
 import { type Staged, TooLarge } from '../storage/storage.js';
 import { type ArchiveName, archiveKey, type UploadGrant, verifyUpload } from './signed-urls.js';
@@ -95,12 +96,7 @@ async function refuseEarly(
   versionId: string,
   announced: number | undefined,
 ): Promise<void> {
-  const version = await context.database
-    .selectFrom('versions')
-    .select(['version', 'status', 'archive_size'])
-    .where('id', '=', versionId)
-    .executeTakeFirst();
-  if (!version || version.status === 'NodeVersionStatusDeleted') throw gone();
+  const version = await uploadTarget(context.database, versionId);
   const otherSize = announced !== undefined && announced !== version.archive_size;
   if (version.archive_size !== null && otherSize) throw otherBytes(version.version);
 }
@@ -109,27 +105,14 @@ async function refuseEarly(
 async function keep(context: Context, versionId: string, staged: Staged): Promise<void> {
   await context.database.transaction().execute(async (tx) => {
     const { size, sha256 } = staged;
+    // Again, because bans and deletes may have come while the bytes did.
+    const version = await uploadTarget(tx, versionId);
     if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
       await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId });
       // Last, so that hardly anything can fail after it; a file whose row is not committed is named by nothing.
       await staged.commit();
-      return;
-    }
-    const version = await tx
-      .selectFrom('versions')
-      .select(['version', 'status', 'archive_sha256'])
-      .where('id', '=', versionId)
-      .executeTakeFirst();
-    if (!version || version.status === 'NodeVersionStatusDeleted') throw gone();
-    if (version.archive_sha256 !== sha256) throw otherBytes(version.version);
+    } else if (version.archive_sha256 !== sha256) throw otherBytes(version.version);
   });
-}
-
-function gone(): Refused {
-  return new Refused(
-    'version_exists',
-    'This version was deleted meanwhile; register it again or take another number.',
-  );
 }
 
 function otherBytes(version: string): Refused {
