@@ -1,4 +1,4 @@
-import { Command as Commander, CommanderError, Option } from 'commander';
+import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import type { Argument, Command, CommandTree, Flag } from './command.js';
 import { usage } from './failure.js';
 import type { ArgumentValues, FlagValues } from './invocation.js';
@@ -71,6 +71,12 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
       subcommandTerm: (command) =>
         `${command.name()} ${command.usage().replace(/^\[options\] ?|\[command\]$/g, '')}`.trim(),
       visibleGlobalOptions: () => [],
+      minWidthToWrap: 20,
+      formatItem(term, termWidth, description, helper) {
+        return screen.columns < narrowScreen
+          ? stacked(term, description, screen.columns, helper)
+          : Help.prototype.formatItem.call(this, term, termWidth, description, helper);
+      },
     })
     .configureOutput({
       writeOut: write,
@@ -79,6 +85,16 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
       getOutHelpWidth: () => screen.columns,
       getErrHelpWidth: () => screen.columns,
     });
+}
+
+/** Below this many columns nothing is left for a description beside its flag. */
+const narrowScreen = 72;
+
+/** The description under what it describes, wrapped between words. */
+function stacked(term: string, description: string, columns: number, helper: Help): string {
+  const indent = '      ';
+  const lines = description ? helper.boxWrap(description, columns - indent.length).split('\n') : [];
+  return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n');
 }
 
 function commandAt(
