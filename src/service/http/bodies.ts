@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Refused } from '../refused.js';
+import { refuseCrowd } from './crowd.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -29,6 +30,7 @@ export function acceptJson(app: FastifyInstance): void {
 }
 
 function parse(body: Buffer): unknown {
+  refuseCrowd(body);
   try {
     return JSON.parse(utf8.decode(body));
   } catch {
