@@ -150,6 +150,27 @@ describe('an upload', () => {
     expect(objects()).toEqual([]);
   });
 
+  it('is refused where it is a part of an archive', async () => {
+    const { publisher, objects } = await setting();
+    const { signedUrl } = await register(publisher);
+    const headers = { 'content-range': `bytes 0-99/${someZip.length}` };
+    const answer = await upload(signedUrl, someZip.subarray(0, 100), { headers });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'Content-Range']);
+    expect(objects()).toEqual([]);
+  });
+
+  it('leaves nothing where more bytes come with it than it announces', async () => {
+    const { publisher, objects } = await setting();
+    const { signedUrl } = await register(publisher);
+    const head = ['Content-Type: application/zip', `Content-Length: ${someZip.length}`];
+    const answer = await raw(signedUrl, head, (send) =>
+      send(Buffer.concat([someZip, Buffer.alloc(100, '!')])),
+    );
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+    await vi.waitFor(() => expect(objects()).toEqual([]));
+    expect((await upload(signedUrl, someZip)).status).toBe(200);
+  });
+
   it('is refused before it is read where it announces too much', async () => {
     const { publisher, objects } = await setting({ limits: { archive: 1_000 } });
     const { signedUrl } = await register(publisher);

@@ -5,7 +5,10 @@ import { Refused } from '../refused.js';
 import { uploadTarget } from '../registry/upload-target.js';
 import { markUploaded } from '../registry/version-states.js';
 import { type Staged, TooLarge } from '../storage/storage.js';
+import { wasRefused } from './errors.js';
 import { type ArchiveName, archiveKey, type UploadGrant, verifyUpload } from './signed-urls.js';
+
+export const uploadPath = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
 /** A client that sends nothing for so long is gone. */
 const silenceMs = 60_000;
@@ -16,17 +19,14 @@ export async function routeUploads(app: FastifyInstance, context: Context): Prom
     // The handler reads the bytes itself, whatever they claim to be.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(
-      '/uploads/:publisherId/:nodeId/:version/node.zip',
-      async (request, reply) => {
-        try {
-          return await receive(context, request);
-        } catch (error) {
-          letGo(request, reply);
-          throw asRefusal(error);
-        }
-      },
-    );
+    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(uploadPath, async (request, reply) => {
+      try {
+        return await receive(context, request);
+      } catch (error) {
+        letGo(request, reply);
+        throw asRefusal(error);
+      }
+    });
   });
 }
 
@@ -59,6 +59,9 @@ async function receive(context: Context, request: UploadRequest): Promise<Receip
     if (announced !== undefined && staged.size !== announced) {
       throw new Refused('upload_incomplete', `${announced} bytes were announced but ${staged.size} came.`);
     }
+    if (wasRefused(request.raw.socket)) {
+      throw new Refused('upload_incomplete', 'More bytes came than were announced.');
+    }
     await keep(context, versionId, staged);
   } finally {
     await staged.discard();
@@ -83,6 +86,11 @@ function announcedSize({ headers }: UploadRequest, limit: number): number | unde
       'unsupported_media_type',
       'Send the archive as it is, with Content-Type: application/zip.',
     );
+  }
+  // Decided: an upload is one PUT of the whole archive; a part of it would be kept as if it were all.
+  if (headers['content-range'] !== undefined) {
+    const message = 'must be absent: send the whole archive in one request';
+    throw new Refused('invalid_request', `Content-Range ${message}.`, [{ path: 'Content-Range', message }]);
   }
   const length = headers['content-length'];
   if (length === undefined) return undefined;
