@@ -22,7 +22,10 @@ export async function main(argv: readonly string[], system: System): Promise<num
   const interruption = listen(system);
   let invocation: Invocation | undefined;
   try {
-    const parsed = parse(tree as CommandTree, argv, { version, columns: system.stderr.columns ?? 80 });
+    const parsed = parse(tree as CommandTree, helpAsked(argv), {
+      version,
+      columns: system.stderr.columns ?? 80,
+    });
     if (parsed.kind === 'text') {
       if (parsed.asked) await output.write(parsed.text);
       else system.stderr.write(parsed.text);
@@ -48,6 +51,11 @@ export async function main(argv: readonly string[], system: System): Promise<num
     await invocation?.close();
     interruption.stop();
   }
+}
+
+/** `regen help node get` is another way to say `regen node get --help`. */
+function helpAsked(argv: readonly string[]): readonly string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
 }
 
 /** Positionals that are part of no request; those that are, the request's own check names with all else. */
