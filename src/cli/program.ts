@@ -54,7 +54,7 @@ export function parse(tree: CommandTree, argv: readonly string[], screen: Screen
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
-    throw usage(sentence(error.message), helpHint(groups, argv));
+    throw usage(sentence(error.message), wordHint(argv) ?? helpHint(groups, argv));
   }
   return found ?? { kind: 'text', text: root.helpInformation(), asked: false };
 }
@@ -173,6 +173,21 @@ function sentence(message: string): string {
   const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?!)]$/.test(whole) ? whole : `${whole}.`;
+}
+
+/** Words of other programs, and of habit, for commands of this one. */
+const elsewhere: Readonly<Record<string, string>> = {
+  publish: 'version publish',
+  pack: 'version pack',
+  login: 'auth login',
+  logout: 'auth logout',
+  whoami: 'auth status',
+  search: 'node search',
+  init: 'node init',
+};
+
+function wordHint([word = '']: readonly string[]): string | undefined {
+  return Object.hasOwn(elsewhere, word) ? `It is: regen ${elsewhere[word]}` : undefined;
 }
 
 function helpHint(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {

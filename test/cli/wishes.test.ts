@@ -34,3 +34,15 @@ test('node init says which publisher it chose, and what became of a name that is
   expect(stderr).toContain('The publisher is acme.');
   expect(stderr).toContain("The folder's name 'Lichtmaß' became the node id 'lichtma'");
 });
+
+test.each([
+  ['publish', 'version publish'],
+  ['login', 'auth login'],
+  ['whoami', 'auth status'],
+  ['search', 'node search'],
+  ['init', 'node init'],
+])('%s is told to be %s', async (word, command) => {
+  const { exit, stderr } = await regen([word, '--x']);
+  expect(exit).toBe(2);
+  expect(stderr).toContain(`hint: It is: regen ${command}\n`);
+});
