@@ -60,9 +60,10 @@ function helpAsked(argv: readonly string[]): readonly string[] {
 
 /** Positionals that are part of no request; those that are, the request's own check names with all else. */
 function requireArguments(command: Command, args: ArgumentValues): void {
-  const missing = command.arguments.filter(
-    ({ name, required, target }) => required && !target && args[name] === undefined,
-  );
+  // Behind an optional one, as in `api [method] <path>`, only the command knows which is which.
+  const first = command.arguments.findIndex(({ required }) => !required);
+  const certain = first < 0 ? command.arguments : command.arguments.slice(0, first);
+  const missing = certain.filter(({ name, target }) => !target && args[name] === undefined);
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => `<${name}>`).join(', ');
   throw usage(
