@@ -22,7 +22,10 @@ export async function main(argv: readonly string[], system: System): Promise<num
   const interruption = listen(system);
   let invocation: Invocation | undefined;
   try {
-    const parsed = parse(tree as CommandTree, argv, { version, columns: system.stderr.columns ?? 80 });
+    const parsed = parse(tree as CommandTree, helpAsked(argv), {
+      version,
+      columns: system.stderr.columns ?? 80,
+    });
     if (parsed.kind === 'text') {
       if (parsed.asked) await output.write(parsed.text);
       else system.stderr.write(parsed.text);
@@ -50,11 +53,17 @@ export async function main(argv: readonly string[], system: System): Promise<num
   }
 }
 
+/** `regen help node get` is another way to say `regen node get --help`. */
+function helpAsked(argv: readonly string[]): readonly string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+}
+
 /** Positionals that are part of no request; those that are, the request's own check names with all else. */
 function requireArguments(command: Command, args: ArgumentValues): void {
-  const missing = command.arguments.filter(
-    ({ name, required, target }) => required && !target && args[name] === undefined,
-  );
+  // Behind an optional one, as in `api [method] <path>`, only the command knows which is which.
+  const first = command.arguments.findIndex(({ required }) => !required);
+  const certain = first < 0 ? command.arguments : command.arguments.slice(0, first);
+  const missing = certain.filter(({ name, target }) => !target && args[name] === undefined);
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => `<${name}>`).join(', ');
   throw usage(

@@ -53,7 +53,9 @@ export class Output {
     if (items.length === 0) return this.note('Nothing to list.');
     if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
     const header = names.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
-    await this.#lines(await aligned([header, ...rows.map((row) => row.map(oneLine))]));
+    await this.#lines(
+      await aligned([header, ...rows.map((row) => row.map(oneLine))], this.system.stdout.columns),
+    );
   }
 
   /** One line of the answer. */
@@ -127,19 +129,46 @@ function itemsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
   return Array.isArray(items) ? items : undefined;
 }
 
-/** Columns as wide as their widest cell on a screen, the last one free. */
-async function aligned(rows: readonly (readonly string[])[]): Promise<string[]> {
+/**
+ * Columns as wide as their widest cell on a screen, the last one free.
+ * @param columns of the screen: where a row would be wider, the widest columns are cut
+ */
+async function aligned(rows: readonly (readonly string[])[], columns?: number): Promise<string[]> {
   const { default: width } = await import('string-width');
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, text] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(text));
   }
+  const cut = columns ? narrowed(widths, columns) : widths;
+  const padded = (text: string, room: number) =>
+    width(text) <= room ? text + ' '.repeat(room - width(text)) : shortened(text, room, width);
   return rows.map((row) =>
     row
-      .map((text, index) =>
-        index === row.length - 1 ? text : text + ' '.repeat((widths[index] ?? 0) - width(text)),
-      )
-      .join('  ')
+      .map((text, index) => padded(text, cut[index] ?? 0))
+      .join(gap)
       .trimEnd(),
   );
+}
+
+const gap = '  ';
+/** As wide as a date, which is of no use in part. */
+const leastColumn = 24;
+
+/** The widest columns made as wide as each other, until all fit, or none is wider than a date. */
+function narrowed(widths: readonly number[], columns: number): number[] {
+  const total = (most: number) => widths.reduce((sum, width) => sum + Math.min(width, most) + gap.length, 0);
+  let most = Math.max(...widths);
+  while (most > leastColumn && total(most) - gap.length > columns) most--;
+  return widths.map((width) => Math.min(width, most));
+}
+
+function shortened(text: string, room: number, width: (text: string) => number): string {
+  let kept = '';
+  let used = 0;
+  for (const character of text) {
+    used += width(character);
+    if (used > room - 1) break;
+    kept += character;
+  }
+  return `${kept}…${' '.repeat(Math.max(0, room - 1 - width(kept)))}`;
 }

@@ -1,4 +1,4 @@
-import { Command as Commander, CommanderError, Option } from 'commander';
+import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import type { Argument, Command, CommandTree, Flag } from './command.js';
 import { usage } from './failure.js';
 import type { ArgumentValues, FlagValues } from './invocation.js';
@@ -54,7 +54,7 @@ export function parse(tree: CommandTree, argv: readonly string[], screen: Screen
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
-    throw usage(sentence(error.message), helpHint(groups, argv));
+    throw usage(sentence(error.message), wordHint(argv) ?? helpHint(groups, argv));
   }
   return found ?? { kind: 'text', text: root.helpInformation(), asked: false };
 }
@@ -71,6 +71,12 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
       subcommandTerm: (command) =>
         `${command.name()} ${command.usage().replace(/^\[options\] ?|\[command\]$/g, '')}`.trim(),
       visibleGlobalOptions: () => [],
+      minWidthToWrap: 20,
+      formatItem(term, termWidth, description, helper) {
+        return screen.columns < narrowScreen
+          ? stacked(term, description, screen.columns, helper)
+          : Help.prototype.formatItem.call(this, term, termWidth, description, helper);
+      },
     })
     .configureOutput({
       writeOut: write,
@@ -79,6 +85,16 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
       getOutHelpWidth: () => screen.columns,
       getErrHelpWidth: () => screen.columns,
     });
+}
+
+/** Below this many columns nothing is left for a description beside its flag. */
+const narrowScreen = 72;
+
+/** The description under what it describes, wrapped between words. */
+function stacked(term: string, description: string, columns: number, helper: Help): string {
+  const indent = '      ';
+  const lines = description ? helper.boxWrap(description, columns - indent.length).split('\n') : [];
+  return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n');
 }
 
 function commandAt(
@@ -158,6 +174,21 @@ function sentence(message: string): string {
   const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?!)]$/.test(whole) ? whole : `${whole}.`;
+}
+
+/** Words of other programs, and of habit, for commands of this one. */
+const elsewhere: Readonly<Record<string, string>> = {
+  publish: 'version publish',
+  pack: 'version pack',
+  login: 'auth login',
+  logout: 'auth logout',
+  whoami: 'auth status',
+  search: 'node search',
+  init: 'node init',
+};
+
+function wordHint([word = '']: readonly string[]): string | undefined {
+  return Object.hasOwn(elsewhere, word) ? `It is: regen ${elsewhere[word]}` : undefined;
 }
 
 function helpHint(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
+import { makePrivateDatabase } from './private-file.js';
 
 /** A lock that was not had in time. */
 export class LockTimeout extends Error {
@@ -20,6 +21,7 @@ export interface Lock {
  */
 export function takeLock(path: string, waitMs: number): Lock {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateDatabase(path);
   const database = new Database(path, { timeout: waitMs });
   try {
     database.exec('begin exclusive');

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 
@@ -23,6 +23,27 @@ export function readPrivateFile(path: string, onMended?: (path: string) => void)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw Object.assign(error as NodeJS.ErrnoException, { path });
+  }
+}
+
+/**
+ * Makes a database file its owner's alone before SQLite opens it; what SQLite puts beside it has the same mode.
+ * It is never opened here where it exists: closing it would give back the locks that this process holds on it.
+ */
+export function makePrivateDatabase(path: string): void {
+  try {
+    writeFileSync(path, '', { flag: 'wx', mode: privateMode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) mendModeIfThere(file);
+  }
+}
+
+function mendModeIfThere(path: string): void {
+  try {
+    mendMode(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

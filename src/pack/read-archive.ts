@@ -31,9 +31,8 @@ export type Inspection =
 
 /** Hands the content of some files over in the same pass. */
 export interface FileReader {
-  /** Files larger than this many bytes are not handed over. */
-  readonly maxBytes: number;
-  wanted(path: string): boolean;
+  /** @param size bytes, as the archive says and unpacking proves */
+  wanted(path: string, size: number): boolean;
   /** Content whose size and CRC are verified. Later entries may still be refused: use it only if the inspection is ok. */
   read(path: string, content: Buffer): void | Promise<void>;
 }
@@ -85,7 +84,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     paths.push(isFolder ? `${path}/.` : path);
     const place = await entryPlace(zip, entry, cursor);
     cursor = place.end;
-    const wanted = !isFolder && reader?.wanted(path) && entry.uncompressedSize <= reader.maxBytes;
+    const wanted = !isFolder && reader?.wanted(path, entry.uncompressedSize);
     const content = await unpack(zip, entry, place.start, name, budget, Boolean(wanted));
     if (isFolder) continue;
     const mode = fileMode(entry.externalFileAttributes >>> 16);

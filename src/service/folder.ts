@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockTimeout, takeLock } from '../disk/lock.js';
 import { readPrivateFile, writePrivateFile } from '../disk/private-file.js';
-import { FolderInUse, type ServiceFile } from './start-failures.js';
+import { FolderInUse, OwnerTokenInvalid, type ServiceFile } from './start-failures.js';
 
 /** A data folder held by this service alone. */
 export interface DataFolder {
@@ -22,19 +22,20 @@ export interface DataFolder {
 /**
  * Takes a data folder, made if need be.
  * @param data absent: a private temporary folder, removed at the end
- * @throws FolderInUse
+ * @throws FolderInUse, OwnerTokenInvalid
  */
 export function openFolder(data: string | undefined): DataFolder {
   const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = lockFolder(path);
+  const token = releasing(lock, () => ownerToken(join(path, 'owner.token')));
   const announcement = join(path, 'service.json');
   let announced: ServiceFile | undefined;
   let announceAgain: NodeJS.Timeout | undefined;
   return {
     path,
     durable: data !== undefined,
-    ownerToken: ownerToken(join(path, 'owner.token')),
+    ownerToken: token,
     announce: (service) => {
       announced = service;
       announceAgain = keep(announcement, `${JSON.stringify(service)}\n`);
@@ -88,9 +89,24 @@ function lockFolder(path: string): { release(): void } {
   }
 }
 
+function releasing<Result>(lock: { release(): void }, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const tokenForm = /^regen_owner_[A-Za-z0-9_-]{43}$/;
+
+/** @throws OwnerTokenInvalid where the file holds anything else, which might be easy to guess */
 function ownerToken(path: string): string {
   const existing = readPrivateFile(path)?.trim();
-  if (existing) return existing;
+  if (existing !== undefined) {
+    if (tokenForm.test(existing)) return existing;
+    throw new OwnerTokenInvalid(path);
+  }
   const token = `regen_owner_${randomBytes(32).toString('base64url')}`;
   writePrivateFile(path, `${token}\n`);
   return token;

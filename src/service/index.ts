@@ -4,4 +4,10 @@ export type { Context } from './context.js';
 export { readServiceFile } from './folder.js';
 export { ownerProof } from './http/owner-proof.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';
-export { FolderInUse, InvalidConfiguration, PortTaken, type ServiceFile } from './start-failures.js';
+export {
+  FolderInUse,
+  InvalidConfiguration,
+  OwnerTokenInvalid,
+  PortTaken,
+  type ServiceFile,
+} from './start-failures.js';

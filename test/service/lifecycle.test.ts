@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -46,6 +46,23 @@ describe('a start', () => {
     await service.stop();
     expect(existsSync(join(data, 'service.json'))).toBe(false);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'keeps every file to its owner, even in a folder that others may enter',
+    async () => {
+      const data = folderForTest();
+      chmodSync(data, 0o755);
+      writeFileSync(join(data, 'regen.db'), '', { mode: 0o644 });
+      const service = await serviceForTest({ data });
+      await publisherForTest(service);
+      const names = readdirSync(data).filter((name) => statSync(join(data, name)).isFile());
+      expect(names).toEqual(
+        expect.arrayContaining(['regen.db', 'regen.db-wal', 'regen.db-shm', 'service.lock']),
+      );
+      for (const name of readdirSync(data))
+        expect((statSync(join(data, name)).mode & 0o077).toString(8), name).toBe('0');
+    },
+  );
 
   it('finds again what the folder holds: owner, keys and data', async () => {
     const data = folderForTest();

@@ -96,8 +96,25 @@ describe('the queue', () => {
     await enqueue(one, { kind: 'part', key: 'a' });
     expect((await jobs()).map(({ kind, run_at }) => [kind, Date.parse(run_at)])).toEqual([
       ['greet', time + 1_000],
-      ['part', time],
+      ['part', 0],
     ]);
+  });
+
+  it('begins what is due at once and what waits for a retry, though the clock went back', async () => {
+    const done: string[] = [];
+    const first = queue();
+    first.start({ retried: () => Promise.reject(new Error('not yet')) });
+    await enqueue(first, { kind: 'retried', key: 'a' });
+    await vi.waitFor(async () => expect((await jobs())[0]?.last_error).toContain('not yet'));
+    await first.stop(1_000);
+    await enqueue(first, { kind: 'greet', key: 'b' });
+    await enqueue(first, { kind: 'later', key: 'c', runAt: time + 24 * 3_600_000 });
+    time -= 2 * 3_600_000;
+    const note: Work = async ({ kind }) => void done.push(kind);
+    queue({ instance: 'two' }).start({ retried: note, greet: note, later: note });
+    await vi.waitFor(() => expect(done.sort()).toEqual(['greet', 'retried']));
+    await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
+    expect(Date.parse((await jobs())[0]?.run_at as string)).toBe(time + 24 * 3_600_000);
   });
 
   it('waits until a job is due', async () => {

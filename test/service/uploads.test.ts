@@ -150,6 +150,38 @@ describe('an upload', () => {
     expect(objects()).toEqual([]);
   });
 
+  it('is refused where it is a part of an archive', async () => {
+    const { publisher, objects } = await setting();
+    const { signedUrl } = await register(publisher);
+    const headers = { 'content-range': `bytes 0-99/${someZip.length}` };
+    const answer = await upload(signedUrl, someZip.subarray(0, 100), { headers });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'Content-Range']);
+    expect(objects()).toEqual([]);
+  });
+
+  it('leaves nothing where more bytes come with it than it announces', async () => {
+    const { service, publisher, objects } = await setting();
+    const { storage } = service.context;
+    const { stage } = storage;
+    const settled = new Promise<void>((resolve) => {
+      Object.assign(storage, {
+        stage: async (...request: Parameters<typeof stage>) => {
+          const staged = await stage.apply(storage, request);
+          return { ...staged, discard: () => staged.discard().finally(resolve) };
+        },
+      });
+    });
+    const { signedUrl } = await register(publisher);
+    const head = ['Content-Type: application/zip', `Content-Length: ${someZip.length}`];
+    const answer = await raw(signedUrl, head, (send) =>
+      send(Buffer.concat([someZip, Buffer.alloc(100, '!')])),
+    );
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+    await settled;
+    expect(objects()).toEqual([]);
+    expect((await upload(signedUrl, someZip)).status).toBe(200);
+  });
+
   it('is refused before it is read where it announces too much', async () => {
     const { publisher, objects } = await setting({ limits: { archive: 1_000 } });
     const { signedUrl } = await register(publisher);
@@ -278,6 +310,47 @@ describe('an upload', () => {
     expect(answer).toMatch(/^HTTP\/1.1 400 .*version_exists/s);
     expect(objects()).toEqual([]);
   });
+
+  it.each([
+    ['PUT', '/admin/nodes/pack', { status: 'NodeStatusBanned' }, 'HTTP/1.1 403', 'banned'],
+    ['PUT', '/admin/publishers/acme', { status: 'PublisherStatusBanned' }, 'HTTP/1.1 403', 'banned'],
+    ['DELETE', '/publishers/acme/nodes/pack', undefined, 'HTTP/1.1 404', 'not_found'],
+    [
+      'PUT',
+      '/admin/nodes/pack/versions/1.0.0',
+      { status: 'NodeVersionStatusBanned', status_reason: 'spam' },
+      'HTTP/1.1 400',
+      'version_exists',
+    ],
+    [
+      'PUT',
+      '/admin/nodes/pack/versions/1.0.0',
+      { status: 'NodeVersionStatusFlagged', status_reason: 'spam' },
+      'HTTP/1.1 400',
+      'version_exists',
+    ],
+  ])(
+    'is refused after %s %s, which came while it ran too, and leaves nothing',
+    async (method, path, json, ...expected) => {
+      const { publisher, objects } = await setting();
+      const { signedUrl } = await register(publisher);
+      const head = ['Content-Type: application/zip', `Content-Length: ${someZip.length}`];
+      const during = await raw(signedUrl, head, async (send) => {
+        send(someZip.subarray(0, 50));
+        await vi.waitFor(() => expect(objects()).toHaveLength(1));
+        const done = await ask(publisher.url + path, { method, json, token: publisher.ownerToken });
+        expect(done.status).toBeLessThan(300);
+        send(someZip.subarray(50));
+      });
+      const after = await raw(signedUrl, head, (send) => send(someZip));
+      for (const answer of [during, after]) {
+        expect(answer).toContain(expected[0]);
+        expect(answer).toContain(`"${expected[1]}"`);
+      }
+      expect(objects()).toEqual([]);
+      expect((await versionOf(publisher)).status).not.toBe('NodeVersionStatusActive');
+    },
+  );
 
   it('counts for the registration made anew while it ran', async () => {
     const { publisher, objects } = await setting();

@@ -63,7 +63,7 @@ async function add(version: string, status: VersionStatus, uploaded = true, deta
         version,
         details: JSON.stringify(details),
         status,
-        status_reason: null,
+        status_reason: status === full('Deleted') && !uploaded ? 'no_archive' : null,
         extract_status: 'pending',
         archive_size: uploaded ? 1 : null,
         archive_sha256: uploaded ? '00' : null,
@@ -124,7 +124,24 @@ describe('the states of a version', () => {
     expect(await moves('admin', true)).toEqual(
       judged.flatMap((from) => ['Active', 'Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
     );
-    expect(await moves('admin', false)).toEqual([]);
+  });
+
+  it('let an admin ban or flag what has no archive yet, but not make it Active', async () => {
+    const judged = ['Active', 'Banned', 'Pending', 'Flagged'];
+    expect(await moves('admin', false)).toEqual(
+      judged.flatMap((from) => ['Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
+    );
+    await add('1.0.0', full('Pending'), false);
+    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow('without an archive');
+  });
+
+  it('never give the number of a banned version out again', async () => {
+    await add('1.0.0', full('Pending'), false);
+    await move('1.0.0', full('Banned'), 'admin', 'spam');
+    await move('1.0.0', full('Deleted'), 'owner');
+    await expect(move('1.0.0', full('Pending'), 'registration')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
   });
 
   it('keep who changed what and why, and nothing of a change that changed nothing', async () => {

@@ -27,18 +27,28 @@ export interface Surroundings {
   readonly answers?: readonly (string | boolean)[];
   /** Both streams are terminals. */
   readonly terminal?: boolean;
+  /** How wide the terminal is. */
+  readonly columns?: number;
 }
 
 /** Runs a command line inside this process against the real service that its environment names. */
 export async function regen(argv: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   const stdout = new Capture();
   const stderr = new Capture();
-  const { env = {}, home = homeForTest(), cwd = process.cwd(), stdin = '', answers, terminal } = surroundings;
+  const {
+    env = {},
+    home = homeForTest(),
+    cwd = process.cwd(),
+    stdin = '',
+    answers,
+    terminal,
+    columns,
+  } = surroundings;
   const tty = answers !== undefined || terminal === true;
   const system: System = {
     stdin: Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: tty }),
-    stdout: Object.assign(stdout, { isTTY: terminal === true }),
-    stderr: Object.assign(stderr, { isTTY: tty }),
+    stdout: Object.assign(stdout, { isTTY: terminal === true, ...(columns && { columns }) }),
+    stderr: Object.assign(stderr, { isTTY: tty, ...(columns && { columns }) }),
     env: { REGEN_NO_AUTOSTART: '1', TERM: 'dumb', ...env },
     cwd,
     home,

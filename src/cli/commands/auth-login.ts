@@ -21,7 +21,8 @@ async function tokenGiven(invocation: Invocation): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
     throw usage('Signing in here takes a token.', 'Pipe it in: regen auth login --with-token < token.txt');
   }
-  const text = flags['with-token'] ? await readAll(system.stdin) : await system.prompts.password('Token:');
+  // Typed on a terminal, standard input would show it.
+  const text = mayAsk ? await system.prompts.password('Token:') : await readAll(system.stdin);
   const token = text.trim();
   if (!token) throw usage('No token came over standard input.');
   if (/\s/.test(token)) throw usage('A token is one word; more than that came over standard input.');

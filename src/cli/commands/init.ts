@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { Node } from '../../contract/node.js';
@@ -50,6 +50,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const found = await findOut(folder);
   for (const warning of found.warnings) await output.warn(warning);
   const facts = await complete(invocation, { ...factsOf(invocation, found, given), ...given });
+  await sayChoices(invocation, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = newPyproject({
     ...{ id, name, publisher, version, description, repository },
@@ -59,6 +60,21 @@ export async function run(invocation: Invocation): Promise<void> {
   writeFileAtomic.sync(path, text);
   await output.answer({ path, ...facts, dependencies: found.dependencies }, { only: 'path' });
   await output.note('Next: regen version check, then regen version publish.');
+}
+
+/** What was chosen without being asked for, and might be another than was meant. */
+async function sayChoices(
+  { output, mayAsk }: Invocation,
+  folder: string,
+  given: Facts,
+  { id, publisher }: Facts,
+): Promise<void> {
+  const name = basename(folder);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+  if (given.id === undefined && /[^\x00-\x7f]/.test(name)) {
+    await output.warn(`The folder's name '${name}' became the node id '${id}'; choose another with --id.`);
+  }
+  if (given.publisher === undefined && !mayAsk) await output.note(`The publisher is ${publisher}.`);
 }
 
 /**

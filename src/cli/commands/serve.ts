@@ -55,7 +55,7 @@ function portOf(text: string): number {
 }
 
 async function start(invocation: Invocation, configuration: ConfigurationInput): Promise<RunningService> {
-  const { startService, FolderInUse, InvalidConfiguration, PortTaken } = await import(
+  const { startService, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = await import(
     '../../service/index.js'
   );
   try {
@@ -73,7 +73,8 @@ async function start(invocation: Invocation, configuration: ConfigurationInput):
         hint: `End the one that runs with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
       });
     }
-    if (error instanceof InvalidConfiguration) throw usage(error.message);
+    if (error instanceof InvalidConfiguration || error instanceof OwnerTokenInvalid)
+      throw usage(error.message);
     throw error;
   }
 }

@@ -22,6 +22,11 @@ export class Expressions {
     private budget = Number.POSITIVE_INFINITY,
   ) {}
 
+  /** Whether nodes were left out for the budget. */
+  get isSpent(): boolean {
+    return this.budget < 0;
+  }
+
   read(node: Node | undefined): Expression {
     if (!node) return { kind: 'other', source: this.source, start: 0, end: 0 };
     const place = { source: this.source, start: node.startIndex, end: node.endIndex };

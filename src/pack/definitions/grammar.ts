@@ -23,8 +23,23 @@ function locate(file: keyof typeof grammarFiles): string {
 
 let parser: Promise<Parser> | undefined;
 
+// The types of the language leave it to those of browsers, which are not here.
+const { Memory } = (
+  globalThis as unknown as {
+    WebAssembly: { Memory: new (pages: { initial: number; maximum: number }) => object };
+  }
+).WebAssembly;
+
+/** What the parser may take at most, outside of JavaScript's own memory; the largest published file takes a third. */
+const parserPages = (96 * 1024) / 64;
+
 async function load(): Promise<Parser> {
-  await Parser.init({ locateFile: () => locate('web-tree-sitter.wasm') });
+  await Parser.init({
+    locateFile: () => locate('web-tree-sitter.wasm'),
+    wasmMemory: new Memory({ initial: 512, maximum: parserPages }),
+    // It says there that it aborted; the exception says so, too.
+    printErr: () => {},
+  });
   const loaded = new Parser();
   loaded.setLanguage(await Language.load(locate('tree-sitter-python.wasm')));
   return loaded;
@@ -33,7 +48,10 @@ async function load(): Promise<Parser> {
 /** How often the parser may report progress within a file (about 100 steps each) before we give it up as hostile. */
 const MAX_PROGRESS = 200_000;
 
-/** Parses Python. The tree lives only while `use` runs; undefined when the text takes unreasonably long to parse. */
+/**
+ * Parses Python. The tree lives only while `use` runs; undefined when the text takes unreasonably long to parse. Where it
+ * takes unreasonable memory the parser throws and is spent: whoever reads what is hostile does so in a thread.
+ */
 export type ParsePython = <Result>(text: string, use: (root: Node) => Result) => Result | undefined;
 
 /** Loads the grammar once (about 10 ms); the function it gives is synchronous. */

@@ -32,6 +32,7 @@ export class Facts {
   readonly #functions = new Map<number, Parameters>();
   readonly #callsByName = new Map<string, Call[]>();
   readonly #read: Expressions;
+  #isWhole = true;
 
   constructor(root: Node, source: Source) {
     this.#read = new Expressions(source, MAX_READ);
@@ -39,7 +40,10 @@ export class Facts {
     const within: { id: number; end: number }[] = [];
     const found: { node: Node; scope: number }[] = [];
     for (const node of root.descendantsOfType([...functions, ...bindings, ...imports, 'call'])) {
-      if (!node || found.length >= MAX_NODES) break;
+      if (!node || found.length >= MAX_NODES) {
+        this.#isWhole = false;
+        break;
+      }
       while ((within.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= node.startIndex) within.pop();
       found.push({ node, scope: within.at(-1)?.id ?? 0 });
       if (functions.includes(node.type)) within.push({ id: this.#function(node), end: node.endIndex });
@@ -50,6 +54,11 @@ export class Facts {
       if (bindings.includes(node.type)) this.#assign(node, scope);
       else if (node.type === 'call') this.#call(node, scope, source.firstLine + node.startPosition.row);
     }
+  }
+
+  /** False where the file says more than is looked at. */
+  get isWhole(): boolean {
+    return this.#isWhole && !this.#read.isSpent;
   }
 
   #function(node: Node): number {

@@ -8,7 +8,7 @@ export interface Rule {
 }
 
 /** Every rule of the scan. */
-// Decided: high is code that is hidden or comes from elsewhere and is run, and secrets. What honest packs do every day,
+// Decided: high is code that is hidden or comes from elsewhere and is run, code that could not be looked at, and secrets. What honest packs do every day,
 // such as eval of an expression or pip at run time, is low.
 export const rules = {
   'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
@@ -23,6 +23,7 @@ export const rules = {
     message: 'Runs a command that downloads a script and executes it.',
   },
   'hidden-command': { severity: 'high', message: 'Runs a command that is decoded or read from the network.' },
+  'unread-code': { severity: 'high', message: 'Cannot be checked.' },
   secret: { severity: 'high', message: 'Holds a secret; revoke it, because it has been published here.' },
   'dynamic-code': { severity: 'low', message: 'Runs code from a text with exec or eval.' },
   pickle: { severity: 'low', message: 'Unpickles a file, which runs whatever code that file names.' },
@@ -45,4 +46,9 @@ export interface Finding {
 
 export function finding(file: string, line: number, rule: RuleName, message?: string): Finding {
   return { file, line, rule, severity: rules[rule].severity, message: message ?? rules[rule].message };
+}
+
+/** Code that nobody looked at; `why` is the rest of a sentence. */
+export function unreadCode(file: string, why: string): Finding {
+  return finding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
 }

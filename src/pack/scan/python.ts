@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { Expression, Source } from '../definitions/syntax.js';
 import { type Call, Facts, textOf } from './facts.js';
-import { type Finding, finding, type RuleName } from './finding.js';
+import { type Finding, finding, type RuleName, rules, unreadCode } from './finding.js';
 import { isNetwork, Origins } from './origins.js';
 
 /** Words without which no rule can apply, so that most files are passed over at the price of one search. */
@@ -30,9 +30,13 @@ export function scanPython(root: Node, source: Source): Finding[] {
   const found = new Map<string, Finding>();
   for (const call of facts.calls) {
     const rule = ruleFor(call, facts, origins);
-    if (rule && found.size < MAX_FINDINGS)
+    if (rule && (found.size < MAX_FINDINGS || rules[rule].severity === 'high'))
       found.set(`${call.line} ${rule}`, finding(source.path, call.line, rule));
+    // Enough to flag it by; a file of nothing else would fill memory.
+    if (found.size >= 2 * MAX_FINDINGS) break;
   }
+  if (!facts.isWhole)
+    return [unreadCode(source.path, 'it holds more code than one file may'), ...found.values()];
   return [...found.values()];
 }
 

@@ -10,6 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import Database from 'libsql';
+import { makePrivateDatabase } from '../../disk/private-file.js';
 import { migrate } from './migrate.js';
 import type { Schema } from './schema.js';
 
@@ -149,6 +150,7 @@ function storable(value: unknown): string | number | bigint | Buffer | null {
   throw new TypeError(`A value of type ${typeof value} cannot be stored.`);
 }
 function open({ file, durable }: SqliteOptions): Database.Database {
+  makePrivateDatabase(file);
   const handle = new Database(file, { timeout: 10_000 });
   handle.pragma('journal_mode = WAL');
   handle.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);

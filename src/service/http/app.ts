@@ -8,6 +8,8 @@ import { crossOrigin, hostCheck } from './browsers.js';
 import { answerClientError, answerError, refuseConnect } from './errors.js';
 import { allowedMethods } from './methods.js';
 import { routeOperations, served } from './routes.js';
+import { watchBody } from './slow-bodies.js';
+import { uploadPath } from './uploads.js';
 import { requireCleanUrl } from './validate.js';
 
 /**
@@ -72,6 +74,7 @@ function guardRequests(app: FastifyInstance, context: Context): void {
   });
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
+    if (request.routeOptions.url !== uploadPath) watchBody(request.raw, reply.raw);
     if (closing) {
       reply.header('connection', 'close');
       throw new Refused('unavailable', 'The service is stopping.');

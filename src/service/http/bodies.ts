@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Refused } from '../refused.js';
+import { refuseCrowd } from './crowd.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -33,6 +34,7 @@ export function acceptJson(app: FastifyInstance): void {
 }
 
 function parse(body: Buffer): unknown {
+  refuseCrowd(body);
   try {
     return JSON.parse(utf8.decode(body));
   } catch {

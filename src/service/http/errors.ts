@@ -75,8 +75,16 @@ export function answerError(
     .send(errorBody(refusal));
 }
 
+const refusedSockets = new WeakSet<Socket>();
+
+/** Whether what came on a connection made no sense, so that it was answered and takes no other answer. */
+export function wasRefused(socket: Socket): boolean {
+  return refusedSockets.has(socket);
+}
+
 /** Answers what is not HTTP, or too much of it, on a socket where no request came to be. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  refusedSockets.add(socket);
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

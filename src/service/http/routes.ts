@@ -135,15 +135,14 @@ async function answerOf(run: Run, request: FastifyRequest, reply: FastifyReply):
   // Decided: a POST that only reads, the bulk one, is answered anew each time.
   if ('read' in handler) return handler.read(call, context.database);
   const { keep, replay } = handler;
-  const inTransaction = (work: (tx: Tx) => Promise<unknown>) => context.database.transaction().execute(work);
+  const inTransaction = (work: (tx: Tx) => Promise<unknown>) =>
+    context.database.transaction().execute(async (tx) => {
+      // Again, because roles may have changed while the body came.
+      await authorize(tx, attemptOf(context, name, request));
+      return work(tx);
+    });
   const prepared = (work: (write: (tx: Tx) => Promise<Published>) => Promise<unknown>) =>
-    preparing(handler, call, (write) =>
-      work(async (tx) => {
-        // Again, because roles may have changed while the body came.
-        await authorize(tx, attemptOf(context, name, request));
-        return write(tx);
-      }),
-    );
+    preparing(handler, call, work);
   if (key === undefined) return prepared(inTransaction);
 
   const keyed = {

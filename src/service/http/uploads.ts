@@ -2,9 +2,13 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
+import { uploadTarget } from '../registry/upload-target.js';
 import { markUploaded } from '../registry/version-states.js';
 import { type Staged, TooLarge } from '../storage/storage.js';
+import { wasRefused } from './errors.js';
 import { type ArchiveName, archiveKey, type UploadGrant, verifyUpload } from './signed-urls.js';
+
+export const uploadPath = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
 /** A client that sends nothing for so long is gone. */
 const silenceMs = 60_000;
@@ -15,17 +19,14 @@ export async function routeUploads(app: FastifyInstance, context: Context): Prom
     // The handler reads the bytes itself, whatever they claim to be.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(
-      '/uploads/:publisherId/:nodeId/:version/node.zip',
-      async (request, reply) => {
-        try {
-          return await receive(context, request);
-        } catch (error) {
-          letGo(request, reply);
-          throw asRefusal(error);
-        }
-      },
-    );
+    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(uploadPath, async (request, reply) => {
+      try {
+        return await receive(context, request);
+      } catch (error) {
+        letGo(request, reply);
+        throw asRefusal(error);
+      }
+    });
   });
 }
 
@@ -58,6 +59,9 @@ async function receive(context: Context, request: UploadRequest): Promise<Receip
     if (announced !== undefined && staged.size !== announced) {
       throw new Refused('upload_incomplete', `${announced} bytes were announced but ${staged.size} came.`);
     }
+    if (wasRefused(request.raw.socket)) {
+      throw new Refused('upload_incomplete', 'More bytes came than were announced.');
+    }
     await keep(context, versionId, staged);
   } finally {
     await staged.discard();
@@ -83,6 +87,11 @@ function announcedSize({ headers }: UploadRequest, limit: number): number | unde
       'Send the archive as it is, with Content-Type: application/zip.',
     );
   }
+  // Decided: an upload is one PUT of the whole archive; a part of it would be kept as if it were all.
+  if (headers['content-range'] !== undefined) {
+    const message = 'must be absent: send the whole archive in one request';
+    throw new Refused('invalid_request', `Content-Range ${message}.`, [{ path: 'Content-Range', message }]);
+  }
   const length = headers['content-length'];
   if (length === undefined) return undefined;
   if (Number(length) > limit) throw new Refused('too_large', tooLarge(limit));
@@ -95,12 +104,7 @@ async function refuseEarly(
   versionId: string,
   announced: number | undefined,
 ): Promise<void> {
-  const version = await context.database
-    .selectFrom('versions')
-    .select(['version', 'status', 'archive_size'])
-    .where('id', '=', versionId)
-    .executeTakeFirst();
-  if (!version || version.status === 'NodeVersionStatusDeleted') throw gone();
+  const version = await uploadTarget(context.database, versionId);
   const otherSize = announced !== undefined && announced !== version.archive_size;
   if (version.archive_size !== null && otherSize) throw otherBytes(version.version);
 }
@@ -109,27 +113,14 @@ async function refuseEarly(
 async function keep(context: Context, versionId: string, staged: Staged): Promise<void> {
   await context.database.transaction().execute(async (tx) => {
     const { size, sha256 } = staged;
+    // Again, because bans and deletes may have come while the bytes did.
+    const version = await uploadTarget(tx, versionId);
     if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
       await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId });
       // Last, so that hardly anything can fail after it; a file whose row is not committed is named by nothing.
       await staged.commit();
-      return;
-    }
-    const version = await tx
-      .selectFrom('versions')
-      .select(['version', 'status', 'archive_sha256'])
-      .where('id', '=', versionId)
-      .executeTakeFirst();
-    if (!version || version.status === 'NodeVersionStatusDeleted') throw gone();
-    if (version.archive_sha256 !== sha256) throw otherBytes(version.version);
+    } else if (version.archive_sha256 !== sha256) throw otherBytes(version.version);
   });
-}
-
-function gone(): Refused {
-  return new Refused(
-    'version_exists',
-    'This version was deleted meanwhile; register it again or take another number.',
-  );
 }
 
 function otherBytes(version: string): Refused {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { check, type Problem } from '../../contract/problems.js';
 import { type Leaf, leaves, valueFromTexts } from '../../contract/text.js';
 import { Refused } from '../refused.js';
+import { mostValues, tooMany } from './crowd.js';
 
 /** An answer names at most so many problems, and no text of a request comes back at length. */
 const mostProblems = 100;
@@ -50,9 +51,6 @@ export function requireCleanUrl(url: string, params: unknown, query: unknown): v
   requireCleanText(query);
 }
 
-/** More would make the list of what is wrong with them larger than memory. */
-const mostValues = 250_000;
-
 /**
  * Refuses texts, names of fields too, that cannot be stored and given back: NUL cuts them, half a surrogate pair is
  * replaced. Without recursion, because the nesting is the sender's choice.
@@ -69,7 +67,7 @@ export function requireCleanText(value: unknown): void {
     }
     if (typeof current !== 'object' || current === null) continue;
     values += Array.isArray(current) ? current.length : Object.keys(current).length;
-    if (values > mostValues) throw new Refused('too_large', `The body holds more than ${mostValues} values.`);
+    if (values > mostValues) throw tooMany();
     for (const [key, inner] of Object.entries(current)) {
       const at: Place = { key, parent: place };
       if (!isClean(key) || key === '__proto__') {

@@ -70,10 +70,11 @@ async function settle(
     await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
   }
   // Decided: extraction failing alone leaves the version Active, its extract status `failed`.
-  await storeDefinitions(tx, { versionId: id, nodeId, nodes: verdict.ok ? verdict.code?.nodes : undefined });
+  const code = verdict.ok ? verdict.code : undefined;
+  await storeDefinitions(tx, { versionId: id, nodeId, nodes: code?.followed ? code.nodes : undefined });
   // The owner or an admin was quicker.
   if (current.status !== 'NodeVersionStatusPending') return;
-  const findings = verdict.code?.findings ?? [];
+  const findings = code?.findings ?? [];
   const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
   const reason = verdict.ok ? findingsReason(findings) : verdict.reason;
   await transition(tx, {

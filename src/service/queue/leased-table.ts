@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Database, Tx } from '../context.js';
-import { claim, complete, extend, fail, type Leased, release, releaseOthers } from './leases.js';
+import {
+  bringForward,
+  claim,
+  complete,
+  extend,
+  fail,
+  type Leased,
+  release,
+  releaseOthers,
+} from './leases.js';
 import type { Job, NewJob, Queue, Work } from './queue.js';
 
 export interface LeasedTableParts {
@@ -15,6 +24,8 @@ export interface LeasedTableParts {
   readonly concurrency?: number;
   /** How long a silent worker keeps its job. Milliseconds; a minute where absent. */
   readonly leaseMs?: number;
+  /** How far ahead a job may be enqueued; milliseconds, a day where absent. */
+  readonly longestDelayMs?: number;
   /** How often the table is looked at unasked. Milliseconds; a second where absent. */
   readonly pollMs?: number;
 }
@@ -46,7 +57,8 @@ class LeasedTable implements Queue {
         id: randomUUID(),
         kind: job.kind,
         key: job.key,
-        run_at: new Date(job.runAt ?? now).toISOString(),
+        // What is due at once is due whatever becomes of the clock.
+        run_at: new Date(job.runAt ?? 0).toISOString(),
         attempts: 0,
         leased_until: null,
         leased_by: null,
@@ -95,8 +107,9 @@ class LeasedTable implements Queue {
   async #begin(): Promise<void> {
     try {
       if (this.parts.alone) await releaseOthers(this.parts);
+      await bringForward(this.parts, this.parts.longestDelayMs ?? 24 * 60 * 60_000);
     } catch (error) {
-      this.parts.log('error', 'Leases of an earlier process were not released.', { error: String(error) });
+      this.parts.log('error', 'Jobs of an earlier process were not put right.', { error: String(error) });
     }
     await this.#claimAll();
   }

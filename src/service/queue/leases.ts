@@ -29,6 +29,7 @@ export async function claim(holder: Holder, kinds: readonly string[]): Promise<L
       .where('kind', 'in', kinds)
       .where((where) => where.or([where('leased_until', 'is', null), where('leased_until', '<', now)]))
       .orderBy('run_at')
+      .orderBy('created_at')
       .orderBy('id')
       .limit(1)
       .executeTakeFirst();
@@ -92,6 +93,20 @@ export async function releaseOthers({ database, instance }: Holder): Promise<voi
     .execute((tx) =>
       tx.updateTable('jobs').set(unleased).where('leased_by', '<>', instance).executeTakeFirst(),
     );
+}
+
+/** Mends what a clock that was ahead has put off: a retry further away than the longest pause, a job than the longest delay. */
+export async function bringForward({ database, now }: Holder, longestDelayMs: number): Promise<void> {
+  const longest = time(now() + longestDelayMs);
+  await database.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('jobs')
+      .set({ run_at: time(now()) })
+      .where('attempts', '>', 0)
+      .where('run_at', '>', time(now() + longestPauseMs))
+      .execute();
+    await tx.updateTable('jobs').set({ run_at: longest }).where('run_at', '>', longest).execute();
+  });
 }
 
 const unleased = { leased_until: null, leased_by: null };

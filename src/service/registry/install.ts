@@ -1,6 +1,7 @@
 import type { Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
 import { Refused } from '../refused.js';
+import { refuseDeleted } from './own.js';
 import { sightOf } from './sight.js';
 import { versionView } from './version-view.js';
 import { noVersion, visibleNode } from './visible.js';
@@ -12,6 +13,7 @@ export async function installNode(
 ): Promise<Answer<'node.install'>> {
   const sight = await sightOf(tx, caller);
   const node = await visibleNode(tx, sight, params.nodeId);
+  refuseDeleted(node);
   const active = tx
     .selectFrom('versions')
     .selectAll()

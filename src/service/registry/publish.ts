@@ -12,9 +12,10 @@ import { forgetDefinitions } from './definitions.js';
 import { refuseLarge, versionDetailsGiven } from './details.js';
 import type { NodeRow } from './node-view.js';
 import { duplicate, insertNode, patchNode } from './nodes.js';
-import { nodeInAnySpelling, refuseBanned, refuseDeleted } from './own.js';
+import { nodeInAnySpelling, ownNode, refuseBanned, refuseDeleted } from './own.js';
 import { requireSameIds } from './same-id.js';
 import { sightOf } from './sight.js';
+import { used } from './upload-target.js';
 import { mayRegisterAgain, recordStatus, transition } from './version-states.js';
 import { type VersionRow, versionView } from './version-view.js';
 
@@ -49,10 +50,14 @@ export function withoutSignedUrl(answer: Published): Published {
   return { ...answer, signedUrl: '' };
 }
 
-// Decided: a replayed publish issues its signedUrl anew, to a caller who still holds a valid token.
+// Decided: a replayed publish issues its signedUrl anew, to a caller who still holds a valid token, and whose node is
+// neither banned nor deleted.
 export async function replayPublished(call: PublishCall, tx: Tx, stored: Published): Promise<Published> {
   await requireToken(call, tx);
   const { publisherId, nodeId } = call.params;
+  const node = await ownNode(tx, publisherId, nodeId);
+  refuseDeleted(node);
+  refuseBanned(node);
   const { version } = call.body.node_version;
   return {
     node_version: {
@@ -164,13 +169,4 @@ async function insertVersion(
   await tx.insertInto('versions').values(row).execute();
   await recordStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
   return row;
-}
-
-function used({ version, status, status_reason }: VersionRow): Refused {
-  const state = status.replace('NodeVersionStatus', '');
-  const reason = status_reason ? ` (${status_reason})` : '';
-  return new Refused(
-    'version_exists',
-    `Version ${version} exists already and is ${state}${reason}; publish another number.`,
-  );
 }

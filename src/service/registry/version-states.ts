@@ -32,10 +32,12 @@ type Version = Selectable<VersionTable>;
 // a number is registered again while nothing was ever uploaded. Else invalid_transition.
 const allowed: Record<Right, (version: Version, to: VersionStatus) => boolean> = {
   owner: (_, to) => to === 'NodeVersionStatusDeleted',
+  // Nothing is Active without an archive; judged before it came, it never comes.
   admin: ({ status, uploaded_at }, to) =>
     status !== 'NodeVersionStatusDeleted' &&
-    uploaded_at !== null &&
-    ['NodeVersionStatusActive', 'NodeVersionStatusFlagged', 'NodeVersionStatusBanned'].includes(to),
+    (to === 'NodeVersionStatusFlagged' ||
+      to === 'NodeVersionStatusBanned' ||
+      (to === 'NodeVersionStatusActive' && uploaded_at !== null)),
   service: ({ status, uploaded_at }, to) =>
     status === 'NodeVersionStatusPending' &&
     (uploaded_at === null
@@ -45,10 +47,14 @@ const allowed: Record<Right, (version: Version, to: VersionStatus) => boolean> =
 };
 
 // Decided: Pending with nothing uploaded, or Deleted as no_archive, is registered again; anything once uploaded never is.
-export function mayRegisterAgain({ status, uploaded_at }: Pick<Version, 'status' | 'uploaded_at'>): boolean {
-  return (
-    uploaded_at === null && (status === 'NodeVersionStatusPending' || status === 'NodeVersionStatusDeleted')
-  );
+export function mayRegisterAgain({
+  status,
+  status_reason,
+  uploaded_at,
+}: Pick<Version, 'status' | 'status_reason' | 'uploaded_at'>): boolean {
+  if (uploaded_at !== null) return false;
+  if (status === 'NodeVersionStatusDeleted') return status_reason === noArchive;
+  return status === 'NodeVersionStatusPending';
 }
 
 /**
@@ -64,14 +70,17 @@ export async function transition(tx: Tx, change: Transition): Promise<void> {
     .executeTakeFirst();
   if (!version) throw new Refused('not_found', 'There is no such version.');
   if (!allowed[change.right](version, change.to)) {
+    const bare = change.to === 'NodeVersionStatusActive' && version.uploaded_at === null;
     throw new Refused(
       'invalid_transition',
-      `Version ${version.version} is ${short(version.status)} and cannot become ${short(change.to)}.`,
+      `Version ${version.version} is ${short(version.status)}${bare ? ' without an archive' : ''} and cannot become ${short(change.to)}.`,
     );
   }
   const deleted = change.to === 'NodeVersionStatusDeleted';
   if (deleted && version.status === change.to) return;
-  const reason = deleted && version.uploaded_at === null ? noArchive : change.reason;
+  // Deleting what an admin banned or flagged does not free its number.
+  const free = deleted && mayRegisterAgain(version);
+  const reason = free ? noArchive : change.reason;
   await tx
     .updateTable('versions')
     .set({ status: change.to, status_reason: reason ?? null })

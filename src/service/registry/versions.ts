@@ -2,7 +2,7 @@ import type { Database, Tx } from '../context.js';
 import type { Answer, Call } from '../http/handler.js';
 import { refuseLarge, type VersionDetails, versionDetailsGiven } from './details.js';
 import { record } from './events.js';
-import { ownVersion, refuseBanned } from './own.js';
+import { ownVersion, refuseBanned, refuseDeleted } from './own.js';
 import { seesInside, sightOf } from './sight.js';
 import { compareVersions } from './version-order.js';
 import { refreshLatest, transition } from './version-states.js';
@@ -37,6 +37,7 @@ export async function updateVersion(call: Call<'version.update'>, tx: Tx): Promi
   const { params, body, caller, context } = call;
   const { node, version } = await ownVersion(tx, params);
   refuseBanned(node);
+  refuseDeleted(node);
   const given = versionDetailsGiven(body);
   const before = JSON.parse(version.details) as VersionDetails;
   const merged = { ...before, ...given };
@@ -57,6 +58,7 @@ export async function deleteVersion(
 ): Promise<undefined> {
   const { node, version } = await ownVersion(tx, params);
   refuseBanned(node);
+  refuseDeleted(node);
   await transition(tx, {
     versionId: version.id,
     to: 'NodeVersionStatusDeleted',

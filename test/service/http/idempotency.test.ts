@@ -143,6 +143,27 @@ describe('a repeated publish', () => {
   });
 });
 
+describe('a repeated publish of a node meanwhile', () => {
+  const send = (id: string) => {
+    const path = `/publishers/acme/nodes/${id}/versions`;
+    const body = publishBody(registry().tokens.pat, '1.0.0');
+    return registry().as('ann', 'POST', path, body, { 'idempotency-key': id });
+  };
+
+  it('banned is refused', async () => {
+    expect((await send('frowned')).status).toBe(201);
+    await registry().ok('admin', 'PUT', '/admin/nodes/frowned', { status: 'NodeStatusBanned' });
+    const again = await send('frowned');
+    expect([again.status, again.body.error]).toEqual([403, 'banned']);
+  });
+
+  it('deleted is refused', async () => {
+    expect((await send('dropped')).status).toBe(201);
+    await registry().ok('ann', 'DELETE', '/publishers/acme/nodes/dropped');
+    expect((await send('dropped')).body.error).toBe('node_deleted');
+  });
+});
+
 describe('a key where none is honoured', () => {
   it('makes two tokens and is not echoed, because a secret is never stored', async () => {
     const { as } = registry();

@@ -52,6 +52,21 @@ describe('a node', () => {
     expect(plain.headers.get('location')).toBe('/nodes/Fine.Node?include_translations=true');
   });
 
+  it('that was deleted is not told of by another spelling either', async () => {
+    const { ok, url, tokens } = registry();
+    await ok('ann', 'POST', of, { id: 'Hidden.Node', name: 'x' });
+    await ok('ann', 'DELETE', `${of}/Hidden.Node`);
+    const statuses = async (token?: string) => {
+      const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+      const paths = ['/nodes/hidden.node', '/nodes/HIDDEN.node/versions', '/nodes/hidden.node/install'];
+      const asked = paths.map((path) => fetch(url + path, { headers, redirect: 'manual' }));
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual([404, 404, 404]);
+    expect(await statuses(tokens.eve)).toEqual([404, 404, 404]);
+    expect(await statuses(tokens.bob)).toEqual([302, 302, 302]);
+  });
+
   it.each(['-a', 'a-', '.a', 'a b', 'ü', 'a'.repeat(101), ''])('is refused under the id %j', async (id) => {
     const { status, body } = await registry().as('ann', 'POST', of, { id, name: 'x' });
     expect([status, body.details[0].path]).toEqual([400, 'id']);

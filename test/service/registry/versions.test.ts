@@ -164,3 +164,20 @@ describe('many versions at once', () => {
     ]);
   });
 });
+
+describe('versions of a deleted node', () => {
+  it('are neither changed, deleted nor installed', async () => {
+    const { as, ok, active } = registry();
+    await active('gone', '1.0.0');
+    await ok('ann', 'DELETE', '/publishers/acme/nodes/gone');
+    const version = '/publishers/acme/nodes/gone/versions/1.0.0';
+    for (const refused of [
+      await as('ann', 'PUT', version, { changelog: 'x' }),
+      await as('ann', 'DELETE', version),
+      await as('ann', 'GET', '/nodes/gone/install'),
+    ]) {
+      expect([refused.status, refused.body.error]).toEqual([400, 'node_deleted']);
+    }
+    expect((await as('eve', 'GET', '/nodes/gone/install')).status).toBe(404);
+  });
+});

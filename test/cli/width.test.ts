@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { commandTree } from '../../src/cli/views/derive.js';
+import { regen } from '../support/cli.js';
+import { publisherForTest, serviceForTest } from '../support/service.js';
+
+async function listed() {
+  const service = await serviceForTest();
+  await publisherForTest(service);
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const facts = ['--id', 'light', '--name', 'Light', '--description', `${'long '.repeat(40)}end`];
+  await regen(['node', 'create', 'acme', ...facts], { env });
+  return (columns: number, argv: readonly string[], terminal = true) =>
+    regen(argv, { env, terminal, columns });
+}
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+test('a table is cut to the width of a terminal, and whole everywhere else', async () => {
+  const run = await listed();
+  const { stdout } = await run(90, ['node', 'list', 'acme']);
+  expect(widest(stdout)).toBeLessThanOrEqual(90);
+  expect(stdout).toMatch(/^light .*long lo?n?g?.*…\n$/m);
+  expect((await run(90, ['node', 'list', 'acme'], false)).stdout).toContain('end\n');
+  expect((await run(400, ['node', 'list', 'acme'])).stdout).toContain('end\n');
+});
+
+test('dates are whole on any terminal', async () => {
+  const run = await listed();
+  const { stdout } = await run(40, ['publisher', 'token', 'list', 'acme']);
+  expect(stdout).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z/);
+});
+
+test.each([40, 60, 80])('help is wrapped between words at %i columns', async (columns) => {
+  for (const { words } of commandTree().commands) {
+    const { stdout: wide } = await regen([...words, '--help'], { terminal: true, columns: 10_000 });
+    const { stdout } = await regen([...words, '--help'], { terminal: true, columns });
+    const all = (text: string) => text.split(/\s+/).filter(Boolean).join(' ');
+    expect(all(stdout), words.join(' ')).toBe(all(wide));
+    // Usage and examples are to be copied as they are; a flag's own name has no place to break.
+    const prose = stdout.split('\n').filter((line) => !/^(Usage:| {2}\S)/.test(line));
+    const tooLong = prose.filter((line) => line.length > columns);
+    expect(tooLong, words.join(' ')).toEqual([]);
+  }
+});
