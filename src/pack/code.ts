@@ -44,8 +44,8 @@ const MAX_SCANNED = 16 * MIB;
 const MAX_FILE = 2 * MIB;
 /** Bytes of Python that are kept to follow; published packs have a fifth. */
 const MAX_KEPT = 32 * MIB;
-/** Words and signs of a whole pack, some twenty seconds' worth; published packs have a third. */
-const MAX_TOKENS = 5_000_000;
+/** Words and signs of a whole pack, some ten seconds' worth; the largest of published packs has half. */
+const MAX_TOKENS = 3_000_000;
 const MAX_FINDINGS = 2000;
 
 const python = /\.pyw?$/i;

@@ -32,10 +32,10 @@ export type InspectionWithCode = Inspection & { readonly code?: CodeReport };
 
 /** Memory one thread may fill, besides its parser's; published packs stay far below. */
 const mostMegabytes = 128;
-/** For one file, or for all definitions; published packs take a tenth of a second for the one and two for the other. */
-const stepMs = 20_000;
+/** For one file, or for all definitions; published packs take a second at most. */
+const stepMs = 10_000;
 /** For all steps of reading with definitions; once more for all that is tried without them. */
-const readingMs = 30_000;
+const readingMs = 20_000;
 /** How often reading is tried again without the definitions, each time without the file that was too much. */
 const scans = 3;
 
