@@ -16,6 +16,7 @@ export async function run(invocation: Invocation): Promise<void> {
   if (flags.detach) return detach(invocation, configuration.data as string);
   const service = await start(invocation, configuration);
   await output.line(service.url);
+  await output.note("Images are previews made on this machine (engine: local-preview), not a vendor's work.");
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
   await service.ended;
