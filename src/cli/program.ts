@@ -125,10 +125,18 @@ function describe(own: Commander, command: Command, globals: readonly Flag[]): v
   for (const flag of globals.filter(({ only }) => !only || command.takes.includes(only))) {
     own.addOption(option(flag).helpGroup('Global options:'));
   }
-  if (command.notes) own.addHelpText('after', `\n${command.notes.join('\n')}`);
+  const { notes } = command;
+  if (notes) own.addHelpText('after', () => `\n${wrapped(own, notes)}`);
   if (command.examples.length > 0) {
     own.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`);
   }
+}
+
+/** Sentences below the flags, broken where the help's own text is. */
+function wrapped(own: Commander, sentences: readonly string[]): string {
+  const width = own.configureOutput().getOutHelpWidth?.() ?? 80;
+  const helper = own.createHelp();
+  return sentences.map((sentence) => helper.boxWrap(sentence, width)).join('\n');
 }
 
 function written({ name, required, variadic }: Argument): string {

@@ -59,7 +59,7 @@ const hostile: Record<string, { readonly archive: () => Buffer; readonly reason:
   },
   'fills the memory of the parser': {
     archive: () => rawZip([evil, { name: 'a.py', content: `x = ${'-'.repeat(390_000)}1\n` }, filler]),
-    reason: /Runs code .*a\.py:1 Cannot be checked: it takes too much memory to read\. \(unread-code\)/,
+    reason: /Runs code [\s\S]*a\.py:1 Cannot be checked: it takes too much memory to read\. \(unread-code\)/,
   },
   'holds a name twice': { archive: () => rawZip([sound, sound]), reason: /__init__\.py/ },
 };
