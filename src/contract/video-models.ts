@@ -1,4 +1,4 @@
-import type { Model, Models } from './rules/models.js';
+import { type Model, type Models, modeOf } from './rules/models.js';
 
 /** From the smallest to the largest. */
 export const resolutions = ['360p', '540p', '720p', '1080p', '2K'] as const;
@@ -38,4 +38,18 @@ export const videoModelNames = Object.keys(videoModels) as [VideoModel, ...Video
 
 export const defaultVideoModel = 'vvq3-pro' satisfies VideoModel;
 
+export const defaultExtendModel = 'vvq2-turbo' satisfies VideoModel;
+
 export const aspectRatios = ['16:9', '9:16', '1:1', '3:4', '4:3'] as const;
+
+/** What a request asks for, with what is made where a field is absent. Of a checked request. */
+export function formatOf(
+  body: Readonly<Record<string, unknown>>,
+  defaultModel: VideoModel = defaultVideoModel,
+): { readonly model: VideoModel; readonly duration: number; readonly resolution: string } {
+  const name = (body.model as VideoModel | undefined) ?? defaultModel;
+  const made: Model | undefined = videoModels[name];
+  const duration = (body.duration as number | undefined) ?? made?.defaultDuration ?? 0;
+  const standard = made && modeOf(made, duration)?.defaultResolution;
+  return { model: name, duration, resolution: (body.resolution as string | undefined) ?? standard ?? '' };
+}

@@ -6,6 +6,7 @@ import { withRules } from './rules/rule.js';
 import { int32, text, WebAddress } from './values.js';
 import {
   aspectRatios,
+  defaultExtendModel,
   defaultVideoModel,
   resolutions,
   videoModelNames,
@@ -99,7 +100,7 @@ export const ExtendRequest = withRules(
     // Decided: vvq2-turbo and 720p where absent.
     model: z
       .enum(['vvq2-pro', 'vvq2-turbo'])
-      .default('vvq2-turbo')
+      .default(defaultExtendModel)
       .meta({ description: 'Which model makes it' }),
     callback_url,
     duration: int32().min(1).max(7).default(5).meta({ description: 'Seconds that are added' }),

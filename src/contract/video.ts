@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
+import { Prices } from './prices.js';
 import { DateTime } from './rules.js';
 import { int32 } from './values.js';
 import { ExtendRequest, StartEnd2VideoRequest, Text2VideoRequest } from './video-requests.js';
@@ -61,22 +62,6 @@ export const VideoCreations = z
     ),
   })
   .meta({ id: 'VideoCreations' });
-
-const credits = z.number().min(0);
-
-/** What generation costs, in credits. */
-export const Prices = z
-  .object({
-    video_per_second: z
-      .record(z.string(), z.record(z.string(), credits))
-      .meta({ description: 'By model and resolution' }),
-    image: z.record(z.string(), credits).meta({ description: 'By operation, such as relight' }),
-    is_rec: credits.meta({ description: 'Added for the recommended prompt' }),
-    off_peak: credits.meta({
-      description: 'Factor of the price in off-peak mode; the product is rounded up',
-    }),
-  })
-  .meta({ id: 'Prices' });
 
 const read = 'video.creations';
 const vendor = '/proxy/videovendor';
