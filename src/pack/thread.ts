@@ -51,21 +51,12 @@ export async function readCodeApart(files: Iterable<CodeFile>): Promise<CodeRepo
   return read instanceof TooMuch ? unreadReport(read) : read;
 }
 
-/** Archives are read one after the other: the memory that two hostile ones fill would add up. */
-let lane: Promise<unknown> = Promise.resolve();
-
 /**
  * `inspectArchive` with the definitions and findings of a sound archive, as `readCodeApart` reads them.
  * @throws the system's error where the archive cannot be read
  */
-export function inspectApart(path: string, limits: ArchiveLimits): Promise<InspectionWithCode> {
-  const inspection = lane.then(() => inspectNext(path, { ...limits }));
-  lane = inspection.catch(() => {});
-  return inspection;
-}
-
-async function inspectNext(path: string, limits: ArchiveLimits): Promise<InspectionWithCode> {
-  const task = { kind: 'archive', path, limits } as const;
+export async function inspectApart(path: string, limits: ArchiveLimits): Promise<InspectionWithCode> {
+  const task = { kind: 'archive', path, limits: { ...limits } } as const;
   const read = await withinBounds<InspectionWithCode>((reading) => ({ ...task, reading }));
   if (!(read instanceof TooMuch)) return read;
   const inspection = await inThread<Inspection>(task, newBudget());

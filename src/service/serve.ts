@@ -17,7 +17,7 @@ import { routeOwner } from './http/owner-proof.js';
 import { routeResults } from './http/results.js';
 import { routeUploads } from './http/uploads.js';
 import { watchIdle } from './idle.js';
-import { work } from './jobs/work.js';
+import { kinds } from './jobs/work.js';
 import { leasedTable } from './queue/leased-table.js';
 import { InvalidConfiguration, PortTaken } from './start-failures.js';
 import { diskStorage } from './storage/disk.js';
@@ -103,7 +103,7 @@ async function startIn(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    queue.start(work(context, engines.image ?? localImage()));
+    queue.start(kinds(context, engines.image ?? localImage()));
     folder.announce({ url: local, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);

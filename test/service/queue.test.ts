@@ -41,6 +41,12 @@ function queue(parts: Partial<LeasedTableParts> = {}): Queue {
   return made;
 }
 
+/** Two jobs of each kind at once. */
+function start(to: Queue, work: Record<string, Work>): void {
+  const kinds = Object.entries(work).map(([kind, run]) => [kind, { run, atOnce: 2 }]);
+  to.start(Object.fromEntries(kinds));
+}
+
 function enqueue(to: Queue, job: NewJob): Promise<void> {
   return database.transaction().execute((tx) => to.enqueue(tx, job));
 }
@@ -68,7 +74,7 @@ describe('the queue', () => {
   it('does what was enqueued, without waiting for the next look at the table, and forgets it', async () => {
     const done: string[] = [];
     const one = queue({ pollMs: 60_000_000 });
-    one.start({ greet: async ({ key }) => void done.push(key) });
+    start(one, { greet: async ({ key }) => void done.push(key) });
     await enqueue(one, { kind: 'greet', key: 'a' });
     await emptied();
     expect(done).toEqual(['a']);
@@ -77,7 +83,7 @@ describe('the queue', () => {
   it('does nothing of a transaction that is rolled back', async () => {
     const done: string[] = [];
     const one = queue();
-    one.start({ greet: async ({ key }) => void done.push(key) });
+    start(one, { greet: async ({ key }) => void done.push(key) });
     await expect(
       database.transaction().execute(async (tx) => {
         await one.enqueue(tx, { kind: 'greet', key: 'never' });
@@ -103,7 +109,7 @@ describe('the queue', () => {
   it('begins what is due at once and what waits for a retry, though the clock went back', async () => {
     const done: string[] = [];
     const first = queue();
-    first.start({ retried: () => Promise.reject(new Error('not yet')) });
+    start(first, { retried: () => Promise.reject(new Error('not yet')) });
     await enqueue(first, { kind: 'retried', key: 'a' });
     await vi.waitFor(async () => expect((await jobs())[0]?.last_error).toContain('not yet'));
     await first.stop(1_000);
@@ -111,7 +117,7 @@ describe('the queue', () => {
     await enqueue(first, { kind: 'later', key: 'c', runAt: time + 24 * 3_600_000 });
     time -= 2 * 3_600_000;
     const note: Work = async ({ kind }) => void done.push(kind);
-    queue({ instance: 'two' }).start({ retried: note, greet: note, later: note });
+    start(queue({ instance: 'two' }), { retried: note, greet: note, later: note });
     await vi.waitFor(() => expect(done.sort()).toEqual(['greet', 'retried']));
     await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
     expect(Date.parse((await jobs())[0]?.run_at as string)).toBe(time + 24 * 3_600_000);
@@ -120,7 +126,7 @@ describe('the queue', () => {
   it('waits until a job is due', async () => {
     const done: string[] = [];
     const one = queue();
-    one.start({ greet: async ({ key }) => void done.push(key) });
+    start(one, { greet: async ({ key }) => void done.push(key) });
     await enqueue(one, { kind: 'greet', key: 'later', runAt: time + 60_000 });
     await enqueue(one, { kind: 'greet', key: 'now' });
     await vi.waitFor(() => expect(done).toEqual(['now']));
@@ -130,13 +136,15 @@ describe('the queue', () => {
     expect(done).toEqual(['now', 'later']);
   });
 
-  it('works on two jobs at once, not more', async () => {
+  it('works on as many jobs of one kind at once as it may, not more, and on others beside them', async () => {
     const { work, begun, finish } = held();
+    const done: string[] = [];
     const one = queue();
-    one.start({ wait: work });
+    start(one, { wait: work, greet: async ({ key }) => void done.push(key) });
     for (const key of ['a', 'b', 'c']) await enqueue(one, { kind: 'wait', key });
     await vi.waitFor(() => expect(begun).toHaveLength(2));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await enqueue(one, { kind: 'greet', key: 'quick' });
+    await vi.waitFor(() => expect(done).toEqual(['quick']));
     expect(begun).toHaveLength(2);
     finish();
     await emptied();
@@ -147,7 +155,7 @@ describe('the queue', () => {
     const pauses: number[] = [];
     const attempts: number[] = [];
     const one = queue();
-    one.start({
+    start(one, {
       fail: async ({ attempts: before }) => {
         attempts.push(before);
         if (before < 4) throw new Error(`failure ${before}`);
@@ -176,7 +184,7 @@ describe('the queue', () => {
     let most = 0;
     const gates: (() => void)[] = [];
     const one = queue();
-    one.start({
+    start(one, {
       wait: async () => {
         running += 1;
         most = Math.max(most, running);
@@ -198,7 +206,7 @@ describe('the queue', () => {
     await enqueue(queue(), { kind: 'greet', key: 'a' });
     await lease('dead', time + 3_600_000);
     const done: string[] = [];
-    queue({ instance: 'two' }).start({ greet: async ({ key }) => void done.push(key) });
+    start(queue({ instance: 'two' }), { greet: async ({ key }) => void done.push(key) });
     await emptied();
     expect(done).toEqual(['a']);
   });
@@ -208,7 +216,7 @@ describe('the queue', () => {
     await lease('other', time + 60_000);
     const done: string[] = [];
     const shared = queue({ instance: 'two', alone: false });
-    shared.start({ greet: async ({ key }) => void done.push(key) });
+    start(shared, { greet: async ({ key }) => void done.push(key) });
     await enqueue(shared, { kind: 'greet', key: 'b' });
     await vi.waitFor(() => expect(done).toEqual(['b']));
     time += 60_001;
@@ -220,7 +228,7 @@ describe('the queue', () => {
     const done: string[] = [];
     const greet: Work = async ({ key }) => void done.push(key);
     const workers = ['one', 'two', 'three'].map((instance) => queue({ instance, alone: false }));
-    for (const worker of workers) worker.start({ greet });
+    for (const worker of workers) start(worker, { greet });
     const keys = Array.from({ length: 30 }, (_, index) => String(index));
     await Promise.all(keys.map((key, index) => enqueue(workers[index % 3] as Queue, { kind: 'greet', key })));
     await emptied();
@@ -230,7 +238,7 @@ describe('the queue', () => {
   it('renews its lease while it works, and tells the work when the lease is lost', async () => {
     const { work, signals, finish } = held();
     const one = queue({ leaseMs: 30 });
-    one.start({ wait: work });
+    start(one, { wait: work });
     await enqueue(one, { kind: 'wait', key: 'a' });
     await vi.waitFor(() => expect(signals).toHaveLength(1));
     time += 1_000;
@@ -247,8 +255,8 @@ describe('the queue', () => {
 
   it('waits at a stop for the running job, and takes no other', async () => {
     const { work, begun, finish } = held();
-    const one = queue({ concurrency: 1 });
-    one.start({ wait: work });
+    const one = queue();
+    one.start({ wait: { run: work, atOnce: 1 } });
     await enqueue(one, { kind: 'wait', key: 'a' });
     await vi.waitFor(() => expect(begun).toHaveLength(1));
     await enqueue(one, { kind: 'wait', key: 'b', runAt: time - 1 });
@@ -261,7 +269,7 @@ describe('the queue', () => {
   it('ends at a stop a job that takes too long, and leaves it to the next start as it was', async () => {
     const one = queue();
     let begun = false;
-    one.start({
+    start(one, {
       endless: (_job, signal) =>
         new Promise((_resolve, reject) => {
           begun = true;
@@ -284,7 +292,7 @@ describe('the queue', () => {
     expect(await one.busyBy(time + 999)).toBe(false);
     expect(await one.busyBy(time + 1_000)).toBe(true);
     time += 1_000;
-    one.start({ wait: work });
+    start(one, { wait: work });
     await vi.waitFor(() => expect(begun).toHaveLength(1));
     expect(await one.busyBy(0)).toBe(true);
     finish();
@@ -294,7 +302,7 @@ describe('the queue', () => {
 
   it('leaves kinds it does not know to others', async () => {
     const one = queue();
-    one.start({ greet: async () => {} });
+    start(one, { greet: async () => {} });
     await enqueue(one, { kind: 'foreign', key: 'a' });
     await enqueue(one, { kind: 'greet', key: 'a' });
     await vi.waitFor(async () => expect((await jobs()).map(({ kind }) => kind)).toEqual(['foreign']));

@@ -8,6 +8,7 @@ export function copyingEngine(
 ): Engine {
   return {
     name: 'copying',
+    atOnce: 2,
     run: async (job, signal, progress) => {
       await before(job, signal);
       progress(0.5);

@@ -25,6 +25,8 @@ export interface EngineResult {
 /** Makes results. An attempt that was cut is begun again from nothing, with the same seed. */
 export interface Engine {
   readonly name: string;
+  /** So many tasks at once. */
+  readonly atOnce: number;
   /**
    * @param signal aborted when the service ends; the promise settles soon after
    * @param progress how much is done, 0 to 1

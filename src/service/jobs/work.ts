@@ -1,19 +1,20 @@
 import type { Context } from '../context.js';
 import type { Engine } from '../generation/engine.js';
-import type { Work } from '../queue/queue.js';
+import type { Kind } from '../queue/queue.js';
 import { abandonVersion } from './abandon-version.js';
 import { checkArchive } from './check-archive.js';
 import { deliverWebhook } from './deliver-webhook.js';
 import { forgetInputs } from './forget-inputs.js';
 import { runTask } from './run-task.js';
 
-/** Every kind of job and who does it. */
-export function work(context: Context, imageEngine: Engine): Record<string, Work> {
+/** Every kind of job, who does it, and how many of it at once. */
+export function kinds(context: Context, imageEngine: Engine): Readonly<Record<string, Kind>> {
   return {
-    'abandon-version': abandonVersion(context),
-    'check-archive': checkArchive(context),
-    'deliver-webhook': deliverWebhook(context),
-    'forget-inputs': forgetInputs(context),
-    'run-task': runTask(context, imageEngine),
+    'abandon-version': { run: abandonVersion(context), atOnce: 1 },
+    // The memory that two hostile archives fill would add up.
+    'check-archive': { run: checkArchive(context), atOnce: 1 },
+    'deliver-webhook': { run: deliverWebhook(context), atOnce: 20 },
+    'forget-inputs': { run: forgetInputs(context), atOnce: 1 },
+    'run-task': { run: runTask(context, imageEngine), atOnce: imageEngine.atOnce },
   };
 }

@@ -10,7 +10,7 @@ import {
   release,
   releaseOthers,
 } from './leases.js';
-import type { Job, NewJob, Queue, Work } from './queue.js';
+import type { Job, Kind, NewJob, Queue } from './queue.js';
 
 export interface LeasedTableParts {
   readonly database: Database;
@@ -20,8 +20,6 @@ export interface LeasedTableParts {
   readonly instance: string;
   /** No other process works on this table: leases found at the start are a dead one's. */
   readonly alone: boolean;
-  /** Jobs at once in this process; 2 where absent. */
-  readonly concurrency?: number;
   /** How long a silent worker keeps its job. Milliseconds; a minute where absent. */
   readonly leaseMs?: number;
   /** How far ahead a job may be enqueued; milliseconds, a day where absent. */
@@ -36,8 +34,8 @@ export function leasedTable(parts: LeasedTableParts): Queue {
 }
 
 class LeasedTable implements Queue {
-  readonly #running = new Map<string, { ended: Promise<void>; abort: AbortController }>();
-  #work: Record<string, Work> = {};
+  readonly #running = new Map<string, Run>();
+  #kinds: Readonly<Record<string, Kind>> = {};
   #poll: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   #woken = false;
@@ -76,8 +74,8 @@ class LeasedTable implements Queue {
     this.#wake();
   }
 
-  start(work: Record<string, Work>): void {
-    this.#work = work;
+  start(kinds: Readonly<Record<string, Kind>>): void {
+    this.#kinds = kinds;
     this.#stopped = false;
     this.#look(() => this.#begin());
     this.#poll = setInterval(() => this.#wake(), this.parts.pollMs ?? 1_000);
@@ -130,8 +128,8 @@ class LeasedTable implements Queue {
   async #claimAll(): Promise<void> {
     try {
       this.#woken = false;
-      while (!this.#stopped && this.#running.size < (this.parts.concurrency ?? 2)) {
-        const job = await claim(this.parts, Object.keys(this.#work));
+      while (!this.#stopped) {
+        const job = await claim(this.parts, this.#free());
         if (!job) break;
         this.#run(job);
       }
@@ -141,13 +139,23 @@ class LeasedTable implements Queue {
     }
   }
 
+  /** The kinds that may begin one more job. */
+  #free(): string[] {
+    const running = [...this.#running.values()];
+    const isFree = ([kind, { atOnce }]: [string, Kind]) =>
+      running.filter((run) => run.kind === kind).length < atOnce;
+    return Object.entries(this.#kinds)
+      .filter(isFree)
+      .map(([kind]) => kind);
+  }
+
   #run(job: Leased): void {
     const abort = new AbortController();
     const ended = this.#runLeased(job, abort).finally(() => {
       this.#running.delete(job.id);
       this.#wake();
     });
-    this.#running.set(job.id, { ended, abort });
+    this.#running.set(job.id, { kind: job.kind, ended, abort });
   }
 
   async #runLeased(job: Leased, abort: AbortController): Promise<void> {
@@ -168,7 +176,7 @@ class LeasedTable implements Queue {
 
   async #outcome(job: Job, signal: AbortSignal): Promise<Outcome> {
     try {
-      await this.#work[job.kind]?.(job, signal);
+      await this.#kinds[job.kind]?.run(job, signal);
       return { ok: true };
     } catch (error) {
       return { ok: false, error };
@@ -193,6 +201,12 @@ class LeasedTable implements Queue {
       (error) => this.parts.log('warn', 'A lease was not renewed.', { error: String(error) }),
     );
   }
+}
+
+interface Run {
+  readonly kind: string;
+  readonly ended: Promise<void>;
+  readonly abort: AbortController;
 }
 
 type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };

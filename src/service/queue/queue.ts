@@ -21,6 +21,13 @@ export interface Job {
  */
 export type Work = (job: Job, signal: AbortSignal) => Promise<void>;
 
+/** What is done with the jobs of one kind. */
+export interface Kind {
+  readonly run: Work;
+  /** So many of this kind at once in this process: no kind waits for another. */
+  readonly atOnce: number;
+}
+
 /**
  * Durable jobs: what is enqueued in a committed transaction is begun at least once after that, by one worker at a
  * time. A job that is enqueued again while it runs runs once more.
@@ -28,7 +35,7 @@ export type Work = (job: Job, signal: AbortSignal) => Promise<void>;
 export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
   /** Begins to work; called once. */
-  start(work: Record<string, Work>): void;
+  start(kinds: Readonly<Record<string, Kind>>): void;
   /** Takes no more jobs, and waits for the running ones at most so long. */
   stop(graceMs: number): Promise<void>;
   /** Whether a job is running or due by `time` (milliseconds since the epoch). */

@@ -175,6 +175,7 @@ describe('a task that fails', () => {
     const copying = copyingEngine();
     const image = {
       name: 'odd',
+      atOnce: 2,
       run: (...given: Parameters<typeof copying.run>) =>
         ++runs === 1 ? Promise.resolve({ files }) : copying.run(...given),
     };

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { type Engine, EngineFailure, type EngineJob, type EngineResult } from '../../engine.js';
-import { Turns } from '../../turns.js';
 
 /** What a thread is started with. */
 export interface Work {
@@ -16,9 +15,6 @@ export type Message =
   | { readonly result: EngineResult }
   | { readonly failure: string };
 
-/** Each picture already takes every core, and memory of its size: one at a time. */
-const atOnce = new Turns(1);
-
 /**
  * Makes previews of what a vendor would make, with real pixels and without one: every parameter is honoured. Each task
  * has a thread of its own, so that the service stays lively and memory comes back.
@@ -26,7 +22,9 @@ const atOnce = new Turns(1);
 export function localImage(): Engine {
   return {
     name: 'local-image',
-    run: (job, signal, progress) => atOnce.take(() => inThread(job, signal, progress)),
+    // Each picture already takes every core, and memory of its size.
+    atOnce: 1,
+    run: inThread,
   };
 }
 
