@@ -4,12 +4,13 @@ import { image } from './image.js';
 import { node } from './node.js';
 import type { Operation, Tree } from './operation.js';
 import { publisher } from './publisher.js';
+import { service } from './service.js';
 import { user } from './user.js';
 import { version } from './version.js';
 import { video } from './video.js';
 
 /** Every operation, once. Its place here is its only name: `node.get`, `publisher.token.create`. */
-export const contract = { publisher, node, version, hostNodes, user, admin, image, video };
+export const contract = { publisher, node, version, hostNodes, user, admin, image, video, service };
 
 export type Contract = typeof contract;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../contract/limits.js';
+import { IssuerSettings } from './auth/issuer-settings.js';
 
 const Limits = z.object(
   Object.fromEntries(
@@ -22,6 +23,17 @@ export const Configuration = z.strictObject({
   publicUrl: z.url().optional(),
   /** Version of the software, for `service.json` and the OpenAPI document. */
   version: z.string().default('0.0.0'),
+  /** Identity providers whose tokens are accepted; people sign in at the first. */
+  issuers: z
+    .array(IssuerSettings)
+    .superRefine((issuers, context) => {
+      const names = issuers.map(({ issuer }) => issuer);
+      for (const [index, name] of names.entries()) {
+        if (names.indexOf(name) === index) continue;
+        context.addIssue({ code: 'custom', path: [index, 'issuer'], message: 'is there twice' });
+      }
+    })
+    .default([]),
   publish: z
     .strictObject({
       // Decided: `optional` admits publish requests that carry only the body's personal_access_token.

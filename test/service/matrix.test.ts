@@ -130,6 +130,7 @@ const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
   'admin.audit': [{}],
   'admin.token.list': [{}],
   'admin.token.revoke': [{ params: ({ jti }) => ({ jti }) }],
+  'service.protectedResource': [{}],
 };
 
 let stages = 0;

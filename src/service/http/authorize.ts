@@ -69,6 +69,7 @@ const rules: { readonly [Name in ServedOperation]: Rule } = {
   'admin.audit': 'admin',
   'admin.token.list': 'admin',
   'admin.token.revoke': 'admin',
+  'service.protectedResource': 'anyone',
 };
 
 export interface Attempt {

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorBody, type ErrorCode, errorCodes } from '../../contract/errors.js';
+import { challenge } from '../auth/protected-resource.js';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
 
@@ -64,7 +65,7 @@ export function answerError(
     });
   });
   const { status } = errorCodes[refusal.code];
-  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 401) reply.header('www-authenticate', challenge(context));
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', retryAfter);
   }

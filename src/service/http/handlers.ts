@@ -1,3 +1,4 @@
+import { protectedResource } from '../auth/protected-resource.js';
 import { startTask } from '../generation/create.js';
 import { statusOf } from '../generation/view.js';
 import { audit } from '../registry/admin/audit.js';
@@ -75,4 +76,5 @@ export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'admin.audit': { read: audit },
   'admin.token.list': { read: listAdminTokens },
   'admin.token.revoke': { write: revokeAdminToken },
+  'service.protectedResource': { read: protectedResource },
 };
