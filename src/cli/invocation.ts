@@ -93,8 +93,12 @@ export class Invocation {
   /** The service this command talks to, or another one; the embedded one is started where need be. */
   service(target: Target = this.target): Promise<Service> {
     const key = target.baseUrl ?? 'local';
-    const reached = this.#services.get(key) ?? this.#reach(target);
+    const known = this.#services.get(key);
+    if (known) return known;
+    const reached = this.#reach(target);
     this.#services.set(key, reached);
+    // Whoever asks again tries again.
+    reached.catch(() => this.#services.delete(key));
     return reached;
   }
 

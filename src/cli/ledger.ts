@@ -48,6 +48,10 @@ export class Ledger {
   readonly #folder: string;
   /** Entries whose request is under way in this process: the same image given twice is two tasks. */
   readonly #claimed = new Set<string>();
+  /** Local ids by digest; listed once, because one process may start thousands. */
+  #byDigest: Map<string, string[]> | undefined;
+  /** By digest, what earlier processes asked for and never heard of. */
+  readonly #unanswered = new Map<string, Entry[]>();
   /** Local ids by remote ones; read once, because a command may be given many. */
   #byTask: Map<string, string> | undefined;
 
@@ -61,22 +65,48 @@ export class Ledger {
   /**
    * The entry for a request that is about to be sent: a new one, or that of the same request whose answer was never
    * recorded. It is on disk when this returns.
+   * @param known the entry of this very request, where one was made for it before
    */
-  open(draft: Draft): {
+  open(
+    draft: Draft,
+    known?: string,
+  ): {
     readonly entry: Entry;
     readonly repeats: boolean;
     readonly stale: Entry | undefined;
   } {
     const digest = digestOf(draft);
-    const unanswered = this.#ids()
-      .filter((id) => id.split('-')[1] === digest && !this.#claimed.has(id))
-      .flatMap((id) => this.read(id) ?? [])
-      .filter(({ task_id }) => task_id === undefined);
+    const unanswered = [
+      ...this.#unansweredAt(known, digest),
+      ...this.#unansweredLike(digest).filter(({ id }) => !this.#claimed.has(id)),
+    ];
     const repeated = unanswered.find(({ created_at }) => this.now() - Date.parse(created_at) < repeatMs);
     const entry = repeated ?? this.#draft(draft, digest);
     this.#claimed.add(entry.id);
     if (!repeated) this.#write(entry);
     return { entry, repeats: repeated !== undefined, stale: repeated ? undefined : unanswered[0] };
+  }
+
+  /** Keeps entries for who knows them: no other request of this process takes one of them for its own. */
+  claim(ids: Iterable<string>): void {
+    for (const id of ids) this.#claimed.add(id);
+  }
+
+  #unansweredAt(id: string | undefined, digest: string): Entry[] {
+    const entry = id !== undefined && digestIn(id) === digest ? this.read(id) : undefined;
+    return entry && entry.task_id === undefined ? [entry] : [];
+  }
+
+  #unansweredLike(digest: string): readonly Entry[] {
+    const found = this.#unanswered.get(digest) ?? this.#readUnanswered(digest);
+    this.#unanswered.set(digest, found);
+    return found;
+  }
+
+  #readUnanswered(digest: string): Entry[] {
+    this.#byDigest ??= byDigest(this.#ids());
+    const entries = (this.#byDigest.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
+    return entries.filter(({ task_id }) => task_id === undefined);
   }
 
   #draft(draft: Draft, digest: string): Entry {
@@ -89,7 +119,9 @@ export class Ledger {
   change(id: string, change: Partial<Entry>): void {
     const entry = this.read(id);
     if (!entry) return;
-    this.#write({ ...entry, ...change });
+    const changed = { ...entry, ...change };
+    // Most looks at a task tell nothing new.
+    if (JSON.stringify(changed) !== JSON.stringify(entry)) this.#write(changed);
     if (change.task_id !== undefined) this.#byTask?.set(change.task_id, id);
   }
 
@@ -152,6 +184,22 @@ export class Ledger {
       throw error;
     }
   }
+}
+
+function byDigest(ids: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const id of ids) {
+    const digest = digestIn(id);
+    const same = found.get(digest);
+    if (same) same.push(id);
+    else found.set(digest, [id]);
+  }
+  return found;
+}
+
+/** The digest that is part of a local id. */
+function digestIn(id: string): string {
+  return id.split('-')[1] as string;
 }
 
 /** The same for the same request: where an image lay makes no difference, what it holds does. */

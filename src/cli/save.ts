@@ -25,6 +25,10 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
 /**
  * Writes a file under a temporary name and gives it its own once it is whole.
  * @param force whether an existing file may be replaced

@@ -11,7 +11,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const { args, flags, system } = invocation;
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
-  const destination = new Destination(system.cwd, invocation.text('output') ?? './', flags.force === true);
+  const how = { force: flags.force === true, receipt: flags.receipt === true };
+  const destination = new Destination(system.cwd, invocation.text('output') ?? './', how);
   const task = await findTask(invocation, id);
   destination.check([task.entry?.name ?? 'image']);
   const watch = new Watch(invocation);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   createWriteStream,
@@ -14,7 +14,7 @@ import type { Client } from '../../client/client.js';
 import { checkDigest, sha256Of } from '../digest.js';
 import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import { exists, harmlessName, isFolder, save } from '../save.js';
+import { exists, harmlessName, isFile, isFolder, save } from '../save.js';
 
 /** What the placeholders of a pattern stand for. */
 interface Facts {
@@ -30,6 +30,16 @@ export interface Saved {
   readonly sha256: string;
 }
 
+/** How results are saved. */
+export interface Manner {
+  /** Over existing files. */
+  readonly force: boolean;
+  /** With a receipt beside each. */
+  readonly receipt: boolean;
+  /** A command that may have been killed after it saved them: where the same bytes lie, they are saved. */
+  readonly resumed?: boolean;
+}
+
 const placeholder = /\{(\w+)\}/g;
 const known = ['name', 'task_id', 'index', 'ext'];
 
@@ -40,7 +50,7 @@ export class Destination {
   constructor(
     readonly cwd: string,
     given: string,
-    readonly force: boolean,
+    readonly how: Manner,
   ) {
     const odd = [...given.matchAll(placeholder)]
       .map(([, word]) => word as string)
@@ -61,16 +71,21 @@ export class Destination {
    * @param names what `{name}` stands for, of every task
    */
   check(names: readonly string[]): void {
-    if (this.#pattern.includes('{task_id}')) return;
-    const paths = names.map((name) => this.#path({ name, task_id: '', index: 1 }, '{ext}'));
+    const paths = names.flatMap((name) => this.firstPath(name) ?? []);
     if (new Set(paths).size < paths.length) {
       throw usage(
         '--output would save several results under one name.',
         'Name a folder/, or use {task_id} in the name.',
       );
     }
-    const taken = this.force ? undefined : paths.find((path) => existsSync(path));
+    const taken = this.how.force ? undefined : paths.find((path) => existsSync(path));
     if (taken !== undefined) throw exists(taken);
+  }
+
+  /** Where a first result will lie, its {ext} left open; `undefined` where only the task's id tells. */
+  firstPath(name: string): string | undefined {
+    if (this.#pattern.includes('{task_id}')) return undefined;
+    return this.#path({ name, task_id: '', index: 1 }, '{ext}');
   }
 
   /** Fetches one result. It has its name only once it is whole. */
@@ -86,7 +101,9 @@ export class Destination {
       const sha256 = await sha256Of(fetched);
       checkDigest(headers['repr-digest'], sha256);
       const path = this.#path(facts, endingOf(fetched, headers['content-type'], url));
-      await save(path, this.force, (temporary) => rename(fetched, temporary));
+      if (!(await this.#isThere(path, sha256))) {
+        await save(path, this.how.force, (temporary) => rename(fetched, temporary));
+      }
       return { path, bytes, sha256 };
     } finally {
       await rm(fetched, { force: true });
@@ -96,10 +113,14 @@ export class Destination {
   /** Writes a receipt beside a saved file, and gives its path. */
   async writeReceipt({ path }: Saved, receipt: object): Promise<string> {
     const beside = `${path}.receipt.json`;
-    await save(beside, this.force, async (temporary) => {
-      writeFileSync(temporary, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx' });
-    });
+    const text = `${JSON.stringify(receipt, null, 2)}\n`;
+    if (await this.#isThere(beside, createHash('sha256').update(text).digest('hex'))) return beside;
+    await save(beside, this.how.force, async (temporary) => writeFileSync(temporary, text, { flag: 'wx' }));
     return beside;
+  }
+
+  async #isThere(path: string, sha256: string): Promise<boolean> {
+    return this.how.resumed === true && isFile(path) && (await sha256Of(path)) === sha256;
   }
 
   #path({ name, task_id, index }: Facts, ext: string): string {
@@ -117,10 +138,13 @@ export class Destination {
 }
 
 /** The destination that a command's flags name; `--receipt` and `--force` alone mean nothing. */
-export function destinationOf(invocation: Invocation): Destination | undefined {
-  const { system, flags } = invocation;
-  const output = invocation.text('output');
-  if (output !== undefined) return new Destination(system.cwd, output, flags.force === true);
+export function destinationOf(
+  { system, flags }: Pick<Invocation, 'system' | 'flags'>,
+  resumed = false,
+): Destination | undefined {
+  const { output, force, receipt } = flags;
+  const how = { force: force === true, receipt: receipt === true, resumed };
+  if (typeof output === 'string') return new Destination(system.cwd, output, how);
   const alone = ['receipt', 'force'].find((flag) => flags[flag]);
   if (alone) throw usage(`--${alone} needs --output: without it nothing is saved.`);
   return undefined;

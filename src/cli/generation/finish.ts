@@ -3,7 +3,7 @@ import { wait } from '../../client/wait.js';
 import { durationMs } from '../duration.js';
 import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
-import type { Invocation } from '../invocation.js';
+import type { FlagValues, Invocation } from '../invocation.js';
 import { bytes } from '../text.js';
 import { type Destination, destinationOf } from './destination.js';
 import { hasEnded, nounOf, readOperation, readTask, type Seen, type Task } from './task.js';
@@ -21,19 +21,21 @@ export interface Outcome {
 /** How a command waits, and where it leaves results. */
 export interface Ending {
   readonly invocation: Invocation;
-  readonly watch: Watch;
+  readonly watch: Pick<Watch, 'state' | 'say'>;
   readonly destination: Destination | undefined;
   readonly timeoutMs: number;
   readonly intervalMs: number;
 }
 
 export function endingOf(invocation: Invocation, watch: Watch): Ending {
+  return { invocation, watch, destination: destinationOf(invocation), ...patienceOf(invocation.flags) };
+}
+
+/** How long to wait for a task, and the longest pause between two looks. */
+export function patienceOf({ timeout, interval }: FlagValues): Pick<Ending, 'timeoutMs' | 'intervalMs'> {
   return {
-    invocation,
-    watch,
-    destination: destinationOf(invocation),
-    timeoutMs: durationMs(invocation.text('timeout') ?? '30m', '--timeout'),
-    intervalMs: durationMs(invocation.text('interval') ?? '10s', '--interval'),
+    timeoutMs: durationMs((timeout as string | undefined) ?? '30m', '--timeout'),
+    intervalMs: durationMs((interval as string | undefined) ?? '10s', '--interval'),
   };
 }
 
@@ -83,7 +85,7 @@ export async function bringHome(
       const saved = await destination.save(client, url, facts, invocation.signal);
       paths.push(saved.path);
       await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
-      if (invocation.flags.receipt) await destination.writeReceipt(saved, receipt(task, seen, saved));
+      if (destination.how.receipt) await destination.writeReceipt(saved, receipt(task, seen, saved));
     } catch (error) {
       invocation.signal.throwIfAborted();
       const { message, facts } = failureOf(error);

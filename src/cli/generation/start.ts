@@ -22,8 +22,16 @@ export interface Desk {
   say(text: string): Promise<void>;
 }
 
+/** What whoever keeps count of a job besides the ledger knows of it, and wants to know. */
+export interface Known {
+  /** The local id of the entry that was made for it before. */
+  readonly entry?: string | undefined;
+  /** Told the local id before the request is sent. */
+  onEntry?(id: string): void;
+}
+
 /** Starts a task. The ledger knows of it before the service does. */
-export async function start(desk: Desk, job: Job): Promise<Started> {
+export async function start(desk: Desk, job: Job, known: Known = {}): Promise<Started> {
   const { invocation, ledger, target } = desk;
   const loaded: Record<string, Loaded> = {};
   for (const [field, source] of Object.entries(job.images))
@@ -31,7 +39,8 @@ export async function start(desk: Desk, job: Job): Promise<Started> {
   const kept = Object.entries(loaded).map(([field, image]) => [field, image.kept]);
   const request = { ...job.body, ...Object.fromEntries(kept) };
   const draft = { service: serviceKey(target), operation: job.operation, request, name: job.name };
-  const { entry, repeats, stale } = ledger.open(draft);
+  const { entry, repeats, stale } = ledger.open(draft, known.entry);
+  known.onEntry?.(entry.id);
   if (repeats) await desk.say(`Asking again for what was asked before and never answered (${entry.id}).`);
   if (stale) {
     await invocation.output.warn(
