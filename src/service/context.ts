@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Configuration } from './configuration.js';
 import type { Schema } from './database/schema.js';
+import type { Engines } from './generation/engine.js';
 import type { Queue } from './queue/queue.js';
 import type { Storage } from './storage/storage.js';
 
@@ -13,6 +14,7 @@ export interface Context {
   readonly database: Database;
   readonly storage: Storage;
   readonly queue: Queue;
+  readonly engines: Engines;
   /** A folder of this process alone for files that are not worth keeping; empty at the start. */
   readonly scratch: string;
   /** The service's own keys, loaded at start. */

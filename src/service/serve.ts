@@ -9,7 +9,7 @@ import { Configuration, type ConfigurationInput } from './configuration.js';
 import type { Context } from './context.js';
 import { openSqlite } from './database/sqlite.js';
 import { type DataFolder, emptyFolder, openFolder } from './folder.js';
-import type { Engine } from './generation/engine.js';
+import type { Engines } from './generation/engine.js';
 import { localImage } from './generation/engines/local-image/local-image.js';
 import { createApp } from './http/app.js';
 import { routeDownloads } from './http/downloads.js';
@@ -28,8 +28,8 @@ export interface ServiceParts {
   readonly now?: Context['now'];
   /** Where warnings and errors go; a JSON line each on stderr where absent. */
   readonly log?: Context['log'];
-  /** What makes images; `local-image` where absent. */
-  readonly engines?: { readonly image?: Engine };
+  /** What makes images and videos; the local ones where absent. */
+  readonly engines?: Partial<Engines>;
 }
 
 export interface RunningService {
@@ -72,7 +72,7 @@ export async function startService(
 async function startIn(
   folder: DataFolder,
   configuration: Configuration,
-  { now = Date.now, log = logToStderr, engines = {} }: ServiceParts,
+  { now = Date.now, log = logToStderr, engines: given }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
   const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
@@ -84,7 +84,9 @@ async function startIn(
     const scratch = emptyFolder(join(folder.path, 'scratch'));
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
-    const context: Context = { configuration, database, storage, queue, scratch, keys, now, baseUrl, log };
+    const engines = { image: localImage(), ...given };
+    const parts = { configuration, database, storage, queue, engines, scratch, keys };
+    const context: Context = { ...parts, now, baseUrl, log };
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready);
@@ -103,7 +105,7 @@ async function startIn(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    queue.start(kinds(context, engines.image ?? localImage()));
+    queue.start(kinds(context));
     folder.announce({ url: local, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { registry } from './migrations/0001-registry.js';
 import { adminTokens } from './migrations/0002-admin-tokens.js';
 import { tasks } from './migrations/0003-tasks.js';
+import { videos } from './migrations/0004-videos.js';
 import type { Schema } from './schema.js';
 
 /** One numbered step; once released it is never changed, only followed by another. */
@@ -11,7 +12,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-const migrations: readonly Migration[] = [registry, adminTokens, tasks];
+const migrations: readonly Migration[] = [registry, adminTokens, tasks, videos];
 
 /**
  * Brings the database to the newest schema, every step in the one transaction that also records it.

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { TaskOperation } from '../generation/engine.js';
 
 // Both engines hold the same few types: times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1.
 type Time = string;
@@ -103,26 +104,41 @@ export interface HostNodeTable {
   policy: string;
 }
 
-/** One generation of images. `states.ts` alone changes rows. */
+/** Of images in capitals, of videos in small letters: each as the contract spells it. */
+export type TaskStatus =
+  | 'CREATED'
+  | 'IN_PROGRESS'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'created'
+  | 'queueing'
+  | 'processing'
+  | 'success'
+  | 'failed';
+
+/** One generation of images or of a video. `states.ts` alone changes its status. */
 export interface TaskTable {
   id: Fixed<string>;
   /** The operation that started it: `image.relight`. */
-  operation: Fixed<string>;
+  operation: Fixed<TaskOperation>;
   creator: Fixed<string>;
-  status: 'CREATED' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
-  /** The request as it was checked; a field that held an image names it in `images`. */
+  status: TaskStatus;
+  /** The request as it was checked; a field that held an image or a video names it in `images`. */
   request: Fixed<Json>;
-  /** Names of the stored images, a list. */
+  /** Names of the stored inputs, a list. */
   images: Fixed<Json>;
   seed: Fixed<number>;
   /** Null where nobody is to be told, or wants to be told no more. */
   webhook_url: string | null;
   /** The last event of the task's history that `webhook_url` was told of; 0: none. */
   webhook_event: number;
-  /** What it made, a list of `{ name, contentType, size, sha256 }`; null until it is COMPLETED. */
+  /** What it made, a list of `{ name, contentType, size, sha256 }`; null until it has succeeded. */
   results: Json | null;
-  /** Why it is FAILED. */
+  /** Why it has failed: a sentence, and a code for programs. */
   reason: string | null;
+  error_code: string | null;
+  /** What its engine keeps of it. */
+  memory: string | null;
   created_at: Fixed<Time>;
 }
 

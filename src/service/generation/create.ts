@@ -128,6 +128,8 @@ async function create(tx: Tx, call: CreateCall, { id, operation, images }: NewTa
       webhook_event: 0,
       results: null,
       reason: null,
+      error_code: null,
+      memory: null,
       created_at: new Date(context.now()).toISOString(),
     })
     .execute();
@@ -138,7 +140,7 @@ async function create(tx: Tx, call: CreateCall, { id, operation, images }: NewTa
     now: context.now(),
   });
   await recordStatus(tx, context.now, { taskId: id, status: 'CREATED', actor: creator });
-  await context.queue.enqueue(tx, { kind: 'run-task', key: id });
+  await context.queue.enqueue(tx, { kind: 'run-image-task', key: id });
   // Last, so that hardly anything can fail after it.
   await images.commit();
   return taskView(context, { id, status: 'CREATED', results: null });

@@ -4,38 +4,85 @@ export type ImageOperation =
   | 'image.skinEnhancer'
   | 'image.upscaler';
 
-/** One task, as an engine sees it. */
-export interface EngineJob {
-  readonly operation: ImageOperation;
-  /** The request as it was checked, defaults filled in; a field that held an image names an entry of `images`. */
+export type VideoOperation = 'video.text2video' | 'video.startEnd2video' | 'video.extend';
+
+export type TaskOperation = ImageOperation | VideoOperation;
+
+/** One task, as an engine sees it: plain data, which may be handed to another thread or process. */
+export interface EngineJob<Operation extends TaskOperation = TaskOperation> {
+  readonly operation: Operation;
+  /** The request as it was checked, defaults filled in; a field that held an image or a video names an entry of `images`. */
   readonly request: Record<string, unknown>;
-  /** Paths of the checked images, by the name of their field. Only read. */
+  /**
+   * Paths of the checked inputs, by the name of their field; items of a list as `images.0`, the video of an extension as
+   * `video`. Only read.
+   */
   readonly images: Readonly<Record<string, string>>;
-  /** The same at every attempt of one task. 0 to 2^32 - 1. */
+  /** The same at every attempt of one task. Of images 0 to 2^32 - 1; of videos any int32, negative ones too. */
   readonly seed: number;
   /** A private, empty folder; results are written here. */
   readonly folder: string;
 }
 
-export interface EngineResult {
-  /** In the order they are shown; at least one. */
-  readonly files: readonly { readonly path: string; readonly contentType: string }[];
+export interface EngineFile {
+  readonly path: string;
+  readonly contentType: string;
+  /** Of a video task: the video itself, or the picture that stands for it. Each video is followed by its cover. */
+  readonly role?: 'video' | 'cover';
 }
 
-/** Makes results. An attempt that was cut is begun again from nothing, with the same seed. */
-export interface Engine {
+export interface EngineResult {
+  /** In the order they are shown; at least one. */
+  readonly files: readonly EngineFile[];
+}
+
+/** A text that an engine keeps with one task over attempts and crashes, such as the id of a vendor's task. */
+export interface EngineMemory {
+  /** @returns undefined where nothing was written */
+  read(): Promise<string | undefined>;
+  /** Replaces the text; durable when it returns. */
+  write(text: string): Promise<void>;
+}
+
+/** Makes results. An attempt that was cut is begun again from nothing, with the same seed and memory. */
+export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly name: string;
   /** So many tasks at once. */
   readonly atOnce: number;
+  /** Why nothing can be made here, in a sentence: tasks are refused with it. Absent, or undefined: it can. */
+  unavailable?(): Promise<string | undefined>;
   /**
    * @param signal aborted when the service ends; the promise settles soon after
    * @param progress how much is done, 0 to 1
    * @throws EngineFailure when the task itself cannot be done; anything else is the service's own failure, and retried
    */
-  run(job: EngineJob, signal: AbortSignal, progress: (part: number) => void): Promise<EngineResult>;
+  run(
+    job: EngineJob<Operation>,
+    signal: AbortSignal,
+    progress: (part: number) => void,
+    memory: EngineMemory,
+  ): Promise<EngineResult>;
 }
 
-/** Ends the task as FAILED, and gives its credits back. */
+/** What makes each kind of thing. */
+export interface Engines {
+  readonly image: Engine<ImageOperation>;
+  /** Absent: this service makes no videos. */
+  readonly video?: Engine<VideoOperation>;
+}
+
+/** Ends the task as failed, and gives its credits back. */
 export class EngineFailure extends Error {
   override readonly name = 'EngineFailure';
+
+  /** Short and stable, for programs: the err_code of a video task. */
+  readonly code: string;
+
+  constructor(
+    message: string,
+    { code = 'generation_failed', ...options }: ErrorOptions & { code?: string } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+  }
 }

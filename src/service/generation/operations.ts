@@ -1,4 +1,11 @@
-import type { ImageOperation } from './engine.js';
+import type { ImageOperation, TaskOperation } from './engine.js';
+
+/** What a task makes. */
+export type TaskKind = 'image' | 'video';
+
+export function kindOf(operation: TaskOperation): TaskKind {
+  return operation.startsWith('image.') ? 'image' : 'video';
+}
 
 /** The fields of a request that hold images. */
 export const imageFields: Readonly<Record<ImageOperation, readonly string[]>> = {

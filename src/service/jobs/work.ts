@@ -1,5 +1,4 @@
 import type { Context } from '../context.js';
-import type { Engine } from '../generation/engine.js';
 import type { Kind } from '../queue/queue.js';
 import { abandonVersion } from './abandon-version.js';
 import { checkArchive } from './check-archive.js';
@@ -8,13 +7,15 @@ import { forgetInputs } from './forget-inputs.js';
 import { runTask } from './run-task.js';
 
 /** Every kind of job, who does it, and how many of it at once. */
-export function kinds(context: Context, imageEngine: Engine): Readonly<Record<string, Kind>> {
+export function kinds(context: Context): Readonly<Record<string, Kind>> {
+  const { image, video } = context.engines;
   return {
     'abandon-version': { run: abandonVersion(context), atOnce: 1 },
     // The memory that two hostile archives fill would add up.
     'check-archive': { run: checkArchive(context), atOnce: 1 },
     'deliver-webhook': { run: deliverWebhook(context), atOnce: 20 },
     'forget-inputs': { run: forgetInputs(context), atOnce: 1 },
-    'run-task': { run: runTask(context, imageEngine), atOnce: imageEngine.atOnce },
+    'run-image-task': { run: runTask(context), atOnce: image.atOnce },
+    'run-video-task': { run: runTask(context), atOnce: video?.atOnce ?? 1 },
   };
 }

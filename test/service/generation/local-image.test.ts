@@ -11,7 +11,11 @@ import {
   StyleTransferRequest,
   UpscalerRequest,
 } from '../../../src/contract/image-requests.js';
-import { EngineFailure, type EngineJob } from '../../../src/service/generation/engine.js';
+import {
+  EngineFailure,
+  type EngineJob,
+  type ImageOperation,
+} from '../../../src/service/generation/engine.js';
 import { localImage } from '../../../src/service/generation/engines/local-image/local-image.js';
 import { render } from '../../../src/service/generation/engines/local-image/render.js';
 
@@ -62,7 +66,7 @@ const images: Readonly<Record<string, string>> = {
 
 let jobs = 0;
 /** A job as the service makes it: checked, with paths for images. */
-function job(operation: Name, request: Fields, seed = 7): EngineJob {
+function job(operation: Name, request: Fields, seed = 7): EngineJob<ImageOperation> {
   const whole: Fields = {
     image: 'image',
     ...(operation === 'image.styleTransfer' ? { reference_image: 'reference_image' } : {}),

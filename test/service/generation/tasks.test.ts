@@ -191,7 +191,7 @@ describe('a task that fails', () => {
       await service?.context.database
         .transaction()
         .execute((tx) =>
-          tx.updateTable('jobs').set({ attempts: 10 }).where('kind', '=', 'run-task').execute(),
+          tx.updateTable('jobs').set({ attempts: 10 }).where('kind', '=', 'run-image-task').execute(),
         );
       throw new Error('the engine broke');
     });

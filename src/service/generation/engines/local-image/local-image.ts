@@ -1,11 +1,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { type Engine, EngineFailure, type EngineJob, type EngineResult } from '../../engine.js';
+import {
+  type Engine,
+  EngineFailure,
+  type EngineJob,
+  type EngineResult,
+  type ImageOperation,
+} from '../../engine.js';
+
+type Job = EngineJob<ImageOperation>;
 
 /** What a thread is started with. */
 export interface Work {
-  readonly job: EngineJob;
+  readonly job: Job;
   /** One number that all threads see: 1 asks for an end. */
   readonly stop: SharedArrayBuffer;
 }
@@ -19,20 +27,16 @@ export type Message =
  * Makes previews of what a vendor would make, with real pixels and without one: every parameter is honoured. Each task
  * has a thread of its own, so that the service stays lively and memory comes back.
  */
-export function localImage(): Engine {
+export function localImage() {
   return {
     name: 'local-image',
     // Each picture already takes every core, and memory of its size.
     atOnce: 1,
     run: inThread,
-  };
+  } satisfies Engine<ImageOperation>;
 }
 
-function inThread(
-  job: EngineJob,
-  signal: AbortSignal,
-  progress: (part: number) => void,
-): Promise<EngineResult> {
+function inThread(job: Job, signal: AbortSignal, progress: (part: number) => void): Promise<EngineResult> {
   signal.throwIfAborted();
   const stop = new SharedArrayBuffer(4);
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
