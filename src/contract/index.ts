@@ -5,12 +5,24 @@ import { node } from './node.js';
 import type { Operation, Tree } from './operation.js';
 import { publisher } from './publisher.js';
 import { service } from './service.js';
+import { task } from './task.js';
 import { user } from './user.js';
 import { version } from './version.js';
 import { video } from './video.js';
 
 /** Every operation, once. Its place here is its only name: `node.get`, `publisher.token.create`. */
-export const contract = { publisher, node, version, hostNodes, user, admin, image, video, service };
+export const contract = {
+  publisher,
+  node,
+  version,
+  hostNodes,
+  user,
+  admin,
+  image,
+  video,
+  task,
+  service,
+};
 
 export type Contract = typeof contract;
 

@@ -105,6 +105,7 @@ const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
   'image.relight': [{ body: () => ({ image: pixel }) }],
   'image.relightStatus': [{ params: task('image.relight') }, { on: 'missing', params: noTask }],
   'image.styleTransfer': [{ body: () => ({ image: pixel, reference_image: pixel }) }],
+  'task.get': [{ params: task('image.relight') }],
   'image.styleTransferStatus': [{ params: task('image.styleTransfer') }],
   'image.skinEnhancer': [{ body: () => ({ image: pixel }) }],
   'image.skinEnhancerStatus': [{ params: task('image.skinEnhancer') }],

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import type { ConfigurationInput } from '../../src/service/configuration.js';
+import { EngineFailure } from '../../src/service/generation/engine.js';
 import { entry, homeForTest, start } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { pixel } from '../support/generation.js';
@@ -19,8 +21,8 @@ function photos(...names: string[]): string {
 }
 
 /** A service that gives images back as they are, and what a command needs to reach it. */
-async function copying() {
-  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+async function copying(input: ConfigurationInput = {}, engine = copyingEngine()) {
+  const service = await serviceForTest(input, { engines: { image: engine } });
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   return { service, home: homeForTest(), env };
 }
@@ -40,6 +42,22 @@ test('every image command brings home what the service made', async () => {
     expect({ exit, stdout }, stderr).toEqual({ exit: 0, stdout: `${join(cwd, `${name}.png`)}\n` });
     expect(readFileSync(join(cwd, `${name}.png`)).equals(image)).toBe(true);
   }
+});
+
+test('a receipt tells the seed and the credits, a failed task its reason', async () => {
+  const engine = copyingEngine(({ request }) => {
+    if (request.style === 'clean') throw new EngineFailure('The image has no light.');
+  });
+  const { home, env } = await copying({ prices: { image: { relight: 3 } } }, engine);
+  const cwd = photos('photo.png');
+  const relight = ['image', 'relight', 'photo.png', '-o', 'out.png', '--interval', '200ms', '--receipt'];
+  const done = await start(relight, { cwd, home, env }).ended;
+  expect(done.exit, done.stderr).toBe(0);
+  const receipt = JSON.parse(readFileSync(join(cwd, 'out.png.receipt.json'), 'utf8'));
+  expect(receipt).toMatchObject({ credits: 3, seed: expect.any(Number) });
+  const failed = await start([...relight, '--style', 'clean', '--force'], { cwd, home, env }).ended;
+  expect(failed.exit).toBe(6);
+  expect(failed.stderr).toContain('failed: The image has no light.');
 });
 
 test('a loop without waiting, piped into task wait, leaves nothing but ids and URLs on stdout', async () => {

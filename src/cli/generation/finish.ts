@@ -5,7 +5,8 @@ import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { FlagValues, Invocation } from '../invocation.js';
 import { bytes } from '../text.js';
-import { type Destination, destinationOf } from './destination.js';
+import { accountOf, type Told } from './account.js';
+import { type Destination, destinationOf, type Saved } from './destination.js';
 import { hasEnded, nounOf, readOperation, readTask, type Seen, type Task } from './task.js';
 import type { Watch } from './watch.js';
 
@@ -46,7 +47,9 @@ export function patienceOf({ timeout, interval }: FlagValues): Pick<Ending, 'tim
 export async function finish(ending: Ending, task: Task, begun?: Seen): Promise<Outcome> {
   try {
     const seen = begun && hasEnded(begun.task) ? begun : await ended(ending, task);
-    if (seen.task.status === 'FAILED') return { lines: [], answer: seen.answer, failure: failed(task) };
+    if (seen.task.status === 'FAILED') {
+      return { lines: [], answer: seen.answer, failure: await failed(ending, task) };
+    }
     return { lines: await bringHome(ending, task, seen), answer: seen.answer };
   } catch (error) {
     if (error instanceof StillRunningError)
@@ -78,6 +81,10 @@ export async function bringHome(
   if (!destination) return seen.task.generated;
   const { client } = await invocation.service(task.target);
   const name = task.entry?.name ?? 'image';
+  const told = {
+    ...(seen.answer as Told),
+    ...(destination.how.receipt && (await accountOf(invocation, task))),
+  };
   const paths: string[] = [];
   for (const [at, url] of seen.task.generated.entries()) {
     try {
@@ -85,7 +92,7 @@ export async function bringHome(
       const saved = await destination.save(client, url, facts, invocation.signal);
       paths.push(saved.path);
       await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
-      if (destination.how.receipt) await destination.writeReceipt(saved, receipt(task, seen, saved));
+      if (destination.how.receipt) await destination.writeReceipt(saved, receipt(task, saved, told));
     } catch (error) {
       invocation.signal.throwIfAborted();
       const { message, facts } = failureOf(error);
@@ -98,12 +105,7 @@ export async function bringHome(
 }
 
 /** What was asked for and what came of it; `null` where the service does not tell. */
-function receipt(
-  { id, operation, target, entry }: Task,
-  { answer, task }: Seen,
-  saved: { sha256: string; bytes: number },
-) {
-  const told = { ...(answer as object), ...task } as { credits?: number; seed?: number };
+function receipt({ id, operation, target, entry }: Task, saved: Saved, told: Told) {
   return {
     task_id: id,
     service: entry?.service ?? target.baseUrl ?? 'local',
@@ -117,8 +119,10 @@ function receipt(
   };
 }
 
-function failed({ id, operation }: Task): Failure {
-  return new Failure(`The ${nounOf(operation)} ${id} failed.`, {
+async function failed({ invocation }: Ending, task: Task): Promise<Failure> {
+  const { id, operation } = task;
+  const reason = (await accountOf(invocation, task))?.reason;
+  return new Failure(`The ${nounOf(operation)} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
     exit: exitCodes.endedBadly,
     hint: `Look at what was asked for with: regen task show ${id}`,

@@ -36,12 +36,16 @@ export function statusOf(
       .where('id', '=', params.task_id)
       .where('operation', '=', operation)
       .executeTakeFirst();
-    if (!task || !maySee(caller, task.creator)) throw new Refused('not_found', 'There is no such task.');
+    if (!task || !maySee(caller, task.creator)) throw noSuchTask();
     return taskView(context, task);
   };
 }
 
 // Decided: a task is its creator's and the admins'; a personal access token, which stands for a publisher, sees none.
-function maySee({ kind, userId, admin }: Caller, creator: string): boolean {
+export function maySee({ kind, userId, admin }: Caller, creator: string): boolean {
   return admin || (userId === creator && kind !== 'personal_access_token');
+}
+
+export function noSuchTask(): Refused {
+  return new Refused('not_found', 'There is no such task.');
 }

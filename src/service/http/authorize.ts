@@ -61,6 +61,7 @@ const rules: { readonly [Name in ServedOperation]: Rule } = {
   'image.skinEnhancerStatus': 'bearer',
   'image.upscaler': 'person',
   'image.upscalerStatus': 'bearer',
+  'task.get': 'bearer',
   'admin.generateToken': 'admin in person',
   'admin.node.set': 'admin',
   'admin.version.setStatus': 'admin',

@@ -1,4 +1,5 @@
 import { protectedResource } from '../auth/protected-resource.js';
+import { taskAccount } from '../generation/account.js';
 import { startTask } from '../generation/create.js';
 import { statusOf } from '../generation/view.js';
 import { audit } from '../registry/admin/audit.js';
@@ -68,6 +69,7 @@ export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'image.skinEnhancerStatus': { read: readInData(statusOf('image.skinEnhancer')) },
   'image.upscaler': { prepare: preparedInData(startTask('image.upscaler')) },
   'image.upscalerStatus': { read: readInData(statusOf('image.upscaler')) },
+  'task.get': { read: taskAccount },
   'admin.generateToken': { write: generateAdminToken },
   'admin.node.set': { write: setNode },
   'admin.version.setStatus': { write: setVersionStatus },

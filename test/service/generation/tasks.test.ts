@@ -164,6 +164,20 @@ describe('a task that fails', () => {
       ['charge 7', 'refund 7'],
     ]);
     expect(await booksOf(service, passing)).toEqual([['CREATED', 'IN_PROGRESS', 'COMPLETED'], ['charge 2']]);
+    const account = async (id: string) =>
+      (await ask(`${service.url}/users/tasks/${id}`, { token: asking.token })).body;
+    expect(await account(failing)).toMatchObject({
+      status: 'FAILED',
+      credits: 0,
+      reason: 'The image has no light.',
+    });
+    expect(await account(passing)).toMatchObject({
+      task_id: passing,
+      operation: 'image.upscaler',
+      status: 'COMPLETED',
+      credits: 2,
+      seed: expect.any(Number),
+    });
   });
 
   it.each([

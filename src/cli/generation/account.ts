@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { ServiceError } from '../../client/errors.js';
+import type { TaskAccount } from '../../contract/task.js';
+import { operationNamed } from '../commands/operation.js';
+import type { Invocation } from '../invocation.js';
+import type { Task } from './task.js';
+
+type Account = z.output<typeof TaskAccount>;
+
+/** What some answers tell beside a task's state. */
+export type Told = Partial<Pick<Account, 'seed' | 'credits'>>;
+
+/** What a task cost, its seed, and why it failed; undefined where the service does not tell. */
+export async function accountOf(invocation: Invocation, { id, target }: Task): Promise<Account | undefined> {
+  const { client } = await invocation.service(target);
+  try {
+    const input = { task_id: id };
+    const { data } = await client.request(operationNamed('task.get'), input as never, {
+      signal: invocation.signal,
+    });
+    return data as Account;
+  } catch (error) {
+    if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
+    throw error;
+  }
+}
