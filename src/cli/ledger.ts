@@ -31,6 +31,9 @@ export interface Entry {
   /** Output URLs, then paths they were saved at. */
   readonly outputs?: readonly string[];
   readonly saved?: readonly string[];
+  /** As the service told them. */
+  readonly credits?: number;
+  readonly seed?: number;
 }
 
 export type Draft = Pick<Entry, 'service' | 'operation' | 'request' | 'name'>;
@@ -205,10 +208,14 @@ function digestIn(id: string): string {
 /** The same for the same request: where an image lay makes no difference, what it holds does. */
 function digestOf({ service, operation, request }: Draft): string {
   const body = Object.entries(request)
-    .map(([name, value]) => [name, isImageReference(value) ? value.sha256 : value])
+    .map(([name, value]) => [name, Array.isArray(value) ? value.map(content) : content(value)])
     .sort(([one], [other]) => ((one as string) < (other as string) ? -1 : 1));
   const text = JSON.stringify([service, operation, body]);
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+function content(value: unknown): unknown {
+  return isImageReference(value) ? value.sha256 : value;
 }
 
 export function isImageReference(value: unknown): value is ImageReference {

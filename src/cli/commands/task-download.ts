@@ -1,7 +1,8 @@
 import { exitCodes, Failure, usage } from '../failure.js';
 import { Destination } from '../generation/destination.js';
 import { bringHome } from '../generation/finish.js';
-import { findTask, hasEnded, readTask } from '../generation/task.js';
+import { endOf, mediumOf } from '../generation/seen.js';
+import { findTask, readTask } from '../generation/task.js';
 import { together } from '../generation/together.js';
 import { Watch } from '../generation/watch.js';
 import type { Invocation } from '../invocation.js';
@@ -14,22 +15,22 @@ export async function run(invocation: Invocation): Promise<number> {
   const how = { force: flags.force === true, receipt: flags.receipt === true };
   const destination = new Destination(system.cwd, invocation.text('output') ?? './', how);
   const task = await findTask(invocation, id);
-  destination.check([task.entry?.name ?? 'image']);
+  destination.check([task.entry?.name ?? mediumOf(task.operation)]);
   const watch = new Watch(invocation);
   const item = {
     label: id,
     run: async () => {
       const seen = await readTask(invocation, task);
-      if (seen.task.status !== 'COMPLETED') throw nothingYet(id, seen.task.status);
+      if (endOf(seen.state) !== 'well') throw nothingYet(id, seen.state);
       return { lines: await bringHome({ invocation, watch, destination }, task, seen), answer: seen.answer };
     },
   };
   return together(invocation, watch, [item]);
 }
 
-function nothingYet(id: string, status: string): Failure {
-  const over = hasEnded({ status });
-  return new Failure(`There is nothing to save of task ${id}: it is ${status}.`, {
+function nothingYet(id: string, state: string): Failure {
+  const over = endOf(state) !== undefined;
+  return new Failure(`There is nothing to save of task ${id}: it is ${state}.`, {
     code: over ? 'task_failed' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
     ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),

@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { printDryRun } from '../dry-run.js';
 import { usage } from '../failure.js';
-import { load, type Source } from '../generation/images.js';
+import { referenceTo, type Source } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
 import { runJobs } from '../generation/run.js';
 import { readable } from '../generation/start.js';
@@ -16,7 +17,7 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
   if (!id) throw usage('<task_id> is required.');
   const entry = entryOf(invocation, id);
   if (!entry) throw notInLedger(id);
-  const job = await jobOf(invocation, entry);
+  const job = jobOf(entry);
   if (invocation.flags['dry-run']) {
     const request = { params: {}, query: {}, body: readable(entry.request) };
     await printDryRun(invocation, operationNamed(entry.operation), request);
@@ -28,23 +29,25 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
   return runJobs(invocation, [job], targetOf(invocation, entry));
 }
 
-async function jobOf(invocation: Invocation, { operation, request, name }: Entry): Promise<Job> {
-  const images: Record<string, Source> = {};
+function jobOf({ operation, request, name }: Entry): Job {
+  const images: Record<string, Source | Source[]> = {};
   const body: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(request)) {
-    if (isImageReference(value)) images[field] = await sameImage(invocation, field, value);
+    if (Array.isArray(value) && value.some(isImageReference))
+      images[field] = value.map((one) => sameImage(field, one));
+    else if (isImageReference(value)) images[field] = sameImage(field, value);
     else body[field] = value;
   }
   return { operation, body, images, name };
 }
 
 /** The image that was sent before, if it still lies where it lay. */
-async function sameImage({ system }: Invocation, field: string, kept: ImageReference): Promise<Source> {
+function sameImage(field: string, kept: ImageReference | string): Source {
+  if (typeof kept === 'string') return { kind: 'url', url: kept };
   if (kept.file === undefined) {
     throw usage(`The ${field} was piped in and is not kept.`, 'Run the command itself again.');
   }
-  const source: Source = { kind: 'file', path: kept.file, bytes: kept.bytes };
-  const { kept: now } = await load(source, system);
-  if (isImageReference(now) && now.sha256 === kept.sha256) return source;
+  const now = existsSync(kept.file) ? referenceTo(readFileSync(kept.file)) : undefined;
+  if (now?.sha256 === kept.sha256) return { kind: 'file', path: kept.file, bytes: kept.bytes };
   throw usage(`${kept.file} is not the image any more that was sent then.`, 'Run the command itself again.');
 }

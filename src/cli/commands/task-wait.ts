@@ -1,7 +1,8 @@
 import { usage } from '../failure.js';
 import { endingOf, finish } from '../generation/finish.js';
 import { Resume } from '../generation/run.js';
-import { entryOf, findTask, hasEnded } from '../generation/task.js';
+import { endOf } from '../generation/seen.js';
+import { entryOf, findTask } from '../generation/task.js';
 import { together } from '../generation/together.js';
 import { Watch } from '../generation/watch.js';
 import type { Invocation } from '../invocation.js';
@@ -37,7 +38,7 @@ function idsOf(invocation: Invocation): string[] {
     throw usage('No tasks were named.', 'Name them, or use --all for every task that has not ended yet.');
   }
   if (given.length > 0) throw usage('<task_id> and --all exclude each other.');
-  const open = [...invocation.ledger.entries()].filter(({ state = '' }) => !hasEnded({ status: state }));
+  const open = [...invocation.ledger.entries()].filter(({ state }) => !endOf(state));
   // Oldest first: in the order they were started.
   return open.flatMap(({ task_id }) => task_id ?? []).reverse();
 }

@@ -7,9 +7,6 @@ import type { Task } from './task.js';
 
 type Account = z.output<typeof TaskAccount>;
 
-/** What some answers tell beside a task's state. */
-export type Told = Partial<Pick<Account, 'seed' | 'credits'>>;
-
 /** What a task cost, its seed, and why it failed; undefined where the service does not tell. */
 export async function accountOf(invocation: Invocation, { id, target }: Task): Promise<Account | undefined> {
   const { client } = await invocation.service(target);

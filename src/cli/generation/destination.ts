@@ -15,6 +15,7 @@ import { checkDigest, sha256Of } from '../digest.js';
 import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { exists, harmlessName, isFile, isFolder, save } from '../save.js';
+import { kindOf } from './signatures.js';
 
 /** What the placeholders of a pattern stand for. */
 interface Facts {
@@ -150,24 +151,13 @@ export function destinationOf(
   return undefined;
 }
 
-const signatures: readonly [ext: string, found: (head: Buffer) => boolean][] = [
-  ['png', (head) => head.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
-  ['jpg', (head) => head.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
-  ['webp', (head) => head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WEBP'],
-  ['avif', (head) => head.toString('latin1', 4, 12) === 'ftypavif'],
-  ['mp4', (head) => head.toString('latin1', 4, 8) === 'ftyp'],
-  ['gif', (head) => head.toString('latin1', 0, 4) === 'GIF8'],
-  ['tif', (head) => ['II*\0', 'MM\0*'].includes(head.toString('latin1', 0, 4))],
-];
-
 /** What the bytes are, else what the service says they are, else what the URL ends in. */
 function endingOf(path: string, contentType: string | undefined, url: string): string {
   const head = Buffer.alloc(16);
   const file = openSync(path, 'r');
   readSync(file, head, 0, 16, 0);
   closeSync(file);
-  const found = signatures.find(([, fits]) => fits(head))?.[0];
   const said = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
   const written = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
-  return found ?? said ?? written ?? 'bin';
+  return kindOf(head)?.ext ?? said ?? written ?? 'bin';
 }

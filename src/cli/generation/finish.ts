@@ -5,9 +5,11 @@ import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { FlagValues, Invocation } from '../invocation.js';
 import { bytes } from '../text.js';
-import { accountOf, type Told } from './account.js';
-import { type Destination, destinationOf, type Saved } from './destination.js';
-import { hasEnded, nounOf, readOperation, readTask, type Seen, type Task } from './task.js';
+import { accountOf } from './account.js';
+import { type Destination, destinationOf } from './destination.js';
+import { receiptOf } from './receipt.js';
+import { endOf, mediumOf, type Seen } from './seen.js';
+import { nounOf, readOperation, readTask, type Task } from './task.js';
 import type { Watch } from './watch.js';
 
 /** How one of a command's tasks ended. */
@@ -46,14 +48,18 @@ export function patienceOf({ timeout, interval }: FlagValues): Pick<Ending, 'tim
  */
 export async function finish(ending: Ending, task: Task, begun?: Seen): Promise<Outcome> {
   try {
-    const seen = begun && hasEnded(begun.task) ? begun : await ended(ending, task);
-    if (seen.task.status === 'FAILED') {
-      return { lines: [], answer: seen.answer, failure: await failed(ending, task) };
+    const seen = begun && endOf(begun.state) ? begun : await ended(ending, task);
+    if (endOf(seen.state) === 'badly') {
+      return { lines: [], answer: seen.answer, failure: await failed(ending, task, seen) };
     }
     return { lines: await bringHome(ending, task, seen), answer: seen.answer };
   } catch (error) {
     if (error instanceof StillRunningError)
-      return { lines: [], answer: error.last ?? {}, failure: stillRunning(task) };
+      return {
+        lines: [],
+        answer: (error.last as Seen | undefined)?.answer ?? {},
+        failure: stillRunning(task),
+      };
     if (!cannotRead(error, task)) throw error;
     return { lines: [task.id], answer: begun?.answer ?? {}, failure: unreadable(task) };
   }
@@ -62,8 +68,8 @@ export async function finish(ending: Ending, task: Task, begun?: Seen): Promise<
 async function ended({ invocation, watch, timeoutMs, intervalMs }: Ending, task: Task): Promise<Seen> {
   const { signal, system } = invocation;
   return wait(() => readTask(invocation, task), {
-    isDone: (seen) => hasEnded(seen.task),
-    onAnswer: (seen) => watch.state(task.id, seen.task.status),
+    isDone: (seen) => endOf(seen.state) !== undefined,
+    onAnswer: (seen) => watch.state(task.id, seen.state),
     onFailure: () => watch.state(task.id, 'not answering'),
     timeoutMs,
     intervalMs,
@@ -77,22 +83,19 @@ export async function bringHome(
   { invocation, watch, destination }: Pick<Ending, 'invocation' | 'watch' | 'destination'>,
   task: Task,
   seen: Seen,
-): Promise<string[]> {
-  if (!destination) return seen.task.generated;
+): Promise<readonly string[]> {
+  if (!destination) return seen.outputs;
   const { client } = await invocation.service(task.target);
-  const name = task.entry?.name ?? 'image';
-  const told = {
-    ...(seen.answer as Told),
-    ...(destination.how.receipt && (await accountOf(invocation, task))),
-  };
+  const name = task.entry?.name ?? mediumOf(task.operation);
+  const told = { ...seen.facts, ...(destination.how.receipt && (await accountOf(invocation, task))) };
   const paths: string[] = [];
-  for (const [at, url] of seen.task.generated.entries()) {
+  for (const [at, url] of seen.outputs.entries()) {
     try {
       const facts = { name, task_id: task.id, index: at + 1 };
       const saved = await destination.save(client, url, facts, invocation.signal);
       paths.push(saved.path);
       await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
-      if (destination.how.receipt) await destination.writeReceipt(saved, receipt(task, saved, told));
+      if (destination.how.receipt) await destination.writeReceipt(saved, receiptOf(task, told, saved));
     } catch (error) {
       invocation.signal.throwIfAborted();
       const { message, facts } = failureOf(error);
@@ -104,24 +107,10 @@ export async function bringHome(
   return paths;
 }
 
-/** What was asked for and what came of it; `null` where the service does not tell. */
-function receipt({ id, operation, target, entry }: Task, saved: Saved, told: Told) {
-  return {
-    task_id: id,
-    service: entry?.service ?? target.baseUrl ?? 'local',
-    operation,
-    request: entry?.request ?? null,
-    created_at: entry?.created_at ?? null,
-    seed: told.seed ?? entry?.request.seed ?? null,
-    credits: told.credits ?? null,
-    sha256: saved.sha256,
-    bytes: saved.bytes,
-  };
-}
-
-async function failed({ invocation }: Ending, task: Task): Promise<Failure> {
+async function failed({ invocation }: Ending, task: Task, seen: Seen): Promise<Failure> {
   const { id, operation } = task;
-  const reason = (await accountOf(invocation, task))?.reason;
+  const told = (await accountOf(invocation, task))?.reason;
+  const reason = told ?? (seen.reason && `${seen.reason}.`);
   return new Failure(`The ${nounOf(operation)} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
     exit: exitCodes.endedBadly,
@@ -154,7 +143,10 @@ function unreadable({ id, operation, target }: Task): Failure {
     {
       code: 'status_unreadable',
       exit: exitCodes.stillGoing,
-      hint: 'Start it with --webhook-url to be told when its status changes.',
+      hint: `Start it with ${told[mediumOf(operation)]} to be told when its status changes.`,
     },
   );
 }
+
+/** What names an address that is told of a task. */
+const told = { image: '--webhook-url', video: '--callback-url' };

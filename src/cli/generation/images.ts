@@ -4,6 +4,8 @@ import { basename, extname, resolve } from 'node:path';
 import type { ImageReference } from '../ledger.js';
 import { readBytes } from '../stdin.js';
 import type { System } from '../system.js';
+import { mediumOf } from './seen.js';
+import { kindOf } from './signatures.js';
 
 /** An image as it was typed, not read yet. */
 export type Source =
@@ -12,9 +14,12 @@ export type Source =
   | { readonly kind: 'data'; readonly base64: string }
   | { readonly kind: 'stdin' };
 
+/** The images of a request by field; of a field that is a list, all of them. */
+export type Images = Readonly<Record<string, Source | readonly Source[]>>;
+
 /** An image as it is sent, and as the ledger keeps it. */
-export interface Loaded {
-  /** Raw Base64, or the URL. */
+interface Loaded {
+  /** Base64, as the operation takes it, or the URL. */
   readonly value: string;
   readonly kept: ImageReference | string;
 }
@@ -46,34 +51,67 @@ function shortened(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
-/** Reads an image. */
-export async function load(source: Source, system: Pick<System, 'stdin'>): Promise<Loaded> {
-  switch (source.kind) {
-    case 'url':
-      return { value: source.url, kept: source.url };
-    case 'data':
-      return loaded(Buffer.from(source.base64, 'base64'));
-    case 'stdin':
-      return loaded(await readBytes(system.stdin));
-    case 'file':
-      return loaded(readFileSync(source.path), source.path);
+/**
+ * Reads the images of a request.
+ * @param operation such as `image.relight`: images are raw Base64 to those, and data URLs to videos
+ * @returns the fields as they are sent, and as the ledger keeps them
+ */
+export async function loadAll(images: Images, operation: string, system: Pick<System, 'stdin'>) {
+  const sent: Record<string, string | string[]> = {};
+  const kept: Record<string, Loaded['kept'] | Loaded['kept'][]> = {};
+  const write = mediumOf(operation) === 'video' ? dataUrl : rawBase64;
+  for (const [field, source] of Object.entries(images)) {
+    const loaded: Loaded[] = [];
+    for (const one of [source].flat()) loaded.push(await load(one, system, write));
+    const values = loaded.map(({ value }) => value);
+    const references = loaded.map((one) => one.kept);
+    sent[field] = Array.isArray(source) ? values : (values[0] as string);
+    kept[field] = Array.isArray(source) ? references : (references[0] as Loaded['kept']);
   }
+  return { sent, kept };
 }
 
-function loaded(bytes: Buffer, file?: string): Loaded {
+async function load(
+  source: Source,
+  { stdin }: Pick<System, 'stdin'>,
+  write: (bytes: Buffer) => string,
+): Promise<Loaded> {
+  if (source.kind === 'url') return { value: source.url, kept: source.url };
+  const bytes = await bytesOf(source, stdin);
+  const kept = referenceTo(bytes, source.kind === 'file' ? source.path : undefined);
+  return { value: write(bytes), kept };
+}
+
+async function bytesOf(source: Exclude<Source, { kind: 'url' }>, stdin: System['stdin']): Promise<Buffer> {
+  if (source.kind === 'data') return Buffer.from(source.base64, 'base64');
+  return source.kind === 'stdin' ? readBytes(stdin) : readFileSync(source.path);
+}
+
+/** What the ledger keeps of an image. */
+export function referenceTo(bytes: Buffer, file?: string): ImageReference {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return {
-    value: bytes.toString('base64'),
-    kept: { ...(file !== undefined && { file }), bytes: bytes.length, sha256 },
-  };
+  return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
 }
 
-/** What files made of an image are called after: its own name without the ending. */
-export function nameOf(source: Source | undefined): string {
+function rawBase64(bytes: Buffer): string {
+  return bytes.toString('base64');
+}
+
+function dataUrl(bytes: Buffer): string {
+  const type = kindOf(bytes.subarray(0, 16))?.mediaType ?? 'application/octet-stream';
+  return `data:${type};base64,${bytes.toString('base64')}`;
+}
+
+/**
+ * What files made of images are called after: the first one's own name without the ending.
+ * @param other where it has none
+ */
+export function nameOf(images: Images, other: string): string {
+  const [source] = Object.values(images).flat();
   if (source?.kind === 'file') return basename(source.path, extname(source.path));
   if (source?.kind === 'url' && URL.canParse(source.url)) {
     const { pathname } = new URL(source.url);
-    return basename(pathname, extname(pathname)) || 'image';
+    return basename(pathname, extname(pathname)) || other;
   }
-  return 'image';
+  return other;
 }

@@ -5,7 +5,8 @@ import { operationNamed } from '../commands/operation.js';
 import { usage } from '../failure.js';
 import { type ArgumentValues, type Invocation, standardPort } from '../invocation.js';
 import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../request.js';
-import { nameOf as imageName, type Source, sourceOf } from './images.js';
+import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
+import { mediumOf } from './seen.js';
 
 /** One task to be started; its images are not read yet. */
 export interface Job {
@@ -13,7 +14,7 @@ export interface Job {
   readonly operation: string;
   /** The body without its images. */
   readonly body: Readonly<Record<string, unknown>>;
-  readonly images: Readonly<Record<string, Source>>;
+  readonly images: Images;
   /** What files made by it are called after. */
   readonly name: string;
 }
@@ -30,24 +31,28 @@ export async function plan(invocation: Invocation): Promise<Job[]> {
   const judge = (found: readonly FailureDetail[]) => {
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
-  const jobs = argumentsOfEach(invocation.args, invocation.flags['reference-image'] !== undefined).map(
-    (args) => jobOf(invocation, operation, args, body, judge),
-  );
-  const piped = jobs.flatMap(({ images }) => Object.values(images)).filter(({ kind }) => kind === 'stdin');
+  const jobs = argumentsOfEach(invocation).map((args) => jobOf(invocation, operation, args, body, judge));
+  const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
+  const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) judge([{ path: '-', message: 'may stand for one image only' }]);
   if (problems.size > 0) throw invalid([...problems.values()]);
   return jobs;
 }
 
-/** Of many images, one task each; with two images that are not a list, the second is the reference. */
-function argumentsOfEach(args: ArgumentValues, referenceFlag: boolean): ArgumentValues[] {
+/**
+ * Of many images, one task each; with two images that are not a list, the second is the reference. The images of a
+ * video belong together.
+ */
+function argumentsOfEach({ command, args, flags }: Invocation): ArgumentValues[] {
+  if (!command.arguments.some(({ name }) => name === 'image')) return [withoutEmpty(args)];
   const { image, reference_image } = args;
   if (!Array.isArray(reference_image)) {
     const images = (image ?? []) as readonly string[];
     return images.length > 0 ? images.map((one) => ({ image: one })) : [{}];
   }
   const rest = reference_image as readonly string[];
-  if (referenceFlag) return [image as string | undefined, ...rest].map((one) => ({ image: one }));
+  if (flags['reference-image'] !== undefined)
+    return [image as string | undefined, ...rest].map((one) => ({ image: one }));
   if (rest.length > 1) {
     throw usage(
       'Of several images it is not clear which is the reference.',
@@ -55,6 +60,11 @@ function argumentsOfEach(args: ArgumentValues, referenceFlag: boolean): Argument
     );
   }
   return [{ image: image as string | undefined, reference_image: rest[0] }];
+}
+
+/** A list of which nothing was typed is absent, rather than empty. */
+function withoutEmpty(args: ArgumentValues): ArgumentValues {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value?.length !== 0));
 }
 
 function jobOf(
@@ -67,19 +77,25 @@ function jobOf(
   const request = requestOf(command, args, flags, given);
   const bodyGiven = given !== undefined;
   const fields = imageFieldsOf(operation.body as NonNullable<Operation['body']>);
-  const images: Record<string, Source> = {};
+  const images: Record<string, Source | Source[]> = {};
   const body = { ...(request.body as Record<string, unknown> | undefined) };
   const sent = { ...body };
   for (const field of fields) {
-    const text = body[field];
-    if (typeof text !== 'string') continue;
-    const source = bodyGiven ? inBody(text) : sourceOf(text, system.cwd);
-    if ('problem' in source)
-      judge([{ path: nameOf(['body', field], command, false), message: source.problem }]);
-    else images[field] = source;
+    const value = body[field];
+    const texts = [value].flat();
+    // What is no image in form at all is judged with the rest.
+    if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
+    const sources = texts.map((text) => (bodyGiven ? inBody(text) : sourceOf(text, system.cwd)));
+    const path = nameOf(['body', field], command, false);
+    judge(sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])));
+    const found = sources.filter((source) => 'kind' in source);
+    if (Array.isArray(value)) images[field] = found;
+    else if (found[0]) images[field] = found[0];
     delete body[field];
+    if (bodyGiven) continue;
     // What only the reading of a file tells is not needed to judge the rest.
-    if (!bodyGiven) sent[field] = 'kind' in source && source.kind === 'url' ? source.url : 'AAAA';
+    const standIns = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
+    sent[field] = Array.isArray(value) ? standIns : standIns[0];
   }
   const whole = bodyGiven && !isObject(given) ? given : sent;
   judge(
@@ -93,7 +109,8 @@ function jobOf(
       },
     ),
   );
-  return { operation: command.operation as string, body, images, name: imageName(images.image) };
+  const called = command.operation as string;
+  return { operation: called, body, images, name: imageName(images, mediumOf(called)) };
 }
 
 /** In a whole body an image stands as the interface has it: Base64 without a mark of its own. */

@@ -23,14 +23,14 @@ export async function runJobs(
   await invocation.service(target);
 
   const run = async (job: Job): Promise<Outcome> => {
-    const { started, answer, task } = await start(desk, job);
-    resume.add(started.id);
-    await watch.say(`Task ${started.id}${jobs.length > 1 ? ` of ${job.name}` : ''}`);
-    if (invocation.flags.wait === false) return { lines: [started.id], answer };
-    watch.state(started.id, task.status);
+    const { task, seen } = await start(desk, job);
+    resume.add(task.id);
+    await watch.say(`Task ${task.id}${jobs.length > 1 ? ` of ${job.name}` : ''}`);
+    if (invocation.flags.wait === false) return { lines: [task.id], answer: seen.answer };
+    watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage('Waiting for it');
-    const outcome = await finish(ending, started, { answer, task });
-    resume.remove(started.id);
+    const outcome = await finish(ending, task, seen);
+    resume.remove(task.id);
     return outcome;
   };
 

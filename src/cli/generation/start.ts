@@ -1,17 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
-import { type ImageTask, imageTaskOf } from '../../contract/image-task.js';
 import { operationNamed } from '../commands/operation.js';
 import type { Invocation } from '../invocation.js';
 import { isImageReference, type Ledger } from '../ledger.js';
 import type { Target } from '../target.js';
-import { type Loaded, load } from './images.js';
+import { loadAll } from './images.js';
 import type { Job } from './plan.js';
-import { type Seen, serviceKey, type Task } from './task.js';
+import { type Seen, seenIn } from './seen.js';
+import { serviceKey, type Task } from './task.js';
 
 /** A task whose start was answered. */
-export interface Started extends Seen {
-  readonly started: Task;
+export interface Started {
+  readonly task: Task;
+  /** What the start was answered. */
+  readonly seen: Seen;
 }
 
 /** Where a job goes, and what is told of it on the way. */
@@ -33,11 +35,8 @@ export interface Known {
 /** Starts a task. The ledger knows of it before the service does. */
 export async function start(desk: Desk, job: Job, known: Known = {}): Promise<Started> {
   const { invocation, ledger, target } = desk;
-  const loaded: Record<string, Loaded> = {};
-  for (const [field, source] of Object.entries(job.images))
-    loaded[field] = await load(source, invocation.system);
-  const kept = Object.entries(loaded).map(([field, image]) => [field, image.kept]);
-  const request = { ...job.body, ...Object.fromEntries(kept) };
+  const { sent, kept } = await loadAll(job.images, job.operation, invocation.system);
+  const request = { ...job.body, ...kept };
   const draft = { service: serviceKey(target), operation: job.operation, request, name: job.name };
   const { entry, repeats, stale } = ledger.open(draft, known.entry);
   known.onEntry?.(entry.id);
@@ -47,16 +46,13 @@ export async function start(desk: Desk, job: Job, known: Known = {}): Promise<St
       `The same was asked for at ${stale.created_at} and never answered (${stale.id}); this is a new task.`,
     );
   }
-  const values = Object.entries(loaded).map(([field, image]) => [field, image.value]);
-  const body = { ...job.body, ...Object.fromEntries(values) };
+  const body = { ...job.body, ...sent };
   try {
     const answer = await send(desk, job.operation, body, entry.idempotency_key);
-    const operation = operationNamed(job.operation);
-    const id = operation.task?.id(answer as never) as string;
-    const task = imageTaskOf(answer as ImageTask);
-    ledger.change(entry.id, { task_id: id, state: task.status, outputs: task.generated });
-    const answered = ledger.read(entry.id) ?? entry;
-    return { answer, task, started: { id, operation: job.operation, target, entry: answered } };
+    const id = operationNamed(job.operation).task?.id(answer as never) as string;
+    const seen = seenIn(job.operation, answer);
+    ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
+    return { seen, task: { id, operation: job.operation, target, entry: ledger.read(entry.id) ?? entry } };
   } catch (error) {
     if (isRefusal(error)) ledger.remove(entry.id);
     throw error;
@@ -101,7 +97,12 @@ function isRefusal(error: unknown): boolean {
 export function readable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(request).map(([name, value]) => [
     name,
-    isImageReference(value) ? `<Base64 of ${value.file ?? 'the image given'}, ${value.bytes} bytes>` : value,
+    Array.isArray(value) ? value.map(described) : described(value),
   ]);
   return Object.fromEntries(entries);
+}
+
+function described(value: unknown): unknown {
+  if (!isImageReference(value)) return value;
+  return `<Base64 of ${value.file ?? 'the image given'}, ${value.bytes} bytes>`;
 }

@@ -1,11 +1,11 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { type ImageTask, imageTaskOf } from '../../contract/image-task.js';
 import type { Operation } from '../../contract/operation.js';
 import { operationNamed } from '../commands/operation.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import type { Entry } from '../ledger.js';
 import type { Target } from '../target.js';
+import { mediumOf, type Seen, seenIn } from './seen.js';
 
 /** A task somewhere, whether it was started from here or not. */
 export interface Task {
@@ -17,12 +17,6 @@ export interface Task {
   readonly entry?: Entry;
 }
 
-/** What reading a task answered: as it came, and the task in it. */
-export interface Seen {
-  readonly answer: unknown;
-  readonly task: ImageTask;
-}
-
 /** What the names of `--kind` stand for. */
 export const imageKinds: Readonly<Record<string, string>> = {
   relight: 'image.relight',
@@ -30,6 +24,9 @@ export const imageKinds: Readonly<Record<string, string>> = {
   'skin-enhancer': 'image.skinEnhancer',
   'style-transfer': 'image.styleTransfer',
 };
+
+/** Stands for every operation that starts a video: their tasks are read alike. */
+export const anyVideo = 'video.text2video';
 
 /** What the ledger calls a service. */
 export function serviceKey({ baseUrl }: Target): string {
@@ -54,15 +51,20 @@ export function entryOf(invocation: Invocation, id: string): Entry | undefined {
 
 /**
  * The task with a local or remote id.
- * @param kind of a task that is not in the ledger; absent: each is tried
+ * @param kinds operations that may have started a task that is not in the ledger; of several, each is tried
  * @throws Failure where there is none
  */
-export async function findTask(invocation: Invocation, id: string, kind?: string): Promise<Task> {
+export async function findTask(
+  invocation: Invocation,
+  id: string,
+  kinds: readonly string[] = [...Object.values(imageKinds), anyVideo],
+): Promise<Task> {
   const entry = entryOf(invocation, id);
   if (entry) return taskOf(invocation, entry);
   const { target } = invocation;
-  if (kind !== undefined) return { id, operation: imageKinds[kind] as string, target };
-  for (const operation of Object.values(imageKinds)) {
+  const [only, ...others] = kinds;
+  if (only !== undefined && others.length === 0) return { id, operation: only, target };
+  for (const operation of kinds) {
     try {
       await readTask(invocation, { id, operation, target });
       return { id, operation, target };
@@ -107,21 +109,18 @@ export async function readTask(
     // The embedded service is better started again than asked again.
     const limits = { signal: invocation.signal, ...(local && { retries: 0 }) };
     const { data: answer } = await client.request(readOperation(operation), input as never, limits);
-    const task = imageTaskOf(answer as ImageTask);
-    if (entry) invocation.ledger.change(entry.id, { state: task.status, outputs: task.generated });
-    return { answer, task };
+    const seen = seenIn(operation, answer);
+    if (entry)
+      invocation.ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
+    return seen;
   } catch (error) {
     if (local && error instanceof NetworkError) invocation.lost();
     throw error;
   }
 }
 
-/** Decided: any other status is running. */
-export function hasEnded({ status }: Pick<ImageTask, 'status'>): boolean {
-  return status === 'COMPLETED' || status === 'FAILED';
-}
-
-/** `image.styleTransfer` for people: `style transfer`. */
+/** `image.styleTransfer` for people: `style transfer`; of a video it matters little what it was made of. */
 export function nounOf(operation: string): string {
+  if (mediumOf(operation) === 'video') return 'video';
   return (operation.split('.').at(-1) ?? '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -46,7 +46,7 @@ export const imageViews: readonly View[] = [
   },
   {
     usage: 'image status <task_id>',
-    module: 'image-status',
+    module: 'generation-status',
     summary: 'Show the status of an image task',
     explain: taskExplain,
     flags: [

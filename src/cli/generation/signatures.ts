@@ -1,0 +1,36 @@
+/** What a file is, told by its first bytes. */
+interface Kind {
+  readonly ext: string;
+  readonly mediaType: string;
+}
+
+const kinds: readonly (Kind & { fits(head: Buffer): boolean })[] = [
+  { ext: 'png', mediaType: 'image/png', fits: (head) => startsWith(head, '89504e470d0a1a0a') },
+  { ext: 'jpg', mediaType: 'image/jpeg', fits: (head) => startsWith(head, 'ffd8ff') },
+  {
+    ext: 'webp',
+    mediaType: 'image/webp',
+    fits: (head) => textAt(head, 0, 4) === 'RIFF' && textAt(head, 8, 12) === 'WEBP',
+  },
+  { ext: 'avif', mediaType: 'image/avif', fits: (head) => textAt(head, 4, 12) === 'ftypavif' },
+  { ext: 'mp4', mediaType: 'video/mp4', fits: (head) => textAt(head, 4, 8) === 'ftyp' },
+  { ext: 'gif', mediaType: 'image/gif', fits: (head) => textAt(head, 0, 4) === 'GIF8' },
+  {
+    ext: 'tif',
+    mediaType: 'image/tiff',
+    fits: (head) => ['II*\0', 'MM\0*'].includes(textAt(head, 0, 4)),
+  },
+];
+
+/** @param head the first 16 bytes, or as many as there are */
+export function kindOf(head: Buffer): Kind | undefined {
+  return kinds.find(({ fits }) => fits(head));
+}
+
+function startsWith(head: Buffer, hex: string): boolean {
+  return head.subarray(0, hex.length / 2).toString('hex') === hex;
+}
+
+function textAt(head: Buffer, from: number, to: number): string {
+  return head.toString('latin1', from, to);
+}
