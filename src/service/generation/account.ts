@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { TaskAccount } from '../../contract/task.js';
 import type { Context, Database } from '../context.js';
 import type { Caller } from '../http/authenticate.js';
-import { maySee, noSuchTask } from './view.js';
+import { creditsOf } from './credits.js';
+import { visibleTask } from './view.js';
 
 interface AccountCall {
   readonly params: { readonly task_id: string };
@@ -12,15 +13,10 @@ interface AccountCall {
 
 /** Answers what a task of any kind cost and came to. */
 export async function taskAccount(
-  { params, caller }: AccountCall,
+  call: AccountCall,
   database: Database,
 ): Promise<z.output<typeof TaskAccount>> {
-  const task = await database
-    .selectFrom('tasks')
-    .select(['id', 'operation', 'status', 'creator', 'seed', 'reason', 'created_at'])
-    .where('id', '=', params.task_id)
-    .executeTakeFirst();
-  if (!task || !maySee(caller, task.creator)) throw noSuchTask();
+  const task = await visibleTask(call, database);
   return {
     task_id: task.id,
     operation: task.operation,
@@ -30,13 +26,4 @@ export async function taskAccount(
     ...(task.reason !== null && { reason: task.reason }),
     created_at: task.created_at,
   };
-}
-
-async function creditsOf(database: Database, taskId: string): Promise<number> {
-  const entries = await database
-    .selectFrom('credits')
-    .select(['kind', 'amount'])
-    .where('task_id', '=', taskId)
-    .execute();
-  return entries.reduce((sum, { kind, amount }) => sum + (kind === 'charge' ? amount : -amount), 0);
 }

@@ -1,4 +1,4 @@
-import type { Context, Tx } from '../context.js';
+import type { Context, Database, Tx } from '../context.js';
 import type { ImageOperation } from './engine.js';
 
 /** What a task of this operation costs now. */
@@ -52,4 +52,14 @@ export async function refund(tx: Tx, taskId: string, now: number): Promise<void>
     .values({ ...paid, kind: 'refund', at: new Date(now).toISOString() })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+}
+
+/** What a task has cost in the end: nothing where it was given back. */
+export async function creditsOf(database: Database, taskId: string): Promise<number> {
+  const entries = await database
+    .selectFrom('credits')
+    .select(['kind', 'amount'])
+    .where('task_id', '=', taskId)
+    .execute();
+  return entries.reduce((sum, { kind, amount }) => sum + (kind === 'charge' ? amount : -amount), 0);
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 import type { Staged } from '../storage/storage.js';
-import type { EngineResult } from './engine.js';
+import type { EngineFile, EngineResult } from './engine.js';
 import { resultKey, stageResult } from './files.js';
 
 /** One file that a task made, as its row keeps it. */
@@ -12,6 +12,8 @@ export interface Result {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
+  /** Of a video task. */
+  readonly role?: EngineFile['role'];
 }
 
 /** What is served back from the service's own origin: nothing a browser would run. */
@@ -21,6 +23,8 @@ const extensions: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
   'image/avif': 'avif',
   'image/gif': 'gif',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
 };
 
 export interface StagedResults {
@@ -42,13 +46,13 @@ export async function stageResults(
     for (const file of staged) await file.discard();
   };
   try {
-    for (const [index, { path, contentType }] of files.entries()) {
+    for (const [index, { path, contentType, role }] of files.entries()) {
       const extension = extensions[contentType];
       if (!extension) throw new Error(`The engine made a file of the type ${contentType}.`);
       const name = `${index}.${extension}`;
       const file = await stageResult(context, resultKey(taskId, name), path);
       staged.push(file);
-      results.push({ name, contentType, size: file.size, sha256: file.sha256 });
+      results.push({ name, contentType, size: file.size, sha256: file.sha256, ...(role && { role }) });
     }
   } catch (error) {
     await discard();

@@ -80,7 +80,9 @@ export async function advance(
   if (numUpdatedRows === 0n) return false;
   const reason = step.to === 'failed' ? step.reason : undefined;
   await recordStatus(tx, now, { taskId: id, status, actor: 'service', reason });
-  if (await isAwaited(tx, id)) await queue.enqueue(tx, { kind: 'deliver-webhook', key: id });
+  // Decided: that a task waits is told to nobody.
+  if (step.to !== 'queued' && (await isAwaited(tx, id)))
+    await queue.enqueue(tx, { kind: 'deliver-webhook', key: id });
   if (step.to === 'failed') await refund(tx, id, now());
   if (!underWay.includes(status)) await queue.enqueue(tx, { kind: 'forget-inputs', key: id });
   return true;

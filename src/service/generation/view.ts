@@ -1,21 +1,53 @@
 import type { Selectable } from 'kysely';
+import type { z } from 'zod';
 import type { ImageTask } from '../../contract/image-task.js';
+import type { VideoCreations, VideoState } from '../../contract/video.js';
 import type { Context, Database } from '../context.js';
 import type { TaskTable } from '../database/schema.js';
 import type { Caller } from '../http/authenticate.js';
 import { resultUrl } from '../http/signed-urls.js';
 import { Refused } from '../refused.js';
-import type { ImageOperation } from './engine.js';
+import { creationsIn } from './creations.js';
+import { creditsOf } from './credits.js';
+import type { ImageOperation, TaskOperation } from './engine.js';
 import { resultsOf } from './results.js';
+import { statuses } from './states.js';
 
-type Shown = Pick<Selectable<TaskTable>, 'id' | 'status' | 'results'>;
+type Task = Selectable<TaskTable>;
 
-/** A task as the contract spells it; the addresses of its results are made for this answer. */
-export function taskView(context: Context, { id, status, results }: Shown): ImageTask {
+/** An image task as the contract spells it; the addresses of its results are made for this answer. */
+export function taskView(
+  context: Context,
+  { id, status, results }: Pick<Task, 'id' | 'status' | 'results'>,
+): ImageTask {
   return {
     generated: resultsOf(results).map(({ name }) => resultUrl(context, { taskId: id, name })),
     status,
     task_id: id,
+  };
+}
+
+/** A video task as the contract spells it, and what it has made. */
+export async function creationsView(
+  context: Context,
+  database: Database,
+  { id, status, request, results, error_code }: Omit<Task, 'operation'>,
+): Promise<z.output<typeof VideoCreations>> {
+  const { payload = '', watermark } = JSON.parse(request);
+  const urlOf = (name: string) => resultUrl(context, { taskId: id, name });
+  return {
+    id,
+    state: status as z.output<typeof VideoState>,
+    err_code: status === statuses.video.failed ? (error_code ?? '') : '',
+    credits: await creditsOf(database, id),
+    payload,
+    creations: creationsIn(id, resultsOf(results)).map((creation) => ({
+      id: creation.id,
+      url: urlOf(creation.video.name),
+      cover_url: creation.cover ? urlOf(creation.cover.name) : '',
+      // Decided: a watermark is in the video itself, there is no other file; empty where none was asked for.
+      watermarked_url: watermark ? urlOf(creation.video.name) : '',
+    })),
   };
 }
 
@@ -29,23 +61,30 @@ interface StatusCall {
 export function statusOf(
   operation: ImageOperation,
 ): (call: StatusCall, database: Database) => Promise<ImageTask> {
-  return async ({ params, caller, context }, database) => {
-    const task = await database
-      .selectFrom('tasks')
-      .select(['id', 'status', 'results', 'creator'])
-      .where('id', '=', params.task_id)
-      .where('operation', '=', operation)
-      .executeTakeFirst();
-    if (!task || !maySee(caller, task.creator)) throw noSuchTask();
-    return taskView(context, task);
+  return async (call, database) => {
+    return taskView(call.context, await visibleTask(call, database, (one) => one === operation));
   };
 }
 
-// Decided: a task is its creator's and the admins'; a personal access token, which stands for a publisher, sees none.
-export function maySee({ kind, userId, admin }: Caller, creator: string): boolean {
-  return admin || (userId === creator && kind !== 'personal_access_token');
+/**
+ * The task of the path.
+ * @throws Refused not_found, also where it is hidden from the caller
+ */
+export async function visibleTask(
+  { params, caller }: Omit<StatusCall, 'context'>,
+  database: Database,
+  isSought: (operation: TaskOperation) => boolean = () => true,
+): Promise<Task> {
+  const task = await database
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', params.task_id)
+    .executeTakeFirst();
+  if (task && isSought(task.operation) && maySee(caller, task.creator)) return task;
+  throw new Refused('not_found', 'There is no such task.');
 }
 
-export function noSuchTask(): Refused {
-  return new Refused('not_found', 'There is no such task.');
+// Decided: a task is its creator's and the admins'; a personal access token, which stands for a publisher, sees none.
+function maySee({ kind, userId, admin }: Caller, creator: string): boolean {
+  return admin || (userId === creator && kind !== 'personal_access_token');
 }

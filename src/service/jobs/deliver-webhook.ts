@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../context.js';
 import type { EventTable, TaskTable } from '../database/schema.js';
 import { postWebhook } from '../generation/post-webhook.js';
-import { taskView } from '../generation/view.js';
+import { eventOf, webhookBody } from '../generation/webhook-body.js';
 import type { Work } from '../queue/queue.js';
 
 const givenUpMs = 24 * 60 * 60_000;
@@ -26,7 +26,7 @@ export function deliverWebhook(context: Context): Work {
 }
 
 interface Untold {
-  readonly task: Pick<Selectable<TaskTable>, 'id' | 'results'> & { readonly webhook_url: string };
+  readonly task: Selectable<TaskTable> & { readonly webhook_url: string };
   readonly event: Pick<Selectable<EventTable>, 'id' | 'at'> & { readonly status: TaskTable['status'] };
 }
 
@@ -34,34 +34,33 @@ async function untold({ database }: Context, taskId: string): Promise<Untold | u
   const row = await database
     .selectFrom('tasks')
     .innerJoin('events', 'events.subject_id', 'tasks.id')
-    .select(['tasks.id', 'tasks.results', 'tasks.webhook_url'])
-    .select(['events.id as event_id', 'events.at', 'events.status'])
+    .selectAll('tasks')
+    .select(['events.id as event_id', 'events.at as event_at', 'events.status as event_status'])
     .where('tasks.id', '=', taskId)
     .where('tasks.webhook_url', 'is not', null)
     .where('events.subject_kind', '=', 'task')
-    // The answer to the request itself has told of this one.
-    .where('events.status', '<>', 'CREATED')
+    // The answer to the request itself has told of the first; that a task waits is no news.
+    .where('events.status', 'not in', ['CREATED', 'created', 'queueing'])
     .whereRef('events.id', '>', 'tasks.webhook_event')
     .orderBy('events.id')
     .limit(1)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { id, results, webhook_url, event_id, at, status } = row;
+  const { event_id, event_at, event_status, ...task } = row;
   return {
-    task: { id, results, webhook_url: webhook_url as string },
-    event: { id: event_id, at, status: status as TaskTable['status'] },
+    task: { ...task, webhook_url: task.webhook_url as string },
+    event: { id: event_id, at: event_at, status: event_status as TaskTable['status'] },
   };
 }
 
 /** @returns milliseconds to wait, where the receiver asks for it */
 async function tell(context: Context, next: Untold, signal: AbortSignal): Promise<number | undefined> {
   const { task, event } = next;
-  const results = event.status === 'COMPLETED' ? task.results : null;
   const { status, retryAfter } = await postWebhook({
     url: task.webhook_url,
     // The same over retries, so that the receiver knows a repeat.
-    headers: { 'webhook-id': `msg_${task.id}_${event.id}`, 'webhook-event': 'image.task.updated' },
-    body: taskView(context, { id: task.id, status: event.status, results }),
+    headers: { 'webhook-id': `msg_${task.id}_${event.id}`, 'webhook-event': eventOf(task.operation) },
+    body: await webhookBody(context, task, event.status),
     serviceOrigin: context.baseUrl(),
     signal,
   });
