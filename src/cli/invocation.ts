@@ -11,6 +11,7 @@ import { Ledger } from './ledger.js';
 import { ensureLocal, findLocal, type LocalService } from './local.js';
 import type { Output } from './output.js';
 import { Settings } from './settings.js';
+import { Silence } from './silence.js';
 import type { System } from './system.js';
 import { chooseTarget, isNamed, type Target } from './target.js';
 import { version } from './version.js';
@@ -56,6 +57,7 @@ export class Invocation {
   /** Said when the person interrupts: how to go on. */
   resumeHint: string | undefined;
   readonly #clients: Client[] = [];
+  readonly #silences: Silence[] = [];
   readonly #services = new Map<string, Promise<Service>>();
 
   constructor(parts: Parts) {
@@ -183,15 +185,20 @@ export class Invocation {
   /** A client that is closed when the command ends. */
   async connect(baseUrl: string, token?: string): Promise<Client> {
     const ca = this.#certificates();
+    const silence = new Silence(baseUrl, (sentence) => void this.output.note(sentence));
     const client = createClient({
       baseUrl,
       ...(token !== undefined && { token }),
       userAgent: `regen-cli/${version}`,
       env: this.system.env,
       ...(ca && { ca }),
-      ...(this.flags.verbose && { trace: (event: Trace) => void this.output.note(traceLine(event)) }),
+      trace: (event: Trace) => {
+        silence.heard(event);
+        if (this.flags.verbose) void this.output.note(traceLine(event));
+      },
     });
     this.#clients.push(client);
+    this.#silences.push(silence);
     return client;
   }
 
@@ -206,6 +213,7 @@ export class Invocation {
   }
 
   async close(): Promise<void> {
+    for (const silence of this.#silences) silence.close();
     await Promise.all(this.#clients.map((client) => client.close()));
   }
 

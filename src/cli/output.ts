@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { ChalkInstance } from 'chalk';
 import type { Shape } from './command.js';
 import type { Failure } from './failure.js';
@@ -18,6 +19,8 @@ export class Output {
   readonly #out: Promise<Stream>;
   readonly #err: Promise<Stream>;
   #written: Promise<void> = Promise.resolve();
+  /** What turns below the lines that stay. */
+  spinner: { clear(): void; render(): void } | undefined;
 
   constructor(
     readonly system: System,
@@ -69,9 +72,7 @@ export class Output {
 
   /** Bytes of the answer, as they are. Waits while the reader is slow. */
   async write(chunk: string | Uint8Array): Promise<void> {
-    this.#written = this.#written.then(
-      () => new Promise((done) => this.system.stdout.write(chunk, () => done())),
-    );
+    this.#written = this.#written.then(() => this.#above(this.system.stdout, chunk));
     await this.#written;
   }
 
@@ -103,7 +104,13 @@ export class Output {
   }
 
   async #say(text: string): Promise<void> {
-    await new Promise<void>((done) => this.system.stderr.write(`${text}\n`, () => done()));
+    await this.#above(this.system.stderr, `${text}\n`);
+  }
+
+  async #above(stream: Writable, chunk: string | Uint8Array): Promise<void> {
+    this.spinner?.clear();
+    await new Promise<void>((done) => stream.write(chunk, () => done()));
+    this.spinner?.render();
   }
 }
 

@@ -34,16 +34,10 @@ export class Progress {
     this.update(`${bar} ${Math.floor(part * 100)}% of ${bytes(total)}`);
   }
 
-  /** Does what writes lines that stay; the spinner goes on below them. */
-  async above(write: () => Promise<void>): Promise<void> {
-    this.#spinner?.clear();
-    await write();
-    this.#spinner?.render();
-  }
-
   end(): void {
     this.#spinner?.stop();
     this.#spinner = undefined;
+    this.output.spinner = undefined;
     this.#stage = '';
   }
 
@@ -58,6 +52,7 @@ export class Progress {
     const stream = this.output.system.stderr as NodeJS.WriteStream;
     // discardStdin would swallow Ctrl-C.
     this.#spinner = ora({ stream, discardStdin: false, color: false }).start();
+    this.output.spinner = this.#spinner;
     return this.#spinner;
   }
 }

@@ -27,11 +27,10 @@ export async function together(
   for (const [at, { label }] of items.entries()) {
     const outcome = await (running[at] as Promise<Outcome>);
     outcomes.push(outcome);
-    await watch.above(async () => {
-      if (!output.mode.json) for (const line of outcome.lines) await output.line(oneLine(line));
-      if (!outcome.failure) return;
+    if (!output.mode.json) for (const line of outcome.lines) await output.line(oneLine(line));
+    if (outcome.failure) {
       await output.failure(items.length > 1 ? named(outcome.failure, label) : outcome.failure);
-    });
+    }
   }
   watch.end();
   if (output.mode.json) {

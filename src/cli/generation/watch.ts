@@ -25,14 +25,9 @@ export class Watch {
     this.#tick();
   }
 
-  /** A line that stays, above the spinner. */
+  /** A line that stays. */
   say(text: string): Promise<void> {
-    return this.above(() => this.invocation.output.note(text));
-  }
-
-  /** Does what writes lines that stay. */
-  above(write: () => Promise<void>): Promise<void> {
-    return this.#progress.above(write);
+    return this.invocation.output.note(text);
   }
 
   end(): void {
