@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { Verifier } from './auth/identity.js';
 import type { Configuration } from './configuration.js';
 import type { Schema } from './database/schema.js';
 import type { Engines } from './generation/engine.js';
@@ -19,6 +20,8 @@ export interface Context {
   readonly scratch: string;
   /** The service's own keys, loaded at start. */
   readonly keys: Keys;
+  /** One for each issuer whose tokens are accepted. */
+  readonly verifiers: readonly Verifier[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Where clients reach the service, without a trailing slash; known once it listens. */

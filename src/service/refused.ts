@@ -15,6 +15,8 @@ export class Refused extends Error {
     readonly code: ErrorCode,
     message: string,
     readonly details?: readonly RefusedDetail[],
+    /** Of what is worth another try: seconds until then. */
+    readonly retryAfterSeconds?: number,
   ) {
     super(message);
   }

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { check } from '../contract/problems.js';
 import { loadKeys } from './auth/keys.js';
 import { signToken, type TokenSubject } from './auth/tokens.js';
+import { verifiersOf } from './auth/verifiers.js';
 import { Configuration, type ConfigurationInput } from './configuration.js';
 import type { Context } from './context.js';
 import { openSqlite } from './database/sqlite.js';
@@ -85,7 +86,8 @@ async function startIn(
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
     const engines = { image: localImage(), ...given };
-    const parts = { configuration, database, storage, queue, engines, scratch, keys };
+    const verifiers = verifiersOf({ configuration, now, log });
+    const parts = { configuration, database, storage, queue, engines, scratch, keys, verifiers };
     const context: Context = { ...parts, now, baseUrl, log };
 
     const state = { ready: false };

@@ -111,7 +111,7 @@ function newProvider(issuer: TestIssuer, key: JWK): Provider {
     enabled: true,
     useGrantedResource: () => true,
     getResourceServerInfo: (_: unknown, audience: string) => ({
-      ...{ audience, scope: '', accessTokenFormat: 'jwt', accessTokenTTL: issuer.tokenSeconds },
+      ...{ audience, scope: '', accessTokenFormat: 'jwt' },
       jwt: { sign: { alg: 'ES256' } },
     }),
   };
@@ -156,7 +156,10 @@ function newProvider(issuer: TestIssuer, key: JWK): Provider {
       resourceIndicators: resources,
     },
     renderError: (context: { body: string }, out: object) => page(context, `<p>${JSON.stringify(out)}</p>`),
-    ttl: day(['AccessToken', 'RefreshToken', 'Session', 'Grant', 'Interaction', 'IdToken', 'DeviceCode']),
+    ttl: {
+      AccessToken: () => issuer.tokenSeconds,
+      ...day(['RefreshToken', 'Session', 'Grant', 'Interaction', 'IdToken', 'DeviceCode']),
+    },
   });
 }
 

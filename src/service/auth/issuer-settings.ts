@@ -21,6 +21,8 @@ export const IssuerSettings = z.strictObject({
   scopes: z.array(z.string().min(1)).optional(),
   /** The claim that holds a person's roles; dots lead into objects: `realm_access.roles`. */
   rolesClaim: z.string().min(1).default('roles'),
+  /** The role that makes an admin. */
+  adminRole: z.string().min(1).default('admin'),
   algorithms: z
     .array(z.enum(algorithms))
     .min(1)

@@ -109,12 +109,20 @@ export async function verified({ keys, now }: Context, token: string, audience: 
     );
     return payload;
   } catch (error) {
-    const expired = error instanceof errors.JWTExpired;
-    throw new Refused(
-      'unauthenticated',
-      expired ? 'The token has expired; sign in again.' : 'The token is not valid; sign in again.',
-    );
+    throw invalidToken(error);
   }
+}
+
+/** Why a token is refused. Claims are looked at after the signature, so that nobody learns how to forge one. */
+export function invalidToken(error?: unknown): Refused {
+  return new Refused('unauthenticated', `The token ${problemOf(error)}; sign in again.`);
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'has expired';
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return 'is not valid';
+  if (error.claim === 'aud') return 'is made for another service';
+  return error.claim === 'nbf' ? 'is not valid yet' : 'is not valid';
 }
 
 interface Pair {

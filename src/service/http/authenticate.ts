@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { findAdminToken, looksAdmin } from '../auth/admin-tokens.js';
-import type { Identity, Verifier } from '../auth/identity.js';
+import type { Identity } from '../auth/identity.js';
 import { findPersonalAccessToken, looksPersonal, noteUse, useIsOld } from '../auth/personal-access-tokens.js';
-import { verifyOwnToken } from '../auth/tokens.js';
 import { ownerUser, userOf } from '../auth/users.js';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
@@ -25,9 +24,6 @@ export interface Caller {
 
 const nobody: Caller = { kind: 'none', admin: false, key: 'none' };
 
-/** One for each issuer whose tokens are accepted. */
-const verifiers: readonly Verifier[] = [verifyOwnToken];
-
 /**
  * Who the Authorization header speaks for; `nobody` where there is none.
  * @throws Refused unauthenticated where there is a credential, but no valid one
@@ -39,7 +35,7 @@ export async function authenticate(context: Context, authorization: string | und
   if (isOwner(context, token)) return person(await ownerUser(context), { kind: 'owner', admin: true });
   if (looksPersonal(token)) return personal(context, token);
   if (looksAdmin(token)) return adminToken(context, token);
-  for (const verifier of verifiers) {
+  for (const verifier of context.verifiers) {
     const identity = await verifier(context, token);
     if (identity) return identified(context, identity);
   }

@@ -48,8 +48,8 @@ function refusalOf(error: unknown, log: (error: unknown) => void): Refused {
   return new Refused('internal', 'The service failed; the request id finds the reason in its logs.');
 }
 
-/** Seconds after which an answer of 429 or 503 asks to try again. */
-const retryAfter = '1';
+/** Seconds after which an answer of 429 or 503 asks to try again, where nobody knows better. */
+const retryAfter = 1;
 
 export function answerError(
   context: Context,
@@ -67,7 +67,7 @@ export function answerError(
   const { status } = errorCodes[refusal.code];
   if (status === 401) reply.header('www-authenticate', challenge(context));
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) {
-    reply.header('retry-after', retryAfter);
+    reply.header('retry-after', refusal.retryAfterSeconds ?? retryAfter);
   }
   return reply
     .code(status)

@@ -1,0 +1,287 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ConfigurationInput } from '../../../src/service/configuration.js';
+import { issuerForTest, personNamed } from '../../support/issuer.js';
+import { ask, serviceForTest } from '../../support/service.js';
+
+type IssuerInput = NonNullable<ConfigurationInput['issuers']>[number];
+
+/** A service that trusts an issuer, and a clock that goes on as it is told. */
+async function stage(settings: Partial<IssuerInput> = {}) {
+  const issuer = await issuerForTest();
+  const clock = { ahead: 0 };
+  const service = await serviceForTest(
+    { issuers: [{ issuer: issuer.url, ...settings }] },
+    { now: () => Date.now() + clock.ahead },
+  );
+  const me = (token: string) => ask(`${service.url}/users/me`, { token });
+  const status = async (token: string) => (await me(token)).status;
+  const sign = (claims: object = {}) => issuer.sign({ sub: 'ann', aud: service.url, ...claims });
+  return { issuer, clock, service, me, status, sign };
+}
+
+const minutes = (count: number) => count * 60_000;
+const inSeconds = (count: number) => Math.floor(Date.now() / 1000) + count;
+
+describe('a token of a configured issuer', () => {
+  it('says who its bearer is, who is made a user at first sight', async () => {
+    const { issuer, service, me } = await stage();
+    const person = personNamed('ann', { name: 'Ann', roles: ['editor', 'admin'] });
+    const token = await issuer.signIn(person, service.url);
+    const { body } = await me(token);
+    expect(body).toMatchObject({ name: 'Ann', email: 'ann@example.org', admin: true, publishers: [] });
+    expect(body.credential.kind).toBe('identity_provider');
+    expect(Date.parse(body.credential.expires_at)).toBeGreaterThan(Date.now() + minutes(58));
+    expect((await me(token)).body.id).toBe(body.id);
+  });
+
+  it('takes up an invitation to an address, but only one that its issuer has verified', async () => {
+    const { service, me, sign } = await stage();
+    const owner = { token: service.ownerToken, method: 'POST' };
+    await ask(`${service.url}/publishers`, { ...owner, json: { id: 'acme', name: 'Acme' } });
+    const json = { email: 'Ann@example.org', role: 'owner' };
+    await ask(`${service.url}/publishers/acme/members`, { ...owner, json });
+    const email = 'ann@example.org';
+    for (const email_verified of [undefined, false, 'true', 1]) {
+      const { body } = await me(await sign({ email, email_verified }));
+      expect([email_verified, body.email, body.publishers]).toEqual([email_verified, undefined, []]);
+    }
+    const { body } = await me(await sign({ email, email_verified: true }));
+    expect(body.publishers).toEqual([{ id: 'acme', role: 'owner' }]);
+  });
+
+  it('may be a minute past its end or before its beginning, and no more', async () => {
+    const { status, sign } = await stage();
+    expect(await status(await sign({ exp: inSeconds(-50) }))).toBe(200);
+    expect(await status(await sign({ exp: inSeconds(-61) }))).toBe(401);
+    expect(await status(await sign({ nbf: inSeconds(50) }))).toBe(200);
+    expect(await status(await sign({ nbf: inSeconds(70) }))).toBe(401);
+  });
+
+  it('is refused by a service whose clock is ten minutes off, with a word about time', async () => {
+    const { issuer, clock, service, me } = await stage();
+    issuer.tokenSeconds = 300;
+    const token = await issuer.signIn(personNamed('ann'), service.url);
+    expect((await me(token)).status).toBe(200);
+    clock.ahead = minutes(10);
+    expect((await me(token)).body.message).toContain('has expired');
+    clock.ahead = -minutes(10);
+    const early = await issuer.sign({ sub: 'ann', aud: service.url, nbf: inSeconds(0) });
+    expect((await me(early)).body.message).toContain('not valid yet');
+  });
+
+  it('is refused where it is for another service, however it was asked for', async () => {
+    const { issuer, service, me } = await stage();
+    const other = await issuer.signIn(personNamed('ann'), 'https://other.example.org');
+    const { status, body } = await me(other);
+    expect([status, body.message]).toEqual([401, expect.stringContaining('another service')]);
+    expect((await me(await issuer.signIn(personNamed('ann'), service.url))).status).toBe(200);
+  });
+
+  it('makes an admin by the claim and the role that are configured', async () => {
+    const named = { rolesClaim: 'https://example.org/roles', adminRole: 'Registry Admins' };
+    const url = await stage(named);
+    const admin = async ({ me, sign }: typeof url, claims: object) =>
+      (await me(await sign(claims))).body.admin;
+    expect(await admin(url, { 'https://example.org/roles': ['x', 'Registry Admins'] })).toBe(true);
+    expect(await admin(url, { roles: ['Registry Admins', 'admin'] })).toBe(false);
+
+    const path = await stage({ rolesClaim: 'realm_access.roles' });
+    expect(await admin(path, { realm_access: { roles: ['admin'] } })).toBe(true);
+    expect(await admin(path, { realm_access: { roles: 'user admin' } })).toBe(true);
+    for (const realm_access of [
+      { roles: 'administrator' },
+      { roles: { admin: true } },
+      'admin',
+      null,
+      [['admin']],
+    ])
+      expect([realm_access, await admin(path, { realm_access })]).toEqual([realm_access, false]);
+  });
+});
+
+describe('a token that claims to be of a configured issuer', () => {
+  it('is refused unless the issuer signed it in a way that proves it', async () => {
+    const { issuer, clock, service, me } = await stage();
+    const jwks = (await (await fetch(`${issuer.url}/jwks`)).json()) as { keys: [Record<string, string>] };
+    const [{ kid, x }] = jwks.keys;
+    const fill = <Token extends SignJWT | UnsecuredJWT>(token: Token): Token => {
+      token.setIssuer(issuer.url).setAudience(service.url).setSubject('ann').setExpirationTime('1h');
+      return token;
+    };
+    const signed = (header: { alg: string; kid?: string }, key: Parameters<SignJWT['sign']>[0]) =>
+      fill(new SignJWT({ roles: ['admin'] }))
+        .setProtectedHeader(header)
+        .sign(key);
+    const stranger = await generateKeyPair('ES256', { extractable: true });
+    const bad = {
+      unsigned: fill(new UnsecuredJWT({})).encode(),
+      "by another's key with its kid": await signed({ alg: 'ES256', kid }, stranger.privateKey),
+      "by another's key": await signed({ alg: 'ES256', kid: 'x' }, stranger.privateKey),
+      'by another algorithm': await signed(
+        { alg: 'EdDSA', kid },
+        (await generateKeyPair('Ed25519')).privateKey,
+      ),
+      'with the public key as a secret': await signed({ alg: 'HS256', kid }, Buffer.from(x as string)),
+      'without a subject': await issuer.sign({ aud: service.url }),
+      'without an end': await issuer.sign({ sub: 'ann', aud: service.url, exp: undefined }),
+      'without an audience': await issuer.sign({ sub: 'ann' }),
+      'with a subject that cannot be kept': await issuer.sign({ sub: 'a\0b', aud: service.url }),
+      'with an endless subject': await issuer.sign({ sub: 'a'.repeat(256), aud: service.url }),
+    };
+    for (const [title, token] of Object.entries(bad)) {
+      // Look-ups for unknown keys come a second apart.
+      clock.ahead += 1_000;
+      const { status, body } = await me(token);
+      expect([title, status, body.error]).toEqual([title, 401, 'unauthenticated']);
+    }
+  });
+
+  it('is refused where its algorithm is not among those configured', async () => {
+    const { status, sign } = await stage({ algorithms: ['RS256'] });
+    expect(await status(await sign())).toBe(401);
+  });
+
+  it('never fails the service with what it holds', async () => {
+    const { me, sign } = await stage();
+    const odd = {
+      name: 'A\0n\u0007n',
+      email: 'no address',
+      email_verified: true,
+      exp: 1e17,
+      roles: { a: 1 },
+    };
+    const { status, body } = await me(await sign({ ...odd, sub: 'odd' }));
+    expect([status, body.name, body.email]).toEqual([200, 'A n n', undefined]);
+    expect((await me(await sign({ sub: 'long', name: 'x'.repeat(5000) }))).body.name).toHaveLength(200);
+  });
+});
+
+describe('the keys of an issuer', () => {
+  it('are asked for once, however many come at the same time', async () => {
+    const { issuer, status, sign } = await stage();
+    const token = await sign();
+    expect(new Set(await Promise.all([1, 2, 3, 4, 5].map(() => status(token))))).toEqual(new Set([200]));
+    expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+
+  it('are new at once where the issuer signs with a new one; the old one is honoured 5 minutes at most', async () => {
+    const { issuer, clock, status, sign } = await stage();
+    const old = await sign();
+    expect(await status(old)).toBe(200);
+    await issuer.rotate();
+    clock.ahead = minutes(5) - 2_000;
+    expect(await status(old)).toBe(200);
+    clock.ahead = minutes(5);
+    expect(await status(await sign())).toBe(200);
+    clock.ahead += 1_000;
+    expect(await status(old)).toBe(401);
+    await issuer.rotate();
+    clock.ahead += 1_000;
+    expect(await status(await sign())).toBe(200);
+  });
+
+  it('are not asked for by each token of an unknown key', async () => {
+    const { issuer, service, clock, me, sign } = await stage();
+    const { privateKey } = await generateKeyPair('ES256');
+    const forged = await new SignJWT({ iss: issuer.url, aud: service.url, sub: 'eve' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'x' })
+      .setExpirationTime('1h')
+      .sign(privateKey);
+    await me(await sign());
+    issuer.asked.length = 0;
+    clock.ahead = 2_000;
+    await Promise.all(Array.from({ length: 20 }, () => me(forged)));
+    expect(issuer.asked.length).toBeLessThanOrEqual(4);
+  });
+
+  it('go on being used for a day while the issuer is down; without any the answer is 503, not 401', async () => {
+    const { issuer, clock, me, status, sign } = await stage();
+    issuer.instead = (_, response) => Boolean(response.writeHead(500).end());
+    const token = await sign({ exp: inSeconds(1e6) });
+    const early = await me(token);
+    expect([early.status, early.body.error, early.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '10',
+    ]);
+
+    delete issuer.instead;
+    expect(await status(token)).toBe(503);
+    clock.ahead = 10_000;
+    expect(await status(token)).toBe(200);
+
+    await issuer.stop();
+    clock.ahead += minutes(23 * 60);
+    expect(await status(token)).toBe(200);
+    await issuer.rotate();
+    expect(await status(await sign({ exp: inSeconds(1e6) }))).toBe(503);
+    clock.ahead += minutes(60);
+    expect(await status(token)).toBe(503);
+  });
+});
+
+/** What may come in the place of an issuer's answer, told where it is. */
+const hostile: Record<string, (url: string) => RequestListener> = {
+  'a redirect': (url) => (_, response) => response.writeHead(302, { location: `${url}/elsewhere` }).end(),
+  'what is no JSON': () => (_, response) => response.end('<html>'),
+  null: () => (_, response) => response.end('null'),
+  "another issuer's document": (url) => (_, response) =>
+    response.end(JSON.stringify({ issuer: `${url}/`, jwks_uri: `${url}/jwks` })),
+  'another scheme': (url) => (_, response) =>
+    response.end(JSON.stringify({ issuer: url, jwks_uri: 'file:///etc/passwd' })),
+  'another host without https': (url) => (_, response) =>
+    response.end(JSON.stringify({ issuer: url, jwks_uri: 'http://example.org/jwks' })),
+  'keys that are none': (url) => (_, response) =>
+    response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/jwks`, keys: [1] })),
+  'what has no end': () => (_, response) => {
+    const chunk = 'x'.repeat(64 * 1024);
+    const more = () => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.on('drain', more).writeHead(200);
+    more();
+  },
+  'what does not come': () => (_, response) => response.write('{'),
+};
+
+it('an answer in the name of an issuer that cannot be used is given up within 5 seconds, and is no key', async () => {
+  const { privateKey } = await generateKeyPair('ES256');
+  const asked: string[] = [];
+  const issuers = await Promise.all(
+    Object.values(hostile).map(async (listenerAt) => {
+      const server = createServer((request, response) => {
+        asked.push(request.url as string);
+        listenerAt(url)(request, response);
+      });
+      const url = await listening(server);
+      return { issuer: url };
+    }),
+  );
+  const service = await serviceForTest({ issuers });
+  const began = performance.now();
+  const answers = await Promise.all(
+    issuers.map(async ({ issuer }) => {
+      const claims = { iss: issuer, aud: service.url, sub: 'ann' };
+      const token = new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).setExpirationTime('1h');
+      return ask(`${service.url}/users/me`, { token: await token.sign(privateKey) });
+    }),
+  );
+  const told = answers.map(({ status, body }) => `${status} ${body.error}`);
+  expect(told).toEqual(issuers.map(() => '503 unavailable'));
+  expect(asked).not.toContain('/elsewhere');
+  const took = performance.now() - began;
+  expect(took).toBeGreaterThan(4_900);
+  expect(took).toBeLessThan(9_000);
+}, 15_000);
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
