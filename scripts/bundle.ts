@@ -16,6 +16,7 @@ export async function bundle(): Promise<void> {
       service: 'src/service/index.ts',
       'pack-worker': 'src/pack/worker.ts',
       'image-worker': 'src/service/generation/engines/local-image/worker.ts',
+      'video-worker': 'src/service/generation/engines/local-video/worker.ts',
     },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',

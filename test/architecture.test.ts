@@ -94,7 +94,7 @@ const homes: readonly { readonly what: string; readonly found: RegExp; readonly 
   {
     what: 'process',
     found: /\bprocess\.(?!platform\b)/,
-    at: /^src\/(cli\/system|service\/serve|disk\/[a-z-]+|service\/storage\/[a-z-]+|service\/database\/[a-z-]+|pack\/git)\.ts$/,
+    at: /^src\/(cli\/system|service\/serve|disk\/[a-z-]+|service\/storage\/[a-z-]+|service\/database\/[a-z-]+|service\/generation\/engines\/local-video\/worker|pack\/git)\.ts$/,
   },
 ];
 

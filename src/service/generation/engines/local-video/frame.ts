@@ -1,0 +1,50 @@
+import type { Picture } from '../local-image/picture.js';
+import type { Size } from '../local-image/planes.js';
+
+/** One picture of a video: 8 bit BT.709 of limited range, colour at half the size. Width and height are even. */
+export interface Frame extends Size {
+  /** All planes, one after the other. */
+  readonly data: Uint8Array;
+  readonly y: Uint8Array;
+  readonly u: Uint8Array;
+  readonly v: Uint8Array;
+}
+
+/** Bytes of brightness and colour. */
+export type Yuv = readonly [y: number, u: number, v: number];
+
+export const black = 16;
+export const white = 235;
+export const grey = 128;
+
+export function newFrame({ width, height }: Size): Frame {
+  const pixels = width * height;
+  const data = new Uint8Array(pixels * 1.5);
+  const part = (from: number, to: number) => data.subarray(from * pixels, to * pixels);
+  return { width, height, data, y: part(0, 1), u: part(1, 1.25), v: part(1.25, 1.5) };
+}
+
+/** @param red 0 to 255, as shown; so are the others */
+export function yuv(red: number, green: number, blue: number): Yuv {
+  return [
+    black + 0.1826 * red + 0.6142 * green + 0.062 * blue,
+    grey - 0.1006 * red - 0.3386 * green + 0.4392 * blue,
+    grey + 0.4392 * red - 0.3989 * green - 0.0403 * blue,
+  ];
+}
+
+export function pictureOf({ width, height, y, u, v }: Frame): Picture {
+  const data = new Uint8ClampedArray(width * height * 3);
+  for (let row = 0, at = 0; row < height; row++) {
+    for (let x = 0; x < width; x++, at += 3) {
+      const half = (row >> 1) * (width >> 1) + (x >> 1);
+      const bright = ((y[row * width + x] as number) - black) * 1.1644;
+      const blue = (u[half] as number) - grey;
+      const red = (v[half] as number) - grey;
+      data[at] = bright + 1.7927 * red;
+      data[at + 1] = bright - 0.2132 * blue - 0.5329 * red;
+      data[at + 2] = bright + 2.1124 * blue;
+    }
+  }
+  return { data: new Uint8Array(data.buffer), width, height, channels: 3 };
+}

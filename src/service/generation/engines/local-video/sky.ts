@@ -1,0 +1,131 @@
+import type { Size } from '../local-image/planes.js';
+import { random } from '../local-image/random.js';
+import { clamp, smooth } from '../local-image/scene.js';
+import { type Layer, type Paint, paintLayer } from './layer.js';
+import { noise, octaves } from './noise.js';
+import type { Hour, Rgb } from './setting.js';
+
+export interface SkyWish {
+  readonly hour: Hour;
+  /** Where it ends, in pixels. */
+  readonly horizon: number;
+  readonly isAnime: boolean;
+  readonly seed: number;
+}
+
+export function mixed(one: Rgb, other: Rgb, share: number): Rgb {
+  const part = (which: 0 | 1 | 2) => one[which] + (other[which] - one[which]) * share;
+  return [part(0), part(1), part(2)];
+}
+
+/** Where the sun or the moon stands, in pixels. */
+export function orbPlace(
+  { width, height }: Size,
+  { hour, horizon, seed }: SkyWish,
+): readonly [number, number] {
+  const across = 0.22 + 0.56 * random(seed ^ 0x51)();
+  return [across * width, horizon - (hour.orb?.height ?? 0) * Math.min(horizon, height * 0.9)];
+}
+
+/** The sky with its sun or moon and its stars. */
+export function paintSky(size: Size, wish: SkyWish): Layer {
+  const { hour, horizon, isAnime, seed } = wish;
+  const [zenith, middle, low] = hour.sky;
+  const short = Math.min(size.width, size.height);
+  const [orbX, orbY] = orbPlace(size, wish);
+  const radius = short * (hour.orb && hour.orb.height < 0.3 ? 0.085 : 0.055);
+  const stars = hour.stars > 0 ? starField(size, seed, hour.stars) : undefined;
+  const steps = 14;
+  return paintLayer(size, (x, y, into) => {
+    let down = clamp(y / horizon);
+    if (isAnime) down = (Math.floor(down * steps) + smooth(0.8, 1, (down * steps) % 1)) / steps;
+    const [red, green, blue] =
+      down < 0.55 ? mixed(zenith, middle, smooth(0, 0.55, down)) : mixed(middle, low, smooth(0.55, 1, down));
+    into[0] = red;
+    into[1] = green;
+    into[2] = blue;
+    into[3] = 1;
+    const star = stars?.[y * size.width + x] ?? 0;
+    if (star > 0) lighten(into, [255, 255, 255], star * (1 - 0.8 * down));
+    if (hour.orb) {
+      const far = Math.hypot(x - orbX, y - orbY);
+      lighten(into, hour.orb.colour, 0.55 * Math.exp(-far / (radius * (isAnime ? 1.6 : 2.6))));
+      lighten(into, hour.orb.colour, smooth(radius + 1, radius - 1, far));
+    }
+  });
+}
+
+function lighten(into: Float32Array, colour: Rgb, share: number): void {
+  for (const channel of [0, 1, 2] as const) {
+    const value = into[channel] as number;
+    into[channel] = value + (colour[channel] - value) * share;
+  }
+}
+
+function starField({ width, height }: Size, seed: number, amount: number): Float32Array {
+  const next = random(seed ^ 0x57a5);
+  const field = new Float32Array(width * height);
+  const size = Math.max(0.6, Math.min(width, height) / 900);
+  for (let star = 0; star < 260 * amount; star++) {
+    const x = next() * width;
+    const y = next() ** 1.3 * height;
+    const bright = 0.35 + 0.65 * next() ** 3;
+    const radius = size * (0.7 + next());
+    for (let row = Math.max(0, Math.floor(y - 3)); row < Math.min(height, y + 4); row++) {
+      for (let column = Math.max(0, Math.floor(x - 3)); column < Math.min(width, x + 4); column++) {
+        const at = row * width + column;
+        const share = bright * clamp(radius + 0.6 - Math.hypot(column - x, row - y));
+        field[at] = Math.max(field[at] as number, share);
+      }
+    }
+  }
+  return field;
+}
+
+/** Clouds as wide as given, of which more is seen the greyer the hour. */
+export function paintClouds(size: Size, { hour, horizon, isAnime, seed }: SkyWish): Layer {
+  const short = Math.min(size.width, size.height);
+  const cloud = noise(seed ^ 0xc10d);
+  const lit = mixed(hour.sky[2], [255, 255, 255], 0.55);
+  const shaded = mixed(hour.sky[1], hour.sky[2], 0.35);
+  const least = hour.orb ? 0.52 : 0.4;
+  const density = (x: number, y: number) =>
+    octaves(5, (scale) => cloud.plane((x / short) * 2.2 * scale, (y / short) * 5 * scale));
+  // Computed at a quarter of the size: clouds are soft.
+  const coarse = coarsely(size, density);
+  const paint: Paint = (x, y, into) => {
+    if (y >= horizon) return;
+    const here = coarse(x, y);
+    const below = coarse(x, y + short * 0.03);
+    const edge = isAnime ? smooth(least, least + 0.025, here) : smooth(least, least + 0.28, here);
+    if (edge <= 0) return;
+    const light = clamp(0.62 + (below - here) * (isAnime ? 9 : 5) + (here - least) * 0.6);
+    const [red, green, blue] = mixed(shaded, lit, isAnime ? (light > 0.62 ? 1 : 0.45) : light);
+    into[0] = red;
+    into[1] = green;
+    into[2] = blue;
+    into[3] = edge * 0.92 * smooth(horizon, horizon * 0.6, y);
+  };
+  return paintLayer(size, paint);
+}
+
+const coarseness = 4;
+
+function coarsely({ width, height }: Size, value: (x: number, y: number) => number) {
+  const across = Math.ceil(width / coarseness) + 2;
+  const down = Math.ceil(height / coarseness) + 16;
+  const values = new Float32Array(across * down);
+  for (let y = 0, at = 0; y < down; y++) {
+    for (let x = 0; x < across; x++, at++) values[at] = value(x * coarseness, y * coarseness);
+  }
+  return (x: number, y: number) => {
+    const left = Math.floor(x / coarseness);
+    const top = Math.min(down - 2, Math.floor(y / coarseness));
+    const [fx, fy] = [x / coarseness - left, Math.min(1, y / coarseness - top)];
+    const at = top * across + left;
+    const upper = (values[at] as number) + ((values[at + 1] as number) - (values[at] as number)) * fx;
+    const low = at + across;
+    const lower = (values[low] as number) + ((values[low + 1] as number) - (values[low] as number)) * fx;
+    return upper + (lower - upper) * fy;
+  };
+}

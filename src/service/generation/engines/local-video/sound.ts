@@ -1,0 +1,8 @@
+/** Samples a second of all sound that is made here. */
+export const soundRate = 48_000;
+
+/** Two channels of the same length; -1 to 1. */
+export interface Sound {
+  readonly left: Float32Array;
+  readonly right: Float32Array;
+}
