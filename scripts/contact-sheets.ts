@@ -116,7 +116,7 @@ async function sheet(
   const given = { image: file('image.png'), ...images };
   const pictures = [...Object.values(given).map((path) => small(path, part))];
   for (const { request } of cells) {
-    const job = { operation, images: given, seed: 1, folder };
+    const job = { id: 'sheet', operation, images: given, seed: 1, folder };
     const filled = schema.parse({ ...given, ...request }) as Record<string, unknown>;
     const { files } = await render({ ...job, request: filled }, () => {});
     pictures.push(small(files[0]?.path as string, part));

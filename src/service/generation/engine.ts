@@ -10,6 +10,8 @@ export type TaskOperation = ImageOperation | VideoOperation;
 
 /** One task, as an engine sees it: plain data, which may be handed to another thread or process. */
 export interface EngineJob<Operation extends TaskOperation = TaskOperation> {
+  /** The task's id, the same at every attempt. */
+  readonly id: string;
   readonly operation: Operation;
   /** The request as it was checked, defaults filled in; a field that held an image or a video names an entry of `images`. */
   readonly request: Record<string, unknown>;

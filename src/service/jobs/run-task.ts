@@ -64,6 +64,7 @@ async function make(
   const silence = silenceWatch();
   try {
     const job = {
+      id: task.id,
       operation: task.operation,
       request: JSON.parse(task.request),
       images: Object.fromEntries(fields.map((field, at) => [field, borrowed[at]?.path as string])),

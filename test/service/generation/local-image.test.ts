@@ -78,7 +78,7 @@ function job(operation: Name, request: Fields, seed = 7): EngineJob<ImageOperati
   mkdirSync(own);
   // Names of images are no Base64, so the rules of the request are left to the service.
   const parsed = (schemas[operation] as z.ZodType).parse(whole) as Record<string, unknown>;
-  return { operation, request: parsed, images: paths, seed, folder: own };
+  return { id: `job-${jobs}`, operation, request: parsed, images: paths, seed, folder: own };
 }
 
 async function result(operation: Name, request: Fields, seed?: number): Promise<Buffer> {

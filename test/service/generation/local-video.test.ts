@@ -19,7 +19,8 @@ function job(operation: VideoOperation, request: Fields, seed = 7): EngineJob<Vi
   const own = path(`job-${jobs++}`);
   mkdirSync(own);
   const least = { model: 'vvq3-pro', duration: 1, resolution: '540p', aspect_ratio: '1:1', audio: false };
-  return { operation, request: { ...least, ...request }, images: {}, seed, folder: own };
+  const id = `job-${jobs}`;
+  return { id, operation, request: { ...least, ...request }, images: {}, seed, folder: own };
 }
 
 /** What a player learns of the file. */
