@@ -569,7 +569,7 @@ _regen_facts() {
       esac
       ;;
     'serve')
-      commands='status stop logs'
+      commands='status stop rotate-key logs'
       flags='--host --port --data --config --detach --json --quiet --no-input --no-color --help'
       case $2 in
         --host | --port) hint=text ;;
@@ -579,6 +579,12 @@ _regen_facts() {
       ;;
     'serve logs')
       flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'serve rotate-key')
+      flags='--data --json --quiet --no-input --no-color --help'
+      case $2 in
+        --data) hint=folder ;;
+      esac
       ;;
     'serve status')
       flags='--data --json --quiet --no-input --no-color --help'

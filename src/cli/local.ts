@@ -209,6 +209,21 @@ function scrubbed(env: System['env']): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)));
 }
 
+/** Has a service make a new signing key. @returns its id */
+export async function rotateKey(service: LocalService, connect: ConnectTo): Promise<string> {
+  const client = await connect(service.url, service.ownerToken);
+  const path = '/.well-known/regen-owner/rotate-key';
+  const { status, body } = await client.raw({ method: 'POST', path, retries: 0 });
+  if (status !== 200) {
+    throw new Failure(`The service at ${service.url} made no new key: it answered ${status}.`, {
+      code: 'local_service_unavailable',
+      exit: exitCodes.unreachable,
+      hint: `It is version ${service.version}; stop it with regen serve stop, and try again.`,
+    });
+  }
+  return String((JSON.parse(await beginning(body)) as { kid?: unknown }).kid);
+}
+
 /** Asks a service to finish what it does and end, and waits until it gave its folder back. */
 export async function drain(folder: string, service: LocalService, connect: ConnectTo): Promise<void> {
   const client = await connect(service.url, service.ownerToken);

@@ -33,6 +33,7 @@ const modules: Record<string, Module> = {
   serve: () => import('./commands/serve.js'),
   'serve-status': () => import('./commands/serve-status.js'),
   'serve-stop': () => import('./commands/serve-stop.js'),
+  'serve-rotate-key': () => import('./commands/serve-rotate-key.js'),
   'serve-logs': () => import('./commands/serve-logs.js'),
 };
 

@@ -29,11 +29,19 @@ export interface Context {
   readonly log: (level: 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
 
+export interface SigningKey {
+  readonly kid: string;
+  /** Ed25519, private. */
+  readonly jwk: Record<string, unknown>;
+  /** When it is honoured no longer, milliseconds since the epoch; absent of the one that signs. */
+  readonly retiredAt?: number;
+}
+
 export interface Keys {
   /** HMAC key of signed URLs. */
   readonly url: Buffer;
-  /** Ed25519 private keys as JWK, newest first; the first one signs, all verify. */
-  readonly token: readonly { readonly kid: string; readonly jwk: Record<string, unknown> }[];
+  /** One signs, all verify until they are retired; another list once a new one is made. */
+  token: readonly SigningKey[];
   /** The embedded owner's bearer token; absent where no data folder holds one. */
   readonly owner?: string;
 }

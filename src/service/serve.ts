@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { check } from '../contract/problems.js';
-import { loadKeys } from './auth/keys.js';
-import { signToken, type TokenSubject } from './auth/tokens.js';
+import { loadKeys, rotateSigningKey } from './auth/keys.js';
+import { signerOf, signToken, type TokenSubject } from './auth/tokens.js';
 import { verifiersOf } from './auth/verifiers.js';
 import { Configuration, type ConfigurationInput } from './configuration.js';
 import type { Context } from './context.js';
@@ -97,7 +97,11 @@ async function startIn(
     await routeUploads(app, context);
     routeDownloads(app, context);
     routeResults(app, context);
-    routeOwner(app, { ...door, stop: () => endSoon() });
+    const rotateKey = async () => {
+      keys.token = await rotateSigningKey(database, now);
+      return signerOf(keys.token).kid;
+    };
+    routeOwner(app, { ...door, stop: () => endSoon(), rotateKey });
     local = await listen(app, configuration);
 
     const running = { folder, context, app, state };

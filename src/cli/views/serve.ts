@@ -39,6 +39,13 @@ export const serveViews: readonly View[] = [
     flags: [data],
   },
   {
+    usage: 'serve rotate-key',
+    module: 'serve-rotate-key',
+    local: true,
+    summary: 'Sign tokens with a new key from now on, whether the service runs or not',
+    flags: [data],
+  },
+  {
     usage: 'serve logs',
     module: 'serve-logs',
     local: true,

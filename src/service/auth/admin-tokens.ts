@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Tx } from '../context.js';
 import { Refused } from '../refused.js';
-import { isFor, sign, verified } from './tokens.js';
+import { isFor, longestTokenSeconds, sign, verified } from './tokens.js';
 
 /** Another audience than that of the service's other tokens, so that neither passes for the other. */
 const audience = 'regen-admin';
 /** service.md 4.4.1: an hour. */
-const lifeSeconds = 3600;
+const lifeSeconds = longestTokenSeconds;
 
 export interface NewAdminToken {
   readonly token: string;

@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { Database, Keys, Tx } from '../context.js';
+import type { Database, Keys, SigningKey, Tx } from '../context.js';
+import { record } from '../registry/events.js';
+import { longestTokenSeconds } from './tokens.js';
+import { ownerId } from './users.js';
 
 type KeyUse = 'token' | 'url';
 
@@ -10,23 +13,53 @@ type KeyUse = 'token' | 'url';
  */
 export async function loadKeys(database: Database, now: () => number, owner?: string): Promise<Keys> {
   return database.transaction().execute(async (tx) => {
-    const rows = await tx
-      .selectFrom('keys')
-      .select(['id', 'use', 'secret'])
-      .where('retired_at', 'is', null)
-      .orderBy('created_at', 'desc')
-      .orderBy('id')
-      .execute();
-    const stored = (use: KeyUse) => rows.filter((row) => row.use === use);
-    const token = stored('token');
-    const url = stored('url')[0] ?? (await add(tx, 'url', randomBytes(32).toString('base64url'), now()));
-    if (token.length === 0) token.push(await add(tx, 'token', await newSigningKey(), now()));
+    const [url = await add(tx, 'url', randomBytes(32).toString('base64url'), now())] = await stored(
+      tx,
+      'url',
+    );
+    if (!(await stored(tx, 'token')).some(({ retired_at }) => retired_at === null))
+      await add(tx, 'token', await newSigningKey(), now());
     return {
       url: Buffer.from(url.secret, 'base64url'),
-      token: token.map(({ id, secret }) => ({ kid: id, jwk: JSON.parse(secret) })),
+      token: await signingKeys(tx),
       ...(owner ? { owner } : {}),
     };
   });
+}
+
+// Decided: a key that another one took the place of is honoured until the longest token it signed has ended.
+/** Makes a new signing key. @returns all that there are */
+export async function rotateSigningKey(database: Database, now: () => number): Promise<SigningKey[]> {
+  return database.transaction().execute(async (tx) => {
+    const retired_at = new Date(now() + longestTokenSeconds * 1000).toISOString();
+    await tx
+      .updateTable('keys')
+      .set({ retired_at })
+      .where('use', '=', 'token')
+      .where('retired_at', 'is', null)
+      .execute();
+    const { id } = await add(tx, 'token', await newSigningKey(), now());
+    await record(tx, now, { actor: ownerId, kind: 'key', id, action: 'key.rotate' });
+    return signingKeys(tx);
+  });
+}
+
+async function signingKeys(tx: Tx): Promise<SigningKey[]> {
+  return (await stored(tx, 'token')).map(({ id, secret, retired_at }) => ({
+    kid: id,
+    jwk: JSON.parse(secret),
+    ...(retired_at === null ? {} : { retiredAt: Date.parse(retired_at) }),
+  }));
+}
+
+function stored(tx: Tx, use: KeyUse) {
+  return tx
+    .selectFrom('keys')
+    .select(['id', 'secret', 'retired_at'])
+    .where('use', '=', use)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
 }
 
 async function newSigningKey(): Promise<string> {

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import type { Context, Keys } from '../context.js';
+import type { Context, SigningKey } from '../context.js';
 import { Refused } from '../refused.js';
 import type { Identity } from './identity.js';
 
 /** Issuer and audience of the tokens the service makes itself. */
 const self = 'regen';
 const algorithm = 'EdDSA';
+/** Decided: no token of the service lives longer than an hour. */
+export const longestTokenSeconds = 3600;
 
 export interface TokenSubject {
   readonly sub: string;
@@ -14,14 +16,14 @@ export interface TokenSubject {
   readonly roles?: readonly string[];
   readonly email?: string;
   readonly name?: string;
-  /** An hour where absent; a negative one makes a token that has expired. */
+  /** At most an hour, which it is where absent; a negative one makes a token that has expired. */
   readonly expiresInSeconds?: number;
 }
 
 /** Makes a bearer token of the service itself. */
 export async function signToken(
   signer: Pick<Context, 'keys' | 'now'>,
-  { sub, roles = [], email, name, expiresInSeconds = 3600 }: TokenSubject,
+  { sub, roles = [], email, name, expiresInSeconds = longestTokenSeconds }: TokenSubject,
 ): Promise<string> {
   const claims = { roles, ...(email ? { email } : {}), ...(name ? { name } : {}) };
   return sign(signer, { audience: self, subject: sub, jti: randomUUID(), expiresInSeconds, claims });
@@ -36,12 +38,22 @@ export interface Signed {
   readonly claims?: JWTPayload;
 }
 
-/** Signs a token with the service's newest key. */
+/** The key that signs: the one that none took the place of. */
+export function signerOf(keys: readonly SigningKey[]): SigningKey {
+  return keys.find(({ retiredAt }) => retiredAt === undefined) as SigningKey;
+}
+
+/**
+ * Signs a token with the service's newest key.
+ * @throws RangeError where it would live longer than an hour
+ */
 export async function sign(
   { keys, now }: Pick<Context, 'keys' | 'now'>,
   { audience, subject, jti, expiresInSeconds, claims = {} }: Signed,
 ): Promise<string> {
-  const key = keys.token[0] as Keys['token'][number];
+  if (expiresInSeconds > longestTokenSeconds)
+    throw new RangeError(`A token lives at most ${longestTokenSeconds} s.`);
+  const key = signerOf(keys.token);
   const issuedAt = Math.floor(now() / 1000);
   return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, kid: key.kid, typ: 'JWT' })
@@ -95,7 +107,8 @@ export async function verified({ keys, now }: Context, token: string, audience: 
       token,
       async ({ kid }) => {
         const key = keys.token.find((one) => one.kid === kid);
-        if (!key) throw new errors.JWKSNoMatchingKey();
+        if (!key || (key.retiredAt !== undefined && key.retiredAt <= now()))
+          throw new errors.JWKSNoMatchingKey();
         return (await imported(key)).publicKey;
       },
       {
@@ -132,7 +145,7 @@ interface Pair {
 
 const pairs = new WeakMap<object, Promise<Pair>>();
 
-function imported(key: Keys['token'][number]): Promise<Pair> {
+function imported(key: SigningKey): Promise<Pair> {
   let pair = pairs.get(key.jwk);
   if (!pair) {
     pair = importPair(key.jwk);

@@ -5,7 +5,7 @@ import type { Identity } from './identity.js';
 type Person = Pick<Identity, 'issuer' | 'subject' | 'verifiedEmail' | 'name'>;
 
 /** The embedded owner, as an ordinary user. */
-const ownerId = 'owner';
+export const ownerId = 'owner';
 const owner: Person = { issuer: 'regen', subject: ownerId, name: 'Owner' };
 
 /** The id of the user with this identity, who is made at first sight. */

@@ -195,6 +195,7 @@ export interface KeyTable {
   use: Fixed<'token' | 'url'>;
   secret: Fixed<string>;
   created_at: Fixed<Time>;
+  /** When it is honoured no longer; null while it is the newest of its use. */
   retired_at: Time | null;
 }
 

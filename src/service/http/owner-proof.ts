@@ -10,13 +10,15 @@ export interface OwnerDoor {
   readonly url: () => string;
   /** Begins a graceful end. */
   readonly stop: () => void;
+  /** Makes a new signing key. @returns its id */
+  readonly rotateKey: () => Promise<string>;
 }
 
 const nonceForm = /^[A-Za-z0-9_-]{16,128}$/;
 
 /**
  * The owner's way in: the proof by which a client knows, before it sends the owner's token, that this listener holds
- * the same data folder; and the owner's stop.
+ * the same data folder; the owner's stop, and a new signing key.
  */
 export function routeOwner(app: FastifyInstance, door: OwnerDoor): void {
   app.get<{ Querystring: { nonce?: unknown } }>('/.well-known/regen-owner', async ({ query }) => {
@@ -29,13 +31,20 @@ export function routeOwner(app: FastifyInstance, door: OwnerDoor): void {
   });
 
   app.post('/.well-known/regen-owner/stop', async ({ headers }, reply) => {
-    if (!sameSecret(headers.authorization ?? '', `Bearer ${door.ownerToken}`)) {
-      reply.header('www-authenticate', 'Bearer');
-      throw new Refused('unauthenticated', "Only the owner's token stops the service.");
-    }
+    requireOwner(door, headers.authorization);
     reply.raw.once('close', door.stop);
     return reply.code(202).send({ instance: door.instance });
   });
+
+  app.post('/.well-known/regen-owner/rotate-key', async ({ headers }) => {
+    requireOwner(door, headers.authorization);
+    return { kid: await door.rotateKey() };
+  });
+}
+
+function requireOwner({ ownerToken }: OwnerDoor, authorization = ''): void {
+  if (sameSecret(authorization, `Bearer ${ownerToken}`)) return;
+  throw new Refused('unauthenticated', "Only the owner's token does this.");
 }
 
 /**

@@ -3,7 +3,16 @@ import type { Context, Tx } from '../context.js';
 export interface RegistryEvent {
   /** A user id. */
   readonly actor: string;
-  readonly kind: 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token' | 'admin_token' | 'task';
+  readonly kind:
+    | 'publisher'
+    | 'node'
+    | 'version'
+    | 'host_node'
+    | 'member'
+    | 'token'
+    | 'admin_token'
+    | 'key'
+    | 'task';
   readonly id: string;
   readonly action: string;
   /** Where the event changed it. */

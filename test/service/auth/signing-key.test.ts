@@ -1,0 +1,69 @@
+import { decodeProtectedHeader } from 'jose';
+import { expect, it } from 'vitest';
+import { signToken } from '../../../src/service/auth/tokens.js';
+import { FolderInUse, rotateKeyIn } from '../../../src/service/index.js';
+import { regen } from '../../support/cli.js';
+import { ask, folderForTest, serviceForTest } from '../../support/service.js';
+
+const hour = 3_600_000;
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+
+it('is exchanged while the service runs; tokens of the old one are good to their last second', async () => {
+  const data = folderForTest();
+  let time = Math.floor(Date.now() / 1000) * 1000;
+  const service = await serviceForTest({ data }, { now: () => time });
+  const me = async (token: string) => (await ask(`${service.url}/users/me`, { token })).status;
+  const before = await service.signFor({ sub: 'ann' });
+  const { token: admin } = (
+    await ask(`${service.url}/admin/generate-token`, { method: 'POST', token: service.ownerToken })
+  ).body;
+
+  const { exit, stdout, stderr } = await regen(['serve', 'rotate-key', '--data', data, '--json']);
+  expect([exit, stderr]).toEqual([0, expect.stringContaining('an hour')]);
+  const { kid } = JSON.parse(stdout);
+  const after = await service.signFor({ sub: 'ann' });
+  expect(kidOf(after)).toBe(kid);
+  expect(kidOf(before)).not.toBe(kid);
+  const { events } = (await ask(`${service.url}/admin/audit`, { token: admin })).body;
+  expect(events[0]).toMatchObject({ action: 'key.rotate', kind: 'key', id: kid, by: 'owner' });
+
+  time += hour - 1;
+  expect([await me(before), await me(admin), await me(after)]).toEqual([200, 200, 200]);
+  time += 1;
+  expect([await me(before), await me(admin), await me(after)]).toEqual([401, 401, 401]);
+  // A retired key is worth nothing, even for a token that claims to last.
+  const [old] = service.context.keys.token.filter(({ retiredAt }) => retiredAt !== undefined);
+  const keys = { ...service.context.keys, token: [{ kid: old?.kid as string, jwk: old?.jwk ?? {} }] };
+  expect(await me(await signToken({ keys, now: () => time }, { sub: 'ann' }))).toBe(401);
+});
+
+it('is exchanged while no service runs, and found by the next one beside the old one', async () => {
+  const data = folderForTest();
+  const first = await serviceForTest({ data });
+  const before = await first.signFor({ sub: 'ann' });
+  await expect(rotateKeyIn(data)).rejects.toThrow(FolderInUse);
+  await first.stop();
+
+  const { exit, stdout } = await regen(['serve', 'rotate-key', '--data', data]);
+  expect(exit).toBe(0);
+  const second = await serviceForTest({ data });
+  const after = await second.signFor({ sub: 'ann' });
+  expect(stdout).toContain(kidOf(after));
+  for (const token of [before, after])
+    expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
+});
+
+it('is not exchanged in a folder without a service, nor by anybody but the owner', async () => {
+  const nowhere = await regen(['serve', 'rotate-key', '--data', folderForTest()]);
+  expect([nowhere.exit, nowhere.stderr]).toEqual([3, expect.stringContaining('no data of a service')]);
+  const { url, signFor } = await serviceForTest();
+  const token = await signFor({ sub: 'root', roles: ['admin'] });
+  const path = `${url}/.well-known/regen-owner/rotate-key`;
+  expect((await ask(path, { method: 'POST', token })).status).toBe(401);
+  expect((await ask(path, { method: 'POST' })).status).toBe(401);
+});
+
+it('never signs what lives longer than an hour, after which the key before it is forgotten', async () => {
+  const { signFor } = await serviceForTest();
+  await expect(signFor({ sub: 'ann', expiresInSeconds: 3601 })).rejects.toThrow('at most 3600 s');
+});
