@@ -9,6 +9,7 @@ import { task } from './task.js';
 import { user } from './user.js';
 import { version } from './version.js';
 import { video } from './video.js';
+import { webhook } from './webhook.js';
 
 /** Every operation, once. Its place here is its only name: `node.get`, `publisher.token.create`. */
 export const contract = {
@@ -21,6 +22,7 @@ export const contract = {
   image,
   video,
   task,
+  webhook,
   service,
 };
 

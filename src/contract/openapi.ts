@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ErrorBody } from './errors.js';
+import { webhookEvents, webhookHeaders } from './events.js';
 import { type JsonSchema, jsonSchema } from './json-schema.js';
 import { type Operation, operations, type Tree } from './operation.js';
 
@@ -25,12 +26,32 @@ export function openapi(tree: Tree, { version, serverUrl }: DocumentOptions): Re
     info: { title: 'Node Registry and Generation Proxy Service', version },
     ...(serverUrl ? { servers: [{ url: serverUrl }] } : {}),
     paths,
+    webhooks: webhooksOf(components),
     components: {
       schemas: components.written(),
       responses: { Error: error },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
   };
+}
+
+function webhooksOf(components: Components): Record<string, unknown> {
+  const parameters = Object.values(webhookHeaders).map((name) => ({
+    name,
+    in: 'header',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const entries = Object.entries(webhookEvents).map(([event, body]) => {
+    const requestBody = { required: true, content: json(components.add(body, 'output')) };
+    const summary = 'A task has a new status; signed as Standard Webhooks say';
+    const responses = {
+      '2XX': { description: 'Delivered' },
+      410: { description: 'Tell no more of this task' },
+    };
+    return [event, { post: { operationId: event, summary, parameters, requestBody, responses } }];
+  });
+  return Object.fromEntries(entries);
 }
 
 function describe(name: string, operation: Operation, components: Components): Record<string, unknown> {

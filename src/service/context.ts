@@ -3,6 +3,7 @@ import type { Verifier } from './auth/identity.js';
 import type { Configuration } from './configuration.js';
 import type { Schema } from './database/schema.js';
 import type { Engines } from './generation/engine.js';
+import type { Lookup } from './generation/fetch-image.js';
 import type { Queue } from './queue/queue.js';
 import type { Storage } from './storage/storage.js';
 
@@ -26,6 +27,8 @@ export interface Context {
   readonly now: () => number;
   /** Where clients reach the service, without a trailing slash; known once it listens. */
   readonly baseUrl: () => string;
+  /** Resolves the names of webhooks' hosts; the system's own where absent. */
+  readonly lookup?: Lookup | undefined;
   readonly log: (level: 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void;
 }
 

@@ -29,6 +29,8 @@ export interface ServiceParts {
   readonly now?: Context['now'];
   /** Where warnings and errors go; a JSON line each on stderr where absent. */
   readonly log?: Context['log'];
+  /** Resolves the names of webhooks' hosts; the system's own where absent. */
+  readonly lookup?: Context['lookup'];
   /** What makes images and videos; the local ones where absent. */
   readonly engines?: Partial<Engines>;
 }
@@ -73,7 +75,7 @@ export async function startService(
 async function startIn(
   folder: DataFolder,
   configuration: Configuration,
-  { now = Date.now, log = logToStderr, engines: given }: ServiceParts,
+  { now = Date.now, log = logToStderr, lookup, engines: given }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
   const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
@@ -88,7 +90,7 @@ async function startIn(
     const engines = { image: localImage(), ...given };
     const verifiers = verifiersOf({ configuration, now, log });
     const parts = { configuration, database, storage, queue, engines, scratch, keys, verifiers };
-    const context: Context = { ...parts, now, baseUrl, log };
+    const context: Context = { ...parts, now, baseUrl, lookup, log };
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready);

@@ -111,6 +111,9 @@ const trials: { readonly [Name in ServedOperation]: readonly Trial[] } = {
   'image.skinEnhancerStatus': [{ params: task('image.skinEnhancer') }],
   'image.upscaler': [{ body: () => ({ image: pixel }) }],
   'image.upscalerStatus': [{ params: task('image.upscaler') }],
+  'webhook.secret': [{}],
+  'webhook.rotateSecret': [{}],
+  'webhook.deliveries': [{}],
   'admin.generateToken': [{}],
   'admin.node.set': [
     { params: ofNode, body: () => ({ status: 'NodeStatusBanned' }) },

@@ -5,14 +5,16 @@ import { startService } from '../../src/service/serve.js';
 import { copyingEngine } from './copying-engine.js';
 
 // A service in a process of its own that dies right after the n-th write of its first task, as a power cut would end it:
-// its arguments are the configuration as JSON and n. On stdout it says where it is and each write.
+// its arguments are the configuration as JSON, n, and, where only some writes count, a part of their names. On stdout it
+// says where it is and each write.
 
-const [configuration = '{}', last = '0'] = process.argv.slice(2);
+const [configuration = '{}', last = '0', part = ''] = process.argv.slice(2);
 let count = 0;
 
 function wrote(what: string): void {
   // The first thing written for a task is its image.
-  if (count === 0 && !what.startsWith('stage')) return;
+  if (count === 0 && !part && !what.startsWith('stage')) return;
+  if (part && !what.includes(part)) return;
   count += 1;
   tell({ wrote: what });
   if (count === Number(last)) process.kill(process.pid, 'SIGKILL');

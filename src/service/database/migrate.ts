@@ -3,6 +3,7 @@ import { registry } from './migrations/0001-registry.js';
 import { adminTokens } from './migrations/0002-admin-tokens.js';
 import { tasks } from './migrations/0003-tasks.js';
 import { videos } from './migrations/0004-videos.js';
+import { webhooks } from './migrations/0005-webhooks.js';
 import type { Schema } from './schema.js';
 
 /** One numbered step; once released it is never changed, only followed by another. */
@@ -12,7 +13,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-const migrations: readonly Migration[] = [registry, adminTokens, tasks, videos];
+const migrations: readonly Migration[] = [registry, adminTokens, tasks, videos, webhooks];
 
 /**
  * Brings the database to the newest schema, every step in the one transaction that also records it.

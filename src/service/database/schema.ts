@@ -130,8 +130,6 @@ export interface TaskTable {
   seed: Fixed<number>;
   /** Null where nobody is to be told, or wants to be told no more. */
   webhook_url: string | null;
-  /** The last event of the task's history that `webhook_url` was told of; 0: none. */
-  webhook_event: number;
   /** What it made, a list of `{ name, contentType, size, sha256 }`; null until it has succeeded. */
   results: Json | null;
   /** Why it has failed: a sentence, and a code for programs. */
@@ -150,6 +148,36 @@ export interface CreditTable {
   /** 0 or more; a refund gives back what the charge took. */
   amount: Fixed<number>;
   at: Fixed<Time>;
+}
+
+/** What a task's webhook is told: one row a change of its status, in their order. */
+export interface WebhookDeliveryTable {
+  number: Generated<number>;
+  /** Its webhook-id, the same over retries. */
+  id: Fixed<string>;
+  task_id: Fixed<string>;
+  /** The task's creator, whose secret signs. */
+  user_id: Fixed<string>;
+  url: Fixed<string>;
+  /** The task's status that is told. */
+  state: Fixed<TaskStatus>;
+  status: 'pending' | 'delivered' | 'failed' | 'gone';
+  attempts: number;
+  /** Why the last attempt failed. */
+  reason: string | null;
+  /** Null unless it is pending. */
+  next_at: Time | null;
+  created_at: Fixed<Time>;
+}
+
+/** What signs a user's webhooks: the one that is not replaced, and for a while those that are. */
+export interface WebhookSecretTable {
+  number: Generated<number>;
+  user_id: Fixed<string>;
+  /** `whsec_` and Base64. */
+  secret: Fixed<string>;
+  created_at: Fixed<Time>;
+  replaced_at: Time | null;
 }
 
 /** Append-only: histories and the audit are read from it. */
@@ -210,6 +238,8 @@ export interface Schema {
   host_nodes: HostNodeTable;
   tasks: TaskTable;
   credits: CreditTable;
+  webhook_deliveries: WebhookDeliveryTable;
+  webhook_secrets: WebhookSecretTable;
   events: EventTable;
   jobs: JobTable;
   idempotency: IdempotencyTable;

@@ -125,7 +125,6 @@ async function create(tx: Tx, call: CreateCall, { id, operation, images }: NewTa
       images: JSON.stringify(images.fields),
       seed: seedOf(fields),
       webhook_url: (webhook_url as string | undefined) ?? null,
-      webhook_event: 0,
       results: null,
       reason: null,
       error_code: null,

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { createWriteStream } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import { type Readable, Transform } from 'node:stream';
@@ -45,12 +45,17 @@ export async function fetchImage(url: URL, path: string, rules: FetchRules): Pro
     rules.signal?.throwIfAborted();
     if (timeout.aborted) throw new NotFetched(`it did not come within ${rules.seconds} s`);
     if (error instanceof NotFetched) throw error;
-    // Node tries all addresses of a name and reports them together.
-    const { code, message, errors } = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
-    throw new NotFetched(sentences[code ?? errors?.[0]?.code ?? ''] ?? message);
+    throw new NotFetched(whyUnreachable(error));
   } finally {
     await Promise.all(agents.map((agent) => agent.destroy()));
   }
+}
+
+/** Why a request got no answer, in words that follow the name of what was asked. */
+export function whyUnreachable(error: unknown): string {
+  // Node tries all addresses of a name and reports them together.
+  const { code, message, errors } = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  return sentences[code ?? errors?.[0]?.code ?? ''] ?? message;
 }
 
 const sentences: Record<string, string> = {
@@ -121,10 +126,20 @@ function checkHead(status: number, headers: Record<string, unknown>, mostBytes: 
   if (Number(headers['content-length']) > mostBytes) throw tooLarge(mostBytes);
 }
 
-/** The system's resolver, whose unfit answers never reach a socket. */
-export function checkedLookup(allowed: (address: string) => boolean): LookupFunction {
+/** What resolves a name to all of its addresses, as node's own `lookup` does. */
+export type Lookup = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
+/** A resolver, the system's where none is given, whose unfit answers never reach a socket. */
+export function checkedLookup(
+  allowed: (address: string) => boolean,
+  resolve: Lookup = lookup,
+): LookupFunction {
   return (hostname, options, done) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
       const fit = error ? [] : found.filter(({ address }) => allowed(address));
       const [first] = fit;
       if (error) done(error, '', 0);

@@ -1,5 +1,6 @@
 import type { Context, Tx } from '../context.js';
 import type { TaskStatus } from '../database/schema.js';
+import { promiseDelivery } from '../events/promise.js';
 import { record } from '../registry/events.js';
 import { refund } from './credits.js';
 import type { TaskOperation } from './engine.js';
@@ -81,20 +82,10 @@ export async function advance(
   const reason = step.to === 'failed' ? step.reason : undefined;
   await recordStatus(tx, now, { taskId: id, status, actor: 'service', reason });
   // Decided: that a task waits is told to nobody.
-  if (step.to !== 'queued' && (await isAwaited(tx, id)))
-    await queue.enqueue(tx, { kind: 'deliver-webhook', key: id });
+  if (step.to !== 'queued') await promiseDelivery(tx, { queue, now }, id, status);
   if (step.to === 'failed') await refund(tx, id, now());
   if (!underWay.includes(status)) await queue.enqueue(tx, { kind: 'forget-inputs', key: id });
   return true;
-}
-
-async function isAwaited(tx: Tx, taskId: string): Promise<boolean> {
-  const { webhook_url } = await tx
-    .selectFrom('tasks')
-    .select('webhook_url')
-    .where('id', '=', taskId)
-    .executeTakeFirstOrThrow();
-  return webhook_url !== null;
 }
 
 export interface StatusRecord {

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import type { WebhookEvent } from '../../contract/events.js';
 import type { Context } from '../context.js';
 import type { TaskTable } from '../database/schema.js';
 import type { TaskOperation } from './engine.js';
@@ -7,7 +8,7 @@ import { statuses } from './states.js';
 import { creationsView, taskView } from './view.js';
 
 /** The event that a task's changes are. */
-export function eventOf(operation: TaskOperation): 'image.task.updated' | 'video.task.updated' {
+export function eventOf(operation: TaskOperation): WebhookEvent {
   return `${kindOf(operation)}.task.updated`;
 }
 

@@ -62,6 +62,10 @@ const rules: { readonly [Name in ServedOperation]: Rule } = {
   'image.upscaler': 'person',
   'image.upscalerStatus': 'bearer',
   'task.get': 'bearer',
+  // Decided: webhooks are a person's own, as tasks are: tokens that stand for something else see neither secret nor log.
+  'webhook.secret': 'person',
+  'webhook.rotateSecret': 'person',
+  'webhook.deliveries': 'person',
   'admin.generateToken': 'admin in person',
   'admin.node.set': 'admin',
   'admin.version.setStatus': 'admin',

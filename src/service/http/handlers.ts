@@ -1,4 +1,6 @@
 import { protectedResource } from '../auth/protected-resource.js';
+import { listDeliveries } from '../events/deliveries.js';
+import { rotateWebhookSecret, showWebhookSecret } from '../events/secrets.js';
 import { taskAccount } from '../generation/account.js';
 import { startTask } from '../generation/create.js';
 import { statusOf } from '../generation/view.js';
@@ -61,6 +63,9 @@ export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'hostNodes.list': { read: listHostNodes },
   'hostNodes.define': { write: defineHostNodes },
   'user.me': { read: me },
+  'webhook.secret': { write: showWebhookSecret },
+  'webhook.rotateSecret': { write: rotateWebhookSecret },
+  'webhook.deliveries': { read: listDeliveries },
   'image.relight': { prepare: preparedInData(startTask('image.relight')) },
   'image.relightStatus': { read: readInData(statusOf('image.relight')) },
   'image.styleTransfer': { prepare: startTask('image.styleTransfer') },

@@ -1,91 +1,116 @@
 import type { Selectable } from 'kysely';
-import type { Context } from '../context.js';
-import type { EventTable, TaskTable } from '../database/schema.js';
-import { postWebhook } from '../generation/post-webhook.js';
+import { webhookHeaders } from '../../contract/events.js';
+import type { Context, Tx } from '../context.js';
+import type { TaskTable, WebhookDeliveryTable } from '../database/schema.js';
+import { longestWaitMs, nextAttempt } from '../events/pauses.js';
+import { type Outcome, post } from '../events/post.js';
+import { signingSecrets } from '../events/secrets.js';
+import { signatures } from '../events/sign.js';
 import { eventOf, webhookBody } from '../generation/webhook-body.js';
 import type { Work } from '../queue/queue.js';
 
-const givenUpMs = 24 * 60 * 60_000;
-
-// Decided: a task's changes are told in their order, each until a 2xx: with growing pauses for 24 h, Retry-After
-// honoured; 410 ends it all.
-/** Tells a task's webhook_url of each change of its status that it was not told of. */
+// Decided: a task's changes are told in their order, each until it is delivered or given up.
+/** Tells a task's webhook of each change of its status that it was not told of. */
 export function deliverWebhook(context: Context): Work {
   return async ({ key: taskId }, signal) => {
-    for (let next = await untold(context, taskId); next; next = await untold(context, taskId)) {
-      if (context.now() - Date.parse(next.event.at) > givenUpMs) {
-        await told(context, next);
-        continue;
-      }
-      const pause = await tell(context, next, signal);
-      if (pause === undefined) continue;
-      await postpone(context, taskId, pause);
-      return;
+    for (let next = await pending(context, taskId); next; next = await pending(context, taskId)) {
+      const ms = Date.parse(next.next_at as string) - context.now();
+      // A later change of the task wakes this job, too.
+      if (ms > 0 && ms <= longestWaitMs) return wakeAt(context, next);
+      await recordOutcome(context, next, await attempt(context, next, signal));
     }
   };
 }
 
-interface Untold {
-  readonly task: Selectable<TaskTable> & { readonly webhook_url: string };
-  readonly event: Pick<Selectable<EventTable>, 'id' | 'at'> & { readonly status: TaskTable['status'] };
-}
+type Delivery = Selectable<WebhookDeliveryTable>;
+type Pending = Delivery & { readonly task: Selectable<TaskTable> };
 
-async function untold({ database }: Context, taskId: string): Promise<Untold | undefined> {
-  const row = await database
-    .selectFrom('tasks')
-    .innerJoin('events', 'events.subject_id', 'tasks.id')
-    .selectAll('tasks')
-    .select(['events.id as event_id', 'events.at as event_at', 'events.status as event_status'])
-    .where('tasks.id', '=', taskId)
-    .where('tasks.webhook_url', 'is not', null)
-    .where('events.subject_kind', '=', 'task')
-    // The answer to the request itself has told of the first; that a task waits is no news.
-    .where('events.status', 'not in', ['CREATED', 'created', 'queueing'])
-    .whereRef('events.id', '>', 'tasks.webhook_event')
-    .orderBy('events.id')
+/** The oldest that is yet to be delivered. */
+async function pending({ database }: Context, taskId: string): Promise<Pending | undefined> {
+  const delivery = await database
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('status', '=', 'pending')
+    .orderBy('number')
     .limit(1)
     .executeTakeFirst();
-  if (!row) return undefined;
-  const { event_id, event_at, event_status, ...task } = row;
-  return {
-    task: { ...task, webhook_url: task.webhook_url as string },
-    event: { id: event_id, at: event_at, status: event_status as TaskTable['status'] },
-  };
+  if (!delivery) return undefined;
+  const task = await database
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', taskId)
+    .executeTakeFirstOrThrow();
+  return { ...delivery, task };
 }
 
-/** @returns milliseconds to wait, where the receiver asks for it */
-async function tell(context: Context, next: Untold, signal: AbortSignal): Promise<number | undefined> {
-  const { task, event } = next;
-  const { status, retryAfter } = await postWebhook({
-    url: task.webhook_url,
-    // The same over retries, so that the receiver knows a repeat.
-    headers: { 'webhook-id': `msg_${task.id}_${event.id}`, 'webhook-event': eventOf(task.operation) },
-    body: await webhookBody(context, task, event.status),
+async function attempt(context: Context, delivery: Pending, signal: AbortSignal): Promise<Outcome> {
+  const { id, task, url, state } = delivery;
+  const { now, database, lookup } = context;
+  const secrets = await database
+    .transaction()
+    .execute((tx) => signingSecrets(tx, { userId: task.creator, now }));
+  const timestamp = Math.floor(now() / 1000);
+  const body = JSON.stringify(await webhookBody(context, task, state));
+  return await post({
+    url,
+    headers: {
+      [webhookHeaders.id]: id,
+      [webhookHeaders.timestamp]: String(timestamp),
+      [webhookHeaders.signature]: signatures(secrets, { id, timestamp, body }),
+      [webhookHeaders.event]: eventOf(task.operation),
+    },
+    body,
     serviceOrigin: context.baseUrl(),
     signal,
+    now,
+    lookup,
   });
-  if (status >= 200 && status < 300) await told(context, next);
-  else if (status === 410) await stopTelling(context, task.id);
-  else if (retryAfter !== undefined) return Math.min(retryAfter * 1000, givenUpMs);
-  else throw new Error(`The webhook was answered with ${status}.`);
-  return undefined;
 }
 
-async function told({ database }: Context, { task, event }: Untold): Promise<void> {
-  await database
-    .transaction()
-    .execute((tx) =>
-      tx.updateTable('tasks').set({ webhook_event: event.id }).where('id', '=', task.id).execute(),
-    );
+async function recordOutcome(context: Context, delivery: Pending, outcome: Outcome): Promise<void> {
+  const attempts = delivery.attempts + 1;
+  const next = outcome.kind === 'failed' ? nextOf(context, delivery, attempts, outcome) : undefined;
+  const next_at = next === undefined ? null : new Date(next).toISOString();
+  const status = statusAfter(outcome, next);
+  const reason = outcome.kind === 'delivered' ? null : outcome.reason;
+  await context.database.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('webhook_deliveries')
+      .set({ attempts, status, reason, next_at })
+      .where('id', '=', delivery.id)
+      .execute();
+    if (status === 'gone') await stopTelling(tx, delivery);
+  });
 }
 
-async function stopTelling({ database }: Context, taskId: string): Promise<void> {
-  await database
-    .transaction()
-    .execute((tx) => tx.updateTable('tasks').set({ webhook_url: null }).where('id', '=', taskId).execute());
+function nextOf(
+  { now }: Context,
+  { created_at }: Delivery,
+  attempts: number,
+  outcome: Extract<Outcome, { kind: 'failed' }>,
+): number | undefined {
+  const { retryAfterMs } = outcome;
+  return nextAttempt({ created: Date.parse(created_at), now: now(), attempts, retryAfterMs });
 }
 
-async function postpone({ database, queue, now }: Context, key: string, pause: number): Promise<void> {
-  const job = { kind: 'deliver-webhook', key, runAt: now() + pause };
+function statusAfter({ kind }: Outcome, next: number | undefined): Delivery['status'] {
+  if (kind === 'delivered' || kind === 'gone') return kind;
+  return next === undefined ? 'failed' : 'pending';
+}
+
+/** Who answers 410 is told nothing more of this task. */
+async function stopTelling(tx: Tx, { task_id, reason }: Delivery): Promise<void> {
+  await tx.updateTable('tasks').set({ webhook_url: null }).where('id', '=', task_id).execute();
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'gone', reason, next_at: null })
+    .where('task_id', '=', task_id)
+    .where('status', '=', 'pending')
+    .execute();
+}
+
+async function wakeAt({ database, queue }: Context, { task_id, next_at }: Delivery): Promise<void> {
+  const job = { kind: 'deliver-webhook', key: task_id, runAt: Date.parse(next_at as string) };
   await database.transaction().execute((tx) => queue.enqueue(tx, job));
 }

@@ -1,0 +1,73 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { onTestFinished } from 'vitest';
+import { type Answered, ask } from './service.js';
+
+/** One webhook, as it came. */
+export interface Told {
+  readonly headers: IncomingHttpHeaders;
+  /** Byte by byte. */
+  readonly text: string;
+  readonly body: Answered;
+}
+
+export type ReceiverAnswer =
+  | number
+  | readonly [status: number, headers: Record<string, string>]
+  /** It answers nothing, and the connection stays open. */
+  | 'silence';
+
+/** Where webhooks are told; `answer` gives the answer to the n-th. */
+export async function receiverForTest(
+  answer: (call: number) => ReceiverAnswer = () => 204,
+): Promise<{ url: string; port: number; told: Told[] }> {
+  const told: Told[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      told.push({ headers: request.headers, text, body: JSON.parse(text) });
+      const given = answer(told.length);
+      if (given === 'silence') return;
+      const [status, headers] = [given].flat() as [number, Record<string, string>];
+      response.writeHead(status, headers).end();
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, port, told };
+}
+
+/** The statuses that were told. */
+export const statusesOf = (told: readonly Told[]) => told.map(({ body }) => body.status);
+
+interface Asking {
+  readonly url: string;
+  readonly ownerToken: string;
+}
+
+export async function webhookSecret({ url, ownerToken: token }: Asking): Promise<string> {
+  return (await ask(`${url}/users/webhook-secret`, { token })).body.secret;
+}
+
+/** Whether a receiver that knows nothing but the Standard Webhooks takes it. */
+export function isVerified({ text, headers }: Told, secret: string): boolean {
+  try {
+    new Webhook(secret).verify(text, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The delivery log, oldest first. */
+export async function deliveriesOf({ url, ownerToken: token }: Asking, query = ''): Promise<Answered[]> {
+  return (await ask(`${url}/users/webhook-deliveries${query}`, { token })).body.reverse();
+}
