@@ -5,7 +5,7 @@ _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
     '')
-      commands='publisher node version host-nodes image task admin api auth config doctor completion serve'
+      commands='publisher node version host-nodes image video task admin api auth config doctor completion serve'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
@@ -313,10 +313,10 @@ _regen_facts() {
       esac
       ;;
     'image relight')
-      flags='--advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
-        --advanced-settings.blacks | --advanced-settings.brightness | --advanced-settings.contrast | --advanced-settings.saturation | --advanced-settings.whites | --light-transfer-strength | --prompt | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --advanced-settings.blacks | --advanced-settings.brightness | --advanced-settings.contrast | --advanced-settings.saturation | --advanced-settings.whites | --light-transfer-strength | --prompt | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
         --advanced-settings.engine) hint=choice:automatic,balanced,cool,real,illusio,fairy,colorful_anime,hard_transform,softy ;;
         --advanced-settings.transfer-light-a) hint=choice:automatic,low,medium,normal,high,high_on_faces ;;
         --advanced-settings.transfer-light-b) hint=choice:automatic,composition,straight,smooth_in,smooth_out,smooth_both,reverse_both,soft_in,soft_out,soft_mid,strong_mid,style_shift,strong_shift ;;
@@ -326,10 +326,10 @@ _regen_facts() {
       esac
       ;;
     'image skin-enhancer')
-      flags='--sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
-        --sharpen | --smart-grain | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --sharpen | --smart-grain | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
         --output | -o | --token-file) hint=file ;;
         --profile) hint=live:profile ;;
       esac
@@ -345,7 +345,7 @@ _regen_facts() {
       esac
       ;;
     'image style-transfer')
-      flags='--reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file file...'
       case $2 in
         --reference-image | --output | -o | --token-file) hint=file ;;
@@ -353,15 +353,15 @@ _regen_facts() {
         --flavor) hint=choice:faithful,gen_z,psychedelia,detaily,clear,donotstyle,donotstyle_sharp ;;
         --portrait-beautifier) hint=choice:beautify_face,beautify_face_max ;;
         --portrait-style) hint=choice:standard,pop,super_pop ;;
-        --prompt | --structure-strength | --style-strength | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --prompt | --structure-strength | --style-strength | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
       esac
       ;;
     'image upscaler')
-      flags='--sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
-        --sharpen | --smart-grain | --ultra-detail | --scale-factor | --webhook-url | --timeout | --interval | --body | --base-url) hint=text ;;
+        --sharpen | --smart-grain | --ultra-detail | --scale-factor | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
         --flavor) hint=choice:sublime,photo,photo_denoiser ;;
         --output | -o | --token-file) hint=file ;;
         --profile) hint=live:profile ;;
@@ -620,11 +620,11 @@ _regen_facts() {
       flags='--json --ndjson --quiet --no-input --no-color --help'
       ;;
     'task rerun')
-      flags='--output --force --receipt --no-wait --timeout --interval --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--output --force --receipt --no-wait --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:task'
       case $2 in
         --output | -o | --token-file) hint=file ;;
-        --timeout | --interval | --base-url) hint=text ;;
+        --timeout | --interval | --max-credits | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
       esac
       ;;
@@ -745,6 +745,76 @@ _regen_facts() {
         --changelog | --body | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
+      esac
+      ;;
+    'video')
+      commands='text2video start-end2video extend status prices'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'video extend')
+      flags='--model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --model) hint=choice:vvq2-pro,vvq2-turbo ;;
+        --callback-url | --payload | --prompt | --video-creation-id | --video-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
+        --duration) hint=live:duration ;;
+        --images | --output | -o | --token-file) hint=file ;;
+        --resolution) hint=live:resolution ;;
+        --from-task) hint=live:task ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'video prices')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'video start-end2video')
+      flags='--aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='file...'
+      case $2 in
+        --aspect-ratio) hint=choice:16:9,9:16,1:1,3:4,4:3 ;;
+        --audio-type) hint=choice:all,speech_only,sound_effect_only ;;
+        --callback-url | --meta-data | --payload | --priority | --prompt | --seed | --voice-id | --wm-position | --wm-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
+        --duration) hint=live:duration ;;
+        --model) hint=choice:vvq3-pro,vvq2-pro-fast,vvq2-pro,vvq2-turbo,vvq1,vvq1-classic,vv2.0 ;;
+        --movement-amplitude) hint=choice:auto,small,medium,large ;;
+        --resolution) hint=live:resolution ;;
+        --style) hint=choice:general,anime ;;
+        --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'video status')
+      flags='--base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:task'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'video text2video')
+      flags='--aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text'
+      case $2 in
+        --aspect-ratio) hint=choice:16:9,9:16,1:1,3:4,4:3 ;;
+        --audio-type) hint=choice:all,speech_only,sound_effect_only ;;
+        --callback-url | --meta-data | --payload | --priority | --prompt | --seed | --voice-id | --wm-position | --wm-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
+        --duration) hint=live:duration ;;
+        --model) hint=choice:vvq3-pro,vvq2-pro-fast,vvq2-pro,vvq2-turbo,vvq1,vvq1-classic,vv2.0 ;;
+        --movement-amplitude) hint=choice:auto,small,medium,large ;;
+        --resolution) hint=live:resolution ;;
+        --style) hint=choice:general,anime ;;
+        --images | --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
       esac
       ;;
   esac

@@ -10,8 +10,8 @@ function __regen_facts --no-scope-shadowing
     set hint ''
     switch $argv[1]
         case ''
-            set commands publisher node version host-nodes image task admin api auth config doctor completion serve
-            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'The tasks started from here, and how to get back to them' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
+            set commands publisher node version host-nodes image video task admin api auth config doctor completion serve
+            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -430,11 +430,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'image relight'
-            set flags --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Level of the blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of the whites (0 to 100; default 50)' 'How the image is made (one of automatic, balanced, cool, real, illusio, fairy...' 'How strongly light is transferred (one of automatic, low, medium, normal, hig...' 'How light is blended in (one of automatic, composition, straight, smooth_in, ...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Change the background based on prompt and reference image (default true)' 'Not: Change the background based on prompt and reference image (default true)' 'Let the final image interpolate from the original, using --light-transfer-str...' 'Not: Let the final image interpolate from the original, using --light-transfer-str...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Keep texture and small details (default true)' 'Not: Keep texture and small details (default true)' 'Guides the light transfer; emphasis from 1 to 1.4 as in (warm light:1.2)' 'Look of the result (one of standard, darker_but_realistic, clean, smooth, bri...' 'File or URL of a lightmap; not with --transfer-light-from-reference-image' 'File or URL of a reference image; not with --transfer-light-from-lightmap' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Level of the blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of the whites (0 to 100; default 50)' 'How the image is made (one of automatic, balanced, cool, real, illusio, fairy...' 'How strongly light is transferred (one of automatic, low, medium, normal, hig...' 'How light is blended in (one of automatic, composition, straight, smooth_in, ...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Change the background based on prompt and reference image (default true)' 'Not: Change the background based on prompt and reference image (default true)' 'Let the final image interpolate from the original, using --light-transfer-str...' 'Not: Let the final image interpolate from the original, using --light-transfer-str...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Keep texture and small details (default true)' 'Not: Keep texture and small details (default true)' 'Guides the light transfer; emphasis from 1 to 1.4 as in (warm light:1.2)' 'Look of the result (one of standard, darker_but_realistic, clean, smooth, bri...' 'File or URL of a lightmap; not with --transfer-light-from-reference-image' 'File or URL of a reference image; not with --transfer-light-from-lightmap' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
-                case --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --light-transfer-strength --prompt --webhook-url --timeout --interval --body --base-url
+                case --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --light-transfer-strength --prompt --webhook-url --timeout --interval --max-credits --body --base-url
                     set hint 'text'
                 case --advanced-settings.engine
                     set hint 'choice:automatic,balanced,cool,real,illusio,fairy,colorful_anime,hard_transform,softy'
@@ -450,11 +450,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'image skin-enhancer'
-            set flags --sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sharpening (0 to 100; default 0)' 'Grain that keeps skin from looking flat (0 to 100; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sharpening (0 to 100; default 0)' 'Grain that keeps skin from looking flat (0 to 100; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
-                case --sharpen --smart-grain --webhook-url --timeout --interval --body --base-url
+                case --sharpen --smart-grain --webhook-url --timeout --interval --max-credits --body --base-url
                     set hint 'text'
                 case --output -o --token-file
                     set hint 'file'
@@ -476,8 +476,8 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'image style-transfer'
-            set flags --reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'File or URL of the style reference (required)' 'How the image is made (one of balanced, definio, illusio, 3d_cartoon, colorfu...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Beautify the face; used only if --is-portrait is true (one of beautify_face, ...' 'Style of a portrait; used only if --is-portrait is true (one of standard, pop...' 'Prompt for the model' 'How much of the structure of the original is kept (0 to 100; default 50)' 'Percentage of style strength (0 to 100; default 100)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'File or URL of the style reference (required)' 'How the image is made (one of balanced, definio, illusio, 3d_cartoon, colorfu...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Beautify the face; used only if --is-portrait is true (one of beautify_face, ...' 'Style of a portrait; used only if --is-portrait is true (one of standard, pop...' 'Prompt for the model' 'How much of the structure of the original is kept (0 to 100; default 50)' 'Percentage of style strength (0 to 100; default 100)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file' 'file...'
             switch $argv[2]
                 case --reference-image --output -o --token-file
@@ -490,17 +490,17 @@ function __regen_facts --no-scope-shadowing
                     set hint 'choice:beautify_face,beautify_face_max'
                 case --portrait-style
                     set hint 'choice:standard,pop,super_pop'
-                case --prompt --structure-strength --style-strength --webhook-url --timeout --interval --body --base-url
+                case --prompt --structure-strength --style-strength --webhook-url --timeout --interval --max-credits --body --base-url
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
             end
         case 'image upscaler'
-            set flags --sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sharpening (0 to 100; default 7)' 'Grain that keeps surfaces from looking flat (0 to 100; default 7)' 'Detail that is added (0 to 100; default 30)' 'What the image is, or shall become (one of sublime, photo, photo_denoiser)' 'How many times larger (2 to 16)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sharpening (0 to 100; default 7)' 'Grain that keeps surfaces from looking flat (0 to 100; default 7)' 'Detail that is added (0 to 100; default 30)' 'What the image is, or shall become (one of sublime, photo, photo_denoiser)' 'How many times larger (2 to 16)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
-                case --sharpen --smart-grain --ultra-detail --scale-factor --webhook-url --timeout --interval --body --base-url
+                case --sharpen --smart-grain --ultra-detail --scale-factor --webhook-url --timeout --interval --max-credits --body --base-url
                     set hint 'text'
                 case --flavor
                     set hint 'choice:sublime,photo,photo_denoiser'
@@ -850,13 +850,13 @@ function __regen_facts --no-scope-shadowing
             set flags --json --ndjson --quiet --no-input --no-color --help
             set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
         case 'task rerun'
-            set flags --output --force --receipt --no-wait --timeout --interval --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --output --force --receipt --no-wait --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --output -o --token-file
                     set hint 'file'
-                case --timeout --interval --base-url
+                case --timeout --interval --max-credits --base-url
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -867,7 +867,7 @@ function __regen_facts --no-scope-shadowing
             set arguments 'live:task'
         case 'task wait'
             set flags --all --output --force --receipt --timeout --interval --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m); the task goes on' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task...'
             switch $argv[2]
                 case --output -o --token-file
@@ -1017,6 +1017,113 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
                 case --token-file
                     set hint 'file'
+            end
+        case 'video'
+            set commands text2video start-end2video extend status prices
+            set command_texts 'Make a video from a prompt, a start frame, or both' 'Make a video between a start frame and an end frame' 'Make a video longer' 'Show the state of a video task and what it made' 'Show what videos and images cost, in credits; videos by the second'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'video extend'
+            set flags --model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Which model makes it (one of vvq2-pro, vvq2-turbo; default vvq2-turbo)' 'Called with updates of the task' 'Seconds that are added (1 to 7; default 5)' 'One image that the extension leads to, as the end frame (repeatable)' 'Comes back unchanged with the task (at most 1048576 characters)' 'What is to be seen (at most 2000 characters)' 'Size of the video (one of 540p, 720p, 1080p; default 720p)' 'Creation id of a generated video; required together with --video-url (required)' 'URL of the video; required together with --video-creation-id (required)' 'The task that made the video, in place of --video-creation-id and --video-url' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --model
+                    set hint 'choice:vvq2-pro,vvq2-turbo'
+                case --callback-url --payload --prompt --video-creation-id --video-url --timeout --interval --max-credits --body --base-url
+                    set hint 'text'
+                case --duration
+                    set hint 'live:duration'
+                case --images --output -o --token-file
+                    set hint 'file'
+                case --resolution
+                    set hint 'live:resolution'
+                case --from-task
+                    set hint 'live:task'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'video prices'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'video start-end2video'
+            set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Called with updates of the task' 'Seconds, as many as the model makes; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes 10 more credits' 'Not: Use the recommended prompt; consumes 10 more credits' 'Custom metadata as JSON text' 'Which model makes it (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq2-turbo, v...' 'How much moves; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pr...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Comes back unchanged with the task (at most 1048576 characters)' 'Passed on to the model (-2147483648 to 2147483647)' 'What is to be seen (at most 2000 characters)' 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s:...' 'Random if not specified (-2147483648 to 2147483647)' 'Style of the video (one of general, anime)' 'Which voice speaks; no effect for vvq3-pro' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'Image of the watermark; absent: the default one' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'file...'
+            switch $argv[2]
+                case --aspect-ratio
+                    set hint 'choice:16:9,9:16,1:1,3:4,4:3'
+                case --audio-type
+                    set hint 'choice:all,speech_only,sound_effect_only'
+                case --callback-url --meta-data --payload --priority --prompt --seed --voice-id --wm-position --wm-url --timeout --interval --max-credits --body --base-url
+                    set hint 'text'
+                case --duration
+                    set hint 'live:duration'
+                case --model
+                    set hint 'choice:vvq3-pro,vvq2-pro-fast,vvq2-pro,vvq2-turbo,vvq1,vvq1-classic,vv2.0'
+                case --movement-amplitude
+                    set hint 'choice:auto,small,medium,large'
+                case --resolution
+                    set hint 'live:resolution'
+                case --style
+                    set hint 'choice:general,anime'
+                case --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'video status'
+            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:task'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'video text2video'
+            set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Called with updates of the task' 'Seconds, as many as the model makes; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes 10 more credits' 'Not: Use the recommended prompt; consumes 10 more credits' 'Custom metadata as JSON text' 'Which model makes it (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq2-turbo, v...' 'How much moves; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pr...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Comes back unchanged with the task (at most 1048576 characters)' 'Passed on to the model (-2147483648 to 2147483647)' 'What is to be seen (at most 2000 characters)' 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s:...' 'Random if not specified (-2147483648 to 2147483647)' 'Style of the video (one of general, anime)' 'Which voice speaks; no effect for vvq3-pro' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'Image of the watermark; absent: the default one' 'One image, as the start frame (repeatable)' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about the price (asked above `regen config get confirm_credits`)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text'
+            switch $argv[2]
+                case --aspect-ratio
+                    set hint 'choice:16:9,9:16,1:1,3:4,4:3'
+                case --audio-type
+                    set hint 'choice:all,speech_only,sound_effect_only'
+                case --callback-url --meta-data --payload --priority --prompt --seed --voice-id --wm-position --wm-url --timeout --interval --max-credits --body --base-url
+                    set hint 'text'
+                case --duration
+                    set hint 'live:duration'
+                case --model
+                    set hint 'choice:vvq3-pro,vvq2-pro-fast,vvq2-pro,vvq2-turbo,vvq1,vvq1-classic,vv2.0'
+                case --movement-amplitude
+                    set hint 'choice:auto,small,medium,large'
+                case --resolution
+                    set hint 'live:resolution'
+                case --style
+                    set hint 'choice:general,anime'
+                case --images --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
             end
     end
 end

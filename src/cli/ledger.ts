@@ -43,6 +43,9 @@ const localId = /^[a-z0-9]+-[a-f0-9]+-[a-f0-9]+$/;
 // Decided: a request that was never answered is repeated under its key for 24 hours.
 const repeatMs = 24 * 60 * 60_000;
 
+// Decided: what was started more than 90 days ago is forgotten when something new is; no task runs that long.
+const keptMs = 90 * 24 * 60 * 60_000;
+
 /**
  * What this user started: one small file a task, its owner's alone, written whole or not at all. A local id begins
  * with its time and holds a digest of the request, so that a folder's names alone find the newest and the repeated.
@@ -107,9 +110,17 @@ export class Ledger {
   }
 
   #readUnanswered(digest: string): Entry[] {
-    this.#byDigest ??= byDigest(this.#ids());
+    this.#byDigest ??= byDigest(this.#forgetOld());
     const entries = (this.#byDigest.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
     return entries.filter(({ task_id }) => task_id === undefined);
+  }
+
+  /** Removes what nobody goes back to, by the names alone, and gives the ids that are left. */
+  #forgetOld(): string[] {
+    const ids = this.#ids();
+    const oldest = this.now() - keptMs;
+    for (const id of ids) if (begunAt(id) < oldest) this.remove(id);
+    return ids.filter((id) => begunAt(id) >= oldest);
   }
 
   #draft(draft: Draft, digest: string): Entry {
@@ -200,14 +211,23 @@ function byDigest(ids: readonly string[]): Map<string, string[]> {
   return found;
 }
 
+/** When an entry was made, in milliseconds since 1970, as its local id tells. */
+function begunAt(id: string): number {
+  return Number.parseInt(id, 36);
+}
+
 /** The digest that is part of a local id. */
 function digestIn(id: string): string {
   return id.split('-')[1] as string;
 }
 
-/** The same for the same request: where an image lay makes no difference, what it holds does. */
+/**
+ * The same for the same request: where an image lay makes no difference, what it holds does; nor does the URL of a
+ * video that has an id, because it is signed anew whenever it is looked up.
+ */
 function digestOf({ service, operation, request }: Draft): string {
   const body = Object.entries(request)
+    .filter(([name]) => name !== 'video_url' || request.video_creation_id === undefined)
     .map(([name, value]) => [name, Array.isArray(value) ? value.map(content) : content(value)])
     .sort(([one], [other]) => ((one as string) < (other as string) ? -1 : 1));
   const text = JSON.stringify([service, operation, body]);

@@ -44,7 +44,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
       await output.note(['Interrupted.', invocation?.resumeHint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }
-    const failure = await asFailure(error);
+    const failure = await asFailure(error, invocation);
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -84,7 +84,11 @@ function listen(system: System) {
   return { signal: controller.signal, exitCode: () => code, stop };
 }
 
-async function asFailure(error: unknown): Promise<Failure> {
-  const { failureOf } = await import('./failure-of.js');
-  return failureOf(error);
+async function asFailure(error: unknown, invocation: Invocation | undefined): Promise<Failure> {
+  const [{ failureOf }, { inWords }] = await Promise.all([
+    import('./failure-of.js'),
+    import('./in-words.js'),
+  ]);
+  const failure = failureOf(error);
+  return invocation ? inWords(failure, invocation) : failure;
 }

@@ -4,7 +4,7 @@ import { folders } from './folders.js';
 import { type Mended, Store } from './store.js';
 import type { System } from './system.js';
 
-const fixedKeys = ['profile', 'autostart', 'ca_file'];
+const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits'];
 const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.base_url$/i;
 
 /** Which environment variable says the same as a setting, and wins over it. */
@@ -20,7 +20,8 @@ export interface Setting {
   readonly source: string;
 }
 
-const defaults: Record<string, string> = { profile: 'local', autostart: 'true' };
+// Decided: what costs more than 100 credits is asked about.
+const defaults: Record<string, string> = { profile: 'local', autostart: 'true', confirm_credits: '100' };
 
 /** The settings file: flat, dotted keys with text values. */
 export class Settings {
@@ -71,6 +72,9 @@ export function checkKey(key: string): void {
 function checkValue(key: string, value: string): void {
   if (key === 'autostart' && value !== 'true' && value !== 'false') {
     throw usage(`autostart is true or false, not '${value}'.`);
+  }
+  if (key === 'confirm_credits' && !/^\d{1,15}$/.test(value)) {
+    throw usage(`confirm_credits is a whole number of credits, not '${value}'.`);
   }
   if (key === 'profiles.local.base_url') {
     throw usage(

@@ -5,6 +5,7 @@ import tree from '../commands.generated.json' with { type: 'json' };
 import { CompletionCache } from '../completion/cache.js';
 import { readLine } from '../completion/line.js';
 import { type Kind, offerable, readers } from '../completion/live.js';
+import { madeBy } from '../completion/models.js';
 import { chooseCredential } from '../credential.js';
 import { CredentialStore } from '../credentials.js';
 import type { Invocation } from '../invocation.js';
@@ -34,6 +35,7 @@ const silent = () => {};
 
 function valuesOf(invocation: Invocation, kind: Kind, words: readonly string[]) {
   if (kind === 'profile') return profiles(invocation);
+  if (kind === 'duration' || kind === 'resolution') return madeBy(readLine(tree as CommandTree, words), kind);
   return kind === 'task' ? tasks(invocation) : live(invocation, kind, words);
 }
 

@@ -1,4 +1,5 @@
 import { printDryRun } from '../dry-run.js';
+import { placeholderOf } from '../generation/from-task.js';
 import { loadAll } from '../generation/images.js';
 import { plan } from '../generation/plan.js';
 import { runJobs } from '../generation/run.js';
@@ -10,9 +11,10 @@ import { operationNamed } from './operation.js';
 export async function run(invocation: Invocation): Promise<number | undefined> {
   const jobs = await plan(invocation);
   if (!invocation.flags['dry-run']) return runJobs(invocation, jobs);
-  for (const { operation, body, images } of jobs) {
+  for (const { operation, body, images, fromTask } of jobs) {
     const { kept } = await loadAll(images, operation, invocation.system);
-    const request = { params: {}, query: {}, body: readable({ ...kept, ...body }) };
+    const made = fromTask === undefined ? {} : placeholderOf(fromTask);
+    const request = { params: {}, query: {}, body: readable({ ...kept, ...body, ...made }) };
     await printDryRun(invocation, operationNamed(operation), request);
   }
   return undefined;

@@ -1,5 +1,6 @@
 import { usage } from '../failure.js';
 import { endingOf, finish } from '../generation/finish.js';
+import { givenUp, withinReach } from '../generation/lost.js';
 import { Resume } from '../generation/run.js';
 import { endOf } from '../generation/seen.js';
 import { entryOf, findTask } from '../generation/task.js';
@@ -9,10 +10,16 @@ import type { Invocation } from '../invocation.js';
 
 /** Waits for tasks and brings home what they made. */
 export async function run(invocation: Invocation): Promise<number> {
-  const ids = idsOf(invocation);
+  const all = invocation.flags.all === true;
+  const ids = all ? await everyId(invocation) : givenIds(invocation);
   const watch = new Watch(invocation);
-  const ending = endingOf(invocation, watch);
-  ending.destination?.check(ids.map((id) => entryOf(invocation, id)?.name ?? 'image'));
+  const entries = ids.map((id) => entryOf(invocation, id));
+  const ending = endingOf(
+    invocation,
+    watch,
+    entries.some((entry) => entry?.request.off_peak === true),
+  );
+  ending.destination?.check(entries.map((entry) => entry?.name ?? 'image'));
   const resume = new Resume(invocation);
   for (const id of ids) resume.add(id);
   try {
@@ -20,9 +27,11 @@ export async function run(invocation: Invocation): Promise<number> {
     const items = ids.map((id) => ({
       label: id,
       run: async () => {
-        const outcome = await finish(ending, await findTask(invocation, id));
+        const task = await findTask(invocation, id);
+        const outcome = finish(ending, task);
+        const ended = await (all ? outcome.catch((error) => givenUp(invocation, task, error)) : outcome);
         resume.remove(id);
-        return outcome;
+        return ended;
       },
     }));
     return await together(invocation, watch, items);
@@ -31,14 +40,16 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-function idsOf(invocation: Invocation): string[] {
-  const given = [...new Set((invocation.args.task_id as readonly string[] | undefined) ?? [])];
-  if (!invocation.flags.all) {
-    if (given.length > 0) return given;
-    throw usage('No tasks were named.', 'Name them, or use --all for every task that has not ended yet.');
-  }
-  if (given.length > 0) throw usage('<task_id> and --all exclude each other.');
-  const open = [...invocation.ledger.entries()].filter(({ state }) => !endOf(state));
-  // Oldest first: in the order they were started.
-  return open.flatMap(({ task_id }) => task_id ?? []).reverse();
+function givenIds({ args }: Invocation): string[] {
+  const given = [...new Set((args.task_id as readonly string[] | undefined) ?? [])];
+  if (given.length > 0) return given;
+  throw usage('No tasks were named.', 'Name them, or use --all for every task that has not ended yet.');
+}
+
+/** Of every task that has not ended, oldest first: in the order they were started. */
+async function everyId(invocation: Invocation): Promise<string[]> {
+  if ((invocation.args.task_id?.length ?? 0) > 0) throw usage('<task_id> and --all exclude each other.');
+  const open = [...invocation.ledger.entries()].filter(({ state, task_id }) => task_id && !endOf(state));
+  const entries = await withinReach(invocation, open.reverse());
+  return entries.flatMap(({ task_id }) => task_id ?? []);
 }

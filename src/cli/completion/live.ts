@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 
-/** What of a service, of the settings or of the ledger is offered as a value. */
-export type Kind = 'node' | 'version' | 'publisher' | 'profile' | 'task';
+/** What of a service, of the settings, of the ledger or of a video model is offered as a value. */
+export type Kind = 'node' | 'version' | 'publisher' | 'profile' | 'task' | 'duration' | 'resolution';
 
 export interface Question {
   readonly client: Client;
@@ -13,7 +13,7 @@ export interface Question {
 type Read = (question: Question) => Promise<string[]>;
 
 /** How each kind is read from a service. */
-export const readers: Readonly<Record<Exclude<Kind, 'profile' | 'task'>, Read>> = {
+export const readers: Readonly<Record<Extract<Kind, 'node' | 'version' | 'publisher'>, Read>> = {
   async publisher({ client, signal }) {
     return (await client.publisher.list({}, { signal, retries: 0 })).flatMap(({ id }) => id ?? []);
   },

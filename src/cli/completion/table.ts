@@ -97,7 +97,15 @@ const hints: Readonly<Record<string, Hint>> = {
   task_id: 'live:task',
 };
 
+/** By the field of the request, where the rest of the line says which of its values are left. */
+const hintsByLine: Readonly<Record<string, Hint>> = {
+  duration: 'live:duration',
+  resolution: 'live:resolution',
+};
+
 function hintOf(place: Flag | Argument, command?: Command): Hint {
+  const byLine = hintsByLine[place.target?.at(-1) ?? ''];
+  if (byLine) return byLine;
   if ('choices' in place && place.choices) return choice(place.choices);
   // A node or publisher about to be made is none of those that exist.
   if (command && /^(init|create)$/.test(command.words.at(-1) ?? '') && place.name === 'id') return 'text';

@@ -30,14 +30,21 @@ export interface Ending {
   readonly intervalMs: number;
 }
 
-export function endingOf(invocation: Invocation, watch: Watch): Ending {
-  return { invocation, watch, destination: destinationOf(invocation), ...patienceOf(invocation.flags) };
+export function endingOf(invocation: Invocation, watch: Watch, offPeak: boolean): Ending {
+  const patience = patienceOf(invocation.flags, offPeak);
+  return { invocation, watch, destination: destinationOf(invocation), ...patience };
 }
 
-/** How long to wait for a task, and the longest pause between two looks. */
-export function patienceOf({ timeout, interval }: FlagValues): Pick<Ending, 'timeoutMs' | 'intervalMs'> {
+/**
+ * How long to wait for a task, and the longest pause between two looks.
+ * @param offPeak whether a task takes the 48 hours that service.md gives to off-peak ones
+ */
+export function patienceOf(
+  { timeout, interval }: FlagValues,
+  offPeak = false,
+): Pick<Ending, 'timeoutMs' | 'intervalMs'> {
   return {
-    timeoutMs: durationMs((timeout as string | undefined) ?? '30m', '--timeout'),
+    timeoutMs: durationMs((timeout as string | undefined) ?? (offPeak ? '48h' : '30m'), '--timeout'),
     intervalMs: durationMs((interval as string | undefined) ?? '10s', '--interval'),
   };
 }

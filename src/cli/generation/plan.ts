@@ -5,6 +5,7 @@ import { operationNamed } from '../commands/operation.js';
 import { usage } from '../failure.js';
 import { type ArgumentValues, type Invocation, standardPort } from '../invocation.js';
 import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../request.js';
+import { judgedAs } from './from-task.js';
 import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
 import { mediumOf } from './seen.js';
 
@@ -17,6 +18,8 @@ export interface Job {
   readonly images: Images;
   /** What files made by it are called after. */
   readonly name: string;
+  /** The task whose video is extended; it is not looked up yet. */
+  readonly fromTask?: string;
 }
 
 /**
@@ -79,7 +82,12 @@ function jobOf(
   const fields = imageFieldsOf(operation.body as NonNullable<Operation['body']>);
   const images: Record<string, Source | Source[]> = {};
   const body = { ...(request.body as Record<string, unknown> | undefined) };
-  const sent = { ...body };
+  const fromTask = flags['from-task'] as string | undefined;
+  const sent: Record<string, unknown> = { ...(fromTask !== undefined && judgedAs), ...body };
+  const twice = fromTask === undefined ? [] : Object.keys(judgedAs).filter((field) => field in body);
+  judge(
+    twice.map((field) => ({ path: '--from-task', message: `gives the ${field} already; leave that out` })),
+  );
   for (const field of fields) {
     const value = body[field];
     const texts = [value].flat();
@@ -110,7 +118,13 @@ function jobOf(
     ),
   );
   const called = command.operation as string;
-  return { operation: called, body, images, name: imageName(images, mediumOf(called)) };
+  return {
+    operation: called,
+    body,
+    images,
+    name: imageName(images, mediumOf(called)),
+    ...(fromTask !== undefined && { fromTask }),
+  };
 }
 
 /** In a whole body an image stands as the interface has it: Base64 without a mark of its own. */

@@ -3,6 +3,7 @@ import type { Invocation } from '../invocation.js';
 import type { Target } from '../target.js';
 import { endingOf, finish, type Outcome } from './finish.js';
 import type { Job } from './plan.js';
+import { agreeOnPrice } from './price.js';
 import { start } from './start.js';
 import { together } from './together.js';
 import { Watch } from './watch.js';
@@ -15,12 +16,16 @@ export async function runJobs(
 ): Promise<number> {
   refuseUnused(invocation);
   const watch = new Watch(invocation);
-  const ending = endingOf(invocation, watch);
+  const ending = endingOf(
+    invocation,
+    watch,
+    jobs.some(({ body }) => body.off_peak === true),
+  );
   ending.destination?.check(jobs.map(({ name }) => name));
   const desk = { invocation, ledger: invocation.ledger, target, say: (text: string) => watch.say(text) };
   const resume = new Resume(invocation);
   // Reached before the first job, so that what hinders all of them is said once.
-  await invocation.service(target);
+  await agreeOnPrice(invocation, jobs, target);
 
   const run = async (job: Job): Promise<Outcome> => {
     const { task, seen } = await start(desk, job);

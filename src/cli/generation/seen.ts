@@ -53,6 +53,8 @@ const ends: Readonly<Record<string, 'well' | 'badly'>> = {
   FAILED: 'badly',
   success: 'well',
   failed: 'badly',
+  // Decided: our own word for a task that its service knows nothing of any more.
+  GONE: 'badly',
 };
 
 /** How a task in a state has ended. Decided: in any other state it is running. */

@@ -4,6 +4,7 @@ import { operationNamed } from '../commands/operation.js';
 import type { Invocation } from '../invocation.js';
 import { isImageReference, type Ledger } from '../ledger.js';
 import type { Target } from '../target.js';
+import { creationOf } from './from-task.js';
 import { loadAll } from './images.js';
 import type { Job } from './plan.js';
 import { type Seen, seenIn } from './seen.js';
@@ -36,7 +37,8 @@ export interface Known {
 export async function start(desk: Desk, job: Job, known: Known = {}): Promise<Started> {
   const { invocation, ledger, target } = desk;
   const { sent, kept } = await loadAll(job.images, job.operation, invocation.system);
-  const request = { ...job.body, ...kept };
+  const made = job.fromTask === undefined ? {} : await creationOf(invocation, job.fromTask);
+  const request = { ...job.body, ...made, ...kept };
   const draft = { service: serviceKey(target), operation: job.operation, request, name: job.name };
   const { entry, repeats, stale } = ledger.open(draft, known.entry);
   known.onEntry?.(entry.id);
@@ -46,7 +48,9 @@ export async function start(desk: Desk, job: Job, known: Known = {}): Promise<St
       `The same was asked for at ${stale.created_at} and never answered (${stale.id}); this is a new task.`,
     );
   }
-  const body = { ...job.body, ...sent };
+  // The same key takes the same body only.
+  const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
+  const body = { ...job.body, ...made, ...same, ...sent };
   try {
     const answer = await send(desk, job.operation, body, entry.idempotency_key);
     const id = operationNamed(job.operation).task?.id(answer as never) as string;

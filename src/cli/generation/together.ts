@@ -1,5 +1,6 @@
 import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
+import { inWords } from '../in-words.js';
 import type { Invocation } from '../invocation.js';
 import { oneLine } from '../text.js';
 import type { Outcome } from './finish.js';
@@ -16,12 +17,13 @@ const atOnce = 4;
 
 /** Runs items side by side, prints what comes of each in their order, and gives the exit code of all. */
 export async function together(
-  { output, signal }: Invocation,
+  invocation: Invocation,
   watch: Watch,
   items: readonly Item[],
 ): Promise<number> {
+  const { output } = invocation;
   const outcomes: Outcome[] = [];
-  const running = bounded(items, signal);
+  const running = bounded(items, invocation);
   // Looked at one after the other below; until then a failure must not count as unhandled.
   for (const one of running) one.catch(() => undefined);
   for (const [at, { label }] of items.entries()) {
@@ -40,14 +42,14 @@ export async function together(
   return exitOf(outcomes);
 }
 
-function bounded(items: readonly Item[], signal: AbortSignal): Promise<Outcome>[] {
+function bounded(items: readonly Item[], invocation: Invocation): Promise<Outcome>[] {
   const queue: (() => void)[] = [];
   let free = atOnce;
   return items.map(async (item) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((go) => queue.push(go));
     try {
-      return await outcomeOf(item, signal);
+      return await outcomeOf(item, invocation);
     } finally {
       const next = queue.shift();
       if (next) next();
@@ -56,13 +58,14 @@ function bounded(items: readonly Item[], signal: AbortSignal): Promise<Outcome>[
   });
 }
 
-async function outcomeOf(item: Item, signal: AbortSignal): Promise<Outcome> {
+async function outcomeOf(item: Item, invocation: Invocation): Promise<Outcome> {
+  const { signal } = invocation;
   signal.throwIfAborted();
   try {
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    const failure = failureOf(error);
+    const failure = inWords(failureOf(error), invocation);
     const { code, status, requestId: request_id } = failure.facts;
     return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
   }

@@ -1,6 +1,6 @@
 import type { View } from './view.js';
 
-const explain = { key: 'profile, autostart, ca_file or profiles.<name>.base_url' };
+const explain = { key: 'profile, autostart, ca_file, confirm_credits or profiles.<name>.base_url' };
 
 export const configViews: readonly View[] = [
   { usage: 'config get <key>', module: 'config', local: true, summary: 'Print one setting', explain },
@@ -13,6 +13,7 @@ export const configViews: readonly View[] = [
     examples: [
       'regen config set profiles.team.base_url https://registry.example.com',
       'regen config set profile team',
+      'regen config set confirm_credits 50',
     ],
   },
   {

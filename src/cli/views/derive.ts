@@ -19,6 +19,7 @@ import { publisherViews } from './publisher.js';
 import { serveViews } from './serve.js';
 import { taskViews } from './task.js';
 import { versionViews } from './version.js';
+import { videoViews } from './video.js';
 import type { View } from './view.js';
 
 const views = [
@@ -27,6 +28,7 @@ const views = [
   ...versionViews,
   ...hostNodeViews,
   ...imageViews,
+  ...videoViews,
   ...taskViews,
   ...adminViews,
   ...apiViews,

@@ -5,7 +5,7 @@ export const waitFlags: readonly Flag[] = [
   {
     name: 'timeout',
     value: 'duration',
-    description: 'How long to wait, such as 90s or 2h (default 30m); the task goes on',
+    description: 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goes on',
   },
   {
     name: 'interval',
@@ -34,5 +34,22 @@ export const noWait: Flag = {
   name: 'no-wait',
   description: 'Print the task id and return; `regen task wait` goes on from there',
 };
+
+/** What a command may spend. */
+export const priceFlags: readonly Flag[] = [
+  {
+    name: 'max-credits',
+    value: 'number',
+    description: 'Refuse to start what costs more credits than this in all',
+  },
+  {
+    name: 'yes',
+    short: 'y',
+    description: 'Do not ask about the price (asked above `regen config get confirm_credits`)',
+  },
+];
+
+/** Of every command that starts tasks. */
+export const startFlags: readonly Flag[] = [...saveFlags, noWait, ...waitFlags, ...priceFlags];
 
 export const taskExplain = { task_id: 'Task id, or the local id that `regen task list` shows' };

@@ -37,6 +37,7 @@ export const groups: Readonly<Record<string, string>> = {
   version: 'Versions of a node: pack, publish, read',
   'host-nodes': 'Node definitions of published versions',
   image: 'Image generation: relight, style transfer, skin enhancement, upscaling',
+  video: 'Video generation: from a prompt or a picture, between two pictures, longer; what it costs',
   task: 'The tasks started from here, and how to get back to them',
   admin: 'What admins do: statuses, bans, policies, tokens, audit',
   'admin version': 'Statuses of versions',

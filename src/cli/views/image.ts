@@ -1,8 +1,8 @@
-import { noWait, saveFlags, taskExplain, waitFlags } from './generation.js';
+import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 
 const explain = { image: 'Image: a file, - for standard input, a URL, or data: or base64: and the data' };
-const starts = { module: 'generate', explain, hide: ['image'], flags: [...saveFlags, noWait, ...waitFlags] };
+const starts = { module: 'generate', explain, hide: ['image'], flags: startFlags };
 
 export const imageViews: readonly View[] = [
   {

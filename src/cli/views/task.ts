@@ -1,4 +1,4 @@
-import { noWait, saveFlags, taskExplain, waitFlags } from './generation.js';
+import { saveFlags, startFlags, taskExplain, waitFlags } from './generation.js';
 import type { View } from './view.js';
 
 const columns = ['id', 'task_id', 'operation', 'state', 'created_at', 'service'];
@@ -49,7 +49,7 @@ export const taskViews: readonly View[] = [
     changes: true,
     summary: 'Send the request of a task again; of one that was answered it is a new task, paid for again',
     explain: taskExplain,
-    flags: [...saveFlags, noWait, ...waitFlags],
+    flags: startFlags,
     examples: ['regen task rerun 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 -o again.png'],
   },
 ];

@@ -1,0 +1,35 @@
+import type { Operation } from '../../contract/operation.js';
+import type { Mode, Models } from '../../contract/rules/models.js';
+import { leaves } from '../../contract/text.js';
+import { videoModels } from '../../contract/video-models.js';
+import { operationNamed } from '../commands/operation.js';
+import type { Line } from './line.js';
+
+/** What the model that a line names makes at the resolution, or at the duration, that it names. */
+export function madeBy({ command, flags }: Line, wanted: 'duration' | 'resolution'): string[] {
+  if (!command?.operation) return [];
+  const { model, duration, resolution } = leaves(
+    operationNamed(command.operation).body as NonNullable<Operation['params']>,
+  );
+  const modes = (videoModels as Models)[flags.model ?? String(model?.default)]?.modes ?? [];
+  if (wanted === 'resolution') {
+    const typed = Number(flags.duration);
+    const made = fitting(modes, ({ from, to }) => !flags.duration || (typed >= from && typed <= to));
+    return (resolution?.enum ?? [])
+      .map(String)
+      .filter((one) => made.some((mode) => mode.resolutions.includes(one)));
+  }
+  const made = fitting(
+    modes,
+    ({ resolutions }) => !flags.resolution || resolutions.includes(flags.resolution),
+  );
+  const { minimum = 1, maximum = 0 } = duration ?? {};
+  const seconds = Array.from({ length: maximum - minimum + 1 }, (_, at) => minimum + at);
+  return seconds.filter((one) => made.some(({ from, to }) => one >= from && one <= to)).map(String);
+}
+
+/** Where nothing fits, what was typed is wrong, and is better told by the command. */
+function fitting(modes: readonly Mode[], fits: (mode: Mode) => boolean): readonly Mode[] {
+  const found = modes.filter(fits);
+  return found.length > 0 ? found : modes;
+}

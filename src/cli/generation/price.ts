@@ -1,0 +1,85 @@
+import { ServiceError } from '../../client/errors.js';
+import { creditsFor, type Prices } from '../../contract/prices.js';
+import { exitCodes, Failure, usage } from '../failure.js';
+import type { FlagValues, Invocation } from '../invocation.js';
+import type { Target } from '../target.js';
+import type { Job } from './plan.js';
+import { mediumOf } from './seen.js';
+
+/**
+ * Says what jobs cost before they are started, and asks where that is much.
+ * @throws Failure where it is more than `--max-credits`, where that cannot be told, or where the answer is no
+ */
+export async function agreeOnPrice(
+  invocation: Invocation,
+  jobs: readonly Job[],
+  target: Target,
+): Promise<void> {
+  const most = mostCredits(invocation.flags);
+  const prices = await pricesOf(invocation, target);
+  const price = prices && sum(jobs.map(({ operation, body }) => creditsFor(prices, operation, body)));
+  if (price === undefined) return sayUnknown(invocation, jobs, target, most);
+  const inAll = jobs.length > 1 ? ' in all' : '';
+  if (most !== undefined && price > most) {
+    throw new Failure(`This costs ${price} credits${inAll}, more than --max-credits ${most}.`, {
+      code: 'over_budget',
+      exit: exitCodes.usage,
+      hint: 'Nothing was sent. `regen video prices` shows what is cheaper.',
+    });
+  }
+  // Decided: what costs nothing is not worth a word.
+  if (price > 0) await invocation.output.note(`Costs ${counted(price)}${inAll}.`);
+  await confirmPrice(invocation, price);
+}
+
+/** What generation costs at a service; `undefined` where it does not tell. */
+export async function pricesOf(invocation: Invocation, target: Target): Promise<Prices | undefined> {
+  const { client } = await invocation.service(target);
+  try {
+    return await client.video.prices({}, { signal: invocation.signal });
+  } catch (error) {
+    if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws Failure where `--max-credits` is no whole number */
+export function mostCredits(flags: FlagValues): number | undefined {
+  const given = flags['max-credits'];
+  if (given === undefined) return undefined;
+  if (/^\d{1,15}$/.test(String(given))) return Number(given);
+  throw usage(`--max-credits is a whole number of credits, not '${given}'.`);
+}
+
+function sum(prices: readonly (number | undefined)[]): number | undefined {
+  return prices.reduce((all, one) => (all === undefined || one === undefined ? undefined : all + one), 0);
+}
+
+async function sayUnknown(
+  { output }: Invocation,
+  jobs: readonly Job[],
+  { name }: Target,
+  most: number | undefined,
+): Promise<void> {
+  if (most !== undefined) {
+    throw new Failure(`${name} tells no price of this, so --max-credits cannot be kept.`, {
+      code: 'price_unknown',
+      exit: exitCodes.usage,
+      hint: 'Nothing was sent. Leave it out to pay whatever this costs.',
+    });
+  }
+  // Images cost nothing almost everywhere.
+  if (jobs.some(({ operation }) => mediumOf(operation) === 'video'))
+    await output.note(`${name} does not say beforehand what this costs.`);
+}
+
+async function confirmPrice({ flags, mayAsk, settings, system }: Invocation, price: number): Promise<void> {
+  const limit = Number(settings.get('confirm_credits')?.value);
+  if (flags.yes || !mayAsk || price <= limit) return;
+  if (await system.prompts.confirm(`Spend ${counted(price)}?`)) return;
+  throw new Failure('Nothing was started.', { code: 'declined', exit: exitCodes.usage });
+}
+
+function counted(credits: number): string {
+  return credits === 1 ? '1 credit' : `${credits} credits`;
+}

@@ -1,0 +1,61 @@
+import type { Flag } from '../command.js';
+import { startFlags, taskExplain } from './generation.js';
+import type { View } from './view.js';
+
+const fromTask: Flag = {
+  name: 'from-task',
+  value: 'task_id',
+  description: 'The task that made the video, in place of --video-creation-id and --video-url',
+};
+
+export const videoViews: readonly View[] = [
+  {
+    usage: 'video text2video [prompt]',
+    operation: 'video.text2video',
+    module: 'generate',
+    summary: 'Make a video from a prompt, a start frame, or both',
+    flags: startFlags,
+    examples: [
+      'regen video text2video "a paper boat" --duration 4 --resolution 720p --aspect-ratio 9:16 -o boat.mp4',
+      'regen video text2video "it sails away" --images boat.jpg --model vvq2-pro -o away.mp4',
+      'regen video text2video "a harbour at dawn" --off-peak --max-credits 40 --no-wait',
+    ],
+  },
+  {
+    usage: 'video start-end2video <images...>',
+    operation: 'video.startEnd2video',
+    module: 'generate',
+    summary: 'Make a video between a start frame and an end frame',
+    explain: { images: 'Start frame and end frame: files, - for standard input, URLs, or data: or base64:' },
+    hide: ['images'],
+    flags: startFlags,
+    examples: [
+      'regen video start-end2video morning.jpg evening.jpg --prompt "a day passes" --duration 8 -o day.mp4',
+      'regen video start-end2video first.png last.png --model vvq2-turbo --movement-amplitude small --no-wait',
+    ],
+  },
+  {
+    usage: 'video extend',
+    operation: 'video.extend',
+    module: 'generate',
+    summary: 'Make a video longer',
+    flags: [fromTask, ...startFlags],
+    examples: [
+      'regen video extend --from-task 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --duration 3 -o longer.mp4',
+      'regen video extend --video-creation-id 1234 --video-url https://example.com/boat.mp4 --images end.jpg',
+    ],
+  },
+  {
+    usage: 'video status <task_id>',
+    module: 'generation-status',
+    summary: 'Show the state of a video task and what it made',
+    explain: taskExplain,
+    examples: ['regen video status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --json'],
+  },
+  {
+    usage: 'video prices',
+    operation: 'video.prices',
+    summary: 'Show what videos and images cost, in credits; videos by the second',
+    examples: ['regen video prices', 'regen video prices --json'],
+  },
+];
