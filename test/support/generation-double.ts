@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { contract } from '../../src/contract/index.js';
 import { type Operation, operations } from '../../src/contract/operation.js';
+import type { Prices } from '../../src/contract/prices.js';
 import { check } from '../../src/contract/problems.js';
 
 /** One request to start a task, as it came. */
@@ -15,26 +16,42 @@ export interface Asked {
   readonly body: any;
 }
 
+/** A refusal; its message is `Not now.` where there is none. */
+export interface Refusal {
+  readonly status: number;
+  readonly error: string;
+  readonly message?: string;
+  readonly details?: readonly { readonly path: string; readonly message: string }[];
+}
+
 export interface DoubleOptions {
   /** Whether operations that service.md does not list are there. Default true. */
   readonly extensions?: boolean;
-  /** What a task is seen to be, look by look; the last stays. Default CREATED, IN_PROGRESS, COMPLETED. */
+  /** What a task is seen to be, look by look; the last stays. Default all the way to its success. */
   readonly states?: readonly string[];
+  /** What generation costs; absent: it does not tell. */
+  readonly prices?: Prices;
   /** How many files a task makes. Default 1. */
   readonly files?: number;
   /** The id of each new task. Default a random one. */
   readonly id?: () => string;
   /** The refusal of the n-th start, if it is refused. */
-  readonly refuse?: (count: number) => { readonly status: number; readonly error: string } | undefined;
+  readonly refuse?: (count: number) => Refusal | undefined;
   /** Called before a start is answered; `false`: the answer is lost. */
   readonly onStart?: (asked: Asked, count: number) => boolean | Promise<boolean>;
+}
+
+interface BegunTask {
+  /** The operation that reads it. */
+  readonly read: string | undefined;
+  looks: number;
 }
 
 export interface GenerationDouble {
   readonly url: string;
   readonly asked: Asked[];
   /** The tasks that were begun. */
-  readonly tasks: Map<string, { looks: number }>;
+  readonly tasks: Map<string, BegunTask>;
   /** Credentials that came along with looks at a task. */
   readonly looks: (string | undefined)[];
   /** Credentials that came along with requests for result files. */
@@ -46,7 +63,14 @@ export const png = Buffer.from(
   'base64',
 );
 
-const routes = Array.from(operations({ image: contract.image }), ([name, operation]) => ({
+/** The head of an MP4. */
+export const mp4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom\0\0\x02\0isomiso2')]);
+
+const imageStates = ['CREATED', 'IN_PROGRESS', 'COMPLETED'];
+const videoStates = ['created', 'queueing', 'processing', 'success'];
+
+const { image, video } = contract;
+const routes = Array.from(operations({ image, video }), ([name, operation]) => ({
   name,
   operation,
   form: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '([^/]+)')}$`),
@@ -54,37 +78,36 @@ const routes = Array.from(operations({ image: contract.image }), ([name, operati
 
 /** A service that generates nothing but knows the contract: for what only another service than ours does. */
 export async function generationDouble(options: DoubleOptions = {}): Promise<GenerationDouble> {
-  const { extensions = true, states = ['CREATED', 'IN_PROGRESS', 'COMPLETED'], files = 1 } = options;
+  const { extensions = true, files = 1, prices } = options;
   const asked: Asked[] = [];
   const leaked: string[] = [];
   const looks: (string | undefined)[] = [];
-  const tasks = new Map<string, { looks: number }>();
+  const tasks = new Map<string, BegunTask>();
   const byKey = new Map<string, string>();
 
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://double');
     if (pathname.startsWith('/results/')) {
       if (request.headers.authorization) leaked.push(request.headers.authorization);
-      response.writeHead(200, { 'content-type': 'image/png', 'content-length': png.length }).end(png);
+      const [file, type] = pathname.endsWith('.mp4') ? [mp4, 'video/mp4'] : [png, 'image/png'];
+      response.writeHead(200, { 'content-type': type, 'content-length': file.length }).end(file);
       return;
     }
     const route = routes.find(
       ({ operation, form }) => operation.method === request.method && form.test(pathname),
     );
-    if (!route || (route.operation.extension && !extensions)) {
+    if (route?.name === 'video.prices' && prices) return json(response, 200, prices);
+    if (!route || route.name === 'video.prices' || (route.operation.extension && !extensions)) {
       return json(response, 404, { error: 'not_found', message: 'There is nothing here.' });
     }
     if (route.operation.method === 'POST') return start(route, request, response);
     const id = decodeURIComponent(route.form.exec(pathname)?.[1] ?? '');
     const task = tasks.get(id);
     looks.push(request.headers.authorization);
-    if (!task) return json(response, 404, { error: 'not_found', message: `There is no task ${id}.` });
+    if (task?.read !== route.name)
+      return json(response, 404, { error: 'not_found', message: `There is no task ${id}.` });
     task.looks += 1;
-    json(
-      response,
-      200,
-      answerOf(route.operation, id, states[Math.min(task.looks, states.length - 1)] as string),
-    );
+    json(response, 200, answerOf(route, id, task.looks));
   });
 
   async function start(route: (typeof routes)[number], request: IncomingMessage, response: ServerResponse) {
@@ -100,21 +123,26 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
       return json(response, 400, { error: 'invalid_request', message: 'Something is wrong.', details });
     }
     const refused = options.refuse?.(asked.length);
-    if (refused) return json(response, refused.status, { error: refused.error, message: 'Not now.' });
+    if (refused) {
+      const { status, ...told } = refused;
+      return json(response, status, { message: 'Not now.', ...told });
+    }
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
     if (key) byKey.set(key, id);
-    if (!tasks.has(id)) tasks.set(id, { looks: 0 });
+    if (!tasks.has(id)) tasks.set(id, { read: route.operation.task?.read, looks: 0 });
     if ((await options.onStart?.(one, asked.length)) === false) return void request.socket.destroy();
-    json(response, 200, answerOf(route.operation, id, states[0] as string));
+    json(response, 200, { ...answerOf(route, id, 0), ...(route.name.startsWith('video.') && echoed(body)) });
   }
 
-  function answerOf({ response }: Operation, id: string, status: string) {
-    const count = status === 'COMPLETED' ? files : 0;
-    const generated = Array.from(
-      { length: count },
-      (_, at) => `${url}/results/${encodeURIComponent(id)}-${at}`,
-    );
-    const task = { generated, status, task_id: id };
+  function answerOf({ name, operation }: (typeof routes)[number], id: string, looks: number): object {
+    const isVideo = name.startsWith('video.');
+    const states = options.states ?? (isVideo ? videoStates : imageStates);
+    const state = states[Math.min(looks, states.length - 1)] as string;
+    const count = ['COMPLETED', 'success'].includes(state) ? files : 0;
+    const made = Array.from({ length: count }, (_, at) => `${url}/results/${encodeURIComponent(id)}-${at}`);
+    if (isVideo) return looks === 0 ? { task_id: id, state, credits: 20 } : creations(id, state, made);
+    const task = { generated: made, status: state, task_id: id };
+    const { response } = operation;
     return response && 'shape' in response && 'data' in (response.shape as object) ? { data: task } : task;
   }
 
@@ -125,6 +153,26 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, asked, tasks, looks, leaked };
+}
+
+function creations(id: string, state: string, made: readonly string[]) {
+  return {
+    id,
+    state,
+    err_code: state === 'failed' ? 'too_dark' : '',
+    credits: 20,
+    payload: '',
+    creations: made.map((at, index) => ({
+      id: `${id}-${index}`,
+      url: `${at}.mp4?signed=${Math.random()}`,
+      cover_url: `${at}.png`,
+      watermarked_url: '',
+    })),
+  };
+}
+
+function echoed({ seed = 7, model = 'vvq3-pro' }: { seed?: number; model?: string }) {
+  return { seed, model, created_at: new Date(0).toISOString() };
 }
 
 function json(response: ServerResponse, status: number, value: unknown): void {
