@@ -186,10 +186,10 @@ _regen_facts() {
       esac
       ;;
     'auth login')
-      flags='--with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--device --client-id --with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
+        --client-id | --base-url) hint=text ;;
         --publisher) hint=live:publisher ;;
-        --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
       esac

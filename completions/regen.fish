@@ -251,7 +251,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'auth'
             set commands login logout status token
-            set command_texts 'Keep a token for a service, read from standard input' 'Forget the tokens kept for a service' 'Show who you are, where, and where the credential comes from; exit 4 if it do...' 'Print the token in use'
+            set command_texts 'Sign in to a service with a browser, or keep a token read from standard input' 'Forget the tokens kept for a service, and sign out at its identity provider' 'Show who you are, where, and where the credential comes from; exit 4 if it do...' 'Print the token in use'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -263,13 +263,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'auth login'
-            set flags --with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --device --client-id --with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
+                case --client-id --base-url
+                    set hint 'text'
                 case --publisher
                     set hint 'live:publisher'
-                case --base-url
-                    set hint 'text'
                 case --profile
                     set hint 'live:profile'
                 case --token-file

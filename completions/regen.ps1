@@ -119,15 +119,15 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       arguments = @('text', 'file')
     }
     'auth' = @{
-      commands = [ordered]@{ 'login' = 'Keep a token for a service, read from standard input'; 'logout' = 'Forget the tokens kept for a service'; 'status' = 'Show who you are, where, and where the credential comes from; exit 4 if it do...'; 'token' = 'Print the token in use' }
+      commands = [ordered]@{ 'login' = 'Sign in to a service with a browser, or keep a token read from standard input'; 'logout' = 'Forget the tokens kept for a service, and sign out at its identity provider'; 'status' = 'Show who you are, where, and where the credential comes from; exit 4 if it do...'; 'token' = 'Print the token in use' }
       flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @()
     }
     'auth login' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--with-token' = 'Read the token from standard input'; '--publisher' = 'Keep it as this publisher''s personal access token, for publishing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
-      values = @('--publisher live:publisher', '--base-url text', '--profile live:profile', '--token-file file')
+      flags = [ordered]@{ '--device' = 'Sign in with a browser on another device; done by itself where there is none ...'; '--client-id' = 'What this program is called at the identity provider, where the service does ...'; '--with-token' = 'Read the token from standard input'; '--publisher' = 'Keep it as this publisher''s personal access token, for publishing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--client-id text', '--publisher live:publisher', '--base-url text', '--profile live:profile', '--token-file file')
       arguments = @()
     }
     'auth logout' = @{

@@ -3,10 +3,12 @@ import { join, resolve } from 'node:path';
 import { type Client, createClient } from '../client/client.js';
 import type { Trace } from '../client/trace.js';
 import type { Command } from './command.js';
-import { type Credential, chooseCredential } from './credential.js';
+import { type Credential, chooseCredential, fixed } from './credential.js';
 import { CredentialStore } from './credentials.js';
 import { exitCodes, Failure, usage } from './failure.js';
 import { type Folders, folders } from './folders.js';
+import { signInHint } from './issuer/hint.js';
+import { keptSignIn } from './issuer/kept-sign-in.js';
 import { Ledger } from './ledger.js';
 import { ensureLocal, findLocal, type LocalService } from './local.js';
 import type { Output } from './output.js';
@@ -58,6 +60,7 @@ export class Invocation {
   resumeHint: string | undefined;
   readonly #clients: Client[] = [];
   readonly #silences: Silence[] = [];
+  readonly #renewals = new Set<Promise<unknown>>();
   readonly #services = new Map<string, Promise<Service>>();
 
   constructor(parts: Parts) {
@@ -118,11 +121,10 @@ export class Invocation {
     const credential = await chooseCredential(this.system, {
       ...(tokenFile && { tokenFile }),
       ...(isNamed(target) && { env: this.system.env }),
-      kept: store.read(),
-      keptAt: store.path,
+      kept: () => this.kept(store),
       ...(local && { ownerToken: local.ownerToken }),
     });
-    const client = await this.connect(url, credential?.token);
+    const client = await this.connect(url, credential);
     return { name: target.name, url, client, credential, store, ...(local && { local }) };
   }
 
@@ -139,7 +141,24 @@ export class Invocation {
   }
 
   credentialStore({ baseUrl }: Target = this.target): CredentialStore {
-    return new CredentialStore(this.system, baseUrl ?? 'local', this.mended);
+    const { system, settings, mended } = this;
+    return new CredentialStore(system, baseUrl ?? 'local', mended, settings.credentialStore);
+  }
+
+  /** The credential that a person keeps for a service. */
+  async kept(store: CredentialStore): Promise<Credential | undefined> {
+    const kept = await store.read();
+    const source = store.placeOf(kept);
+    if (kept.token) return fixed(kept.token, source);
+    if (!kept.sign_in) return undefined;
+    const { refreshFor } = await import('./issuer/tokens.js');
+    return keptSignIn(kept.sign_in, source, {
+      store,
+      refresh: refreshFor(this),
+      now: this.system.now,
+      hint: signInHint(this),
+      renewing: (renewal) => void this.#renewals.add(renewal),
+    });
   }
 
   async #embedded(): Promise<LocalService> {
@@ -183,12 +202,14 @@ export class Invocation {
   }
 
   /** A client that is closed when the command ends. */
-  async connect(baseUrl: string, token?: string): Promise<Client> {
+  async connect(baseUrl: string, credential?: Credential | string): Promise<Client> {
     const ca = this.#certificates();
     const silence = new Silence(baseUrl, (sentence) => void this.output.note(sentence));
+    const given = typeof credential === 'string' ? { token: credential } : credential;
     const client = createClient({
       baseUrl,
-      ...(token !== undefined && { token }),
+      ...(given && { token: given.token }),
+      ...(typeof given === 'object' && 'renew' in given && { renewToken: given.renew }),
       userAgent: `regen-cli/${version}`,
       env: this.system.env,
       ...(ca && { ca }),
@@ -213,6 +234,7 @@ export class Invocation {
   }
 
   async close(): Promise<void> {
+    await Promise.allSettled(this.#renewals);
     for (const silence of this.#silences) silence.close();
     await Promise.all(this.#clients.map((client) => client.close()));
   }

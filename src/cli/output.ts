@@ -81,6 +81,11 @@ export class Output {
     if (!this.mode.quiet) await this.#say(harmless(text));
   }
 
+  /** Lines that a person cannot go on without, so that not even `--quiet` keeps them back. */
+  async tell(text: string): Promise<void> {
+    await this.#say(harmless(text));
+  }
+
   async warn(text: string): Promise<void> {
     const { paint } = await this.#err;
     if (!this.mode.quiet) await this.#say(`${paint.yellow('warning:')} ${harmless(text)}`);

@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { usage } from './failure.js';
 import { folders } from './folders.js';
+import { type Place, places } from './keychain/keychain.js';
 import { type Mended, Store } from './store.js';
 import type { System } from './system.js';
 
-const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits'];
+const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
 const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.base_url$/i;
 
 /** Which environment variable says the same as a setting, and wins over it. */
 const variables: Record<string, string> = {
   profile: 'REGEN_PROFILE',
   ca_file: 'REGEN_CA_FILE',
+  credential_store: 'REGEN_CREDENTIAL_STORE',
 };
 
 export interface Setting {
@@ -21,7 +23,12 @@ export interface Setting {
 }
 
 // Decided: what costs more than 100 credits is asked about.
-const defaults: Record<string, string> = { profile: 'local', autostart: 'true', confirm_credits: '100' };
+const defaults: Record<string, string> = {
+  profile: 'local',
+  autostart: 'true',
+  confirm_credits: '100',
+  credential_store: 'auto',
+};
 
 /** The settings file: flat, dotted keys with text values. */
 export class Settings {
@@ -42,6 +49,14 @@ export class Settings {
     if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
     const standard = defaults[key];
     return standard === undefined ? undefined : { key, value: standard, source: 'default' };
+  }
+
+  /** Where secrets are to be kept. */
+  get credentialStore(): Place {
+    const { value, source } = this.get('credential_store') as Setting;
+    const place = places.find((one) => one === value);
+    if (place) return place;
+    throw usage(`credential_store is ${places.join(', ')}, not '${value}' (from ${source}).`);
   }
 
   list(): Setting[] {
@@ -75,6 +90,9 @@ function checkValue(key: string, value: string): void {
   }
   if (key === 'confirm_credits' && !/^\d{1,15}$/.test(value)) {
     throw usage(`confirm_credits is a whole number of credits, not '${value}'.`);
+  }
+  if (key === 'credential_store' && !places.some((place) => place === value)) {
+    throw usage(`credential_store is ${places.join(', ')}, not '${value}'.`);
   }
   if (key === 'profiles.local.base_url') {
     throw usage(

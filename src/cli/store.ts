@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { readPrivateFile } from '../disk/private-file.js';
-import { usage } from './failure.js';
+import { exitCodes, Failure, usage } from './failure.js';
 
 type Values = Record<string, unknown>;
 
@@ -9,7 +9,7 @@ type Values = Record<string, unknown>;
 export type Mended = (sentence: string) => void;
 
 /** How long a change waits for others to finish theirs. */
-const waitMs = 20_000;
+const waitMs = 60_000;
 
 /**
  * One file of values, its owner's alone. Reading takes the file as it is; every change reads, changes and writes it
@@ -39,10 +39,13 @@ export class Store {
   }
 
   /** Changes the values as they are on disk at that moment. */
-  async change(edit: (values: Values) => Values): Promise<void> {
-    const [{ default: Conf }, { withLock }] = await Promise.all([import('conf'), import('../disk/lock.js')]);
-    await withLock(`${this.path}.lock`, waitMs, () => {
-      const before = this.read();
+  async change(edit: (values: Values) => Values | Promise<Values>): Promise<void> {
+    const [{ default: Conf }, { LockTimeout, withLock }] = await Promise.all([
+      import('conf'),
+      import('../disk/lock.js'),
+    ]);
+    const changing = withLock(`${this.path}.lock`, waitMs, async () => {
+      const after = await edit(this.read());
       const conf = new Conf({
         cwd: dirname(this.path),
         configName: basename(this.path, extname(this.path)),
@@ -50,7 +53,15 @@ export class Store {
         accessPropertiesByDotNotation: false,
         configFileMode: 0o600,
       });
-      conf.store = edit(before);
+      conf.store = after;
+    });
+    await changing.catch((error) => {
+      if (!(error instanceof LockTimeout)) throw error;
+      throw new Failure(`Another command has been changing ${this.path} for ${waitMs / 1000} s.`, {
+        code: 'busy',
+        exit: exitCodes.unreachable,
+        hint: 'Try again in a while.',
+      });
     });
   }
 

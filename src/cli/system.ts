@@ -1,5 +1,7 @@
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Keychain } from './keychain/keychain.js';
 
 /** Questions to a person; all of them on stderr. */
 export interface Prompts {
@@ -26,9 +28,12 @@ export interface System {
   readonly executable: readonly [node: string, entry: string];
   readonly nodeVersion: string;
   readonly now: () => number;
+  /** Ends sooner, without failing, when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly prompts: Prompts;
-  /** Hears Ctrl-C and termination until the returned function is called. */
-  onSignal(handler: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
+  readonly keychain: Keychain;
+  /** Hears these signals, Ctrl-C and termination where none are named, until the returned function is called. */
+  onSignal(handler: (signal: NodeJS.Signals) => void, signals?: readonly NodeJS.Signals[]): () => void;
   /** Ends the process without waiting: the second Ctrl-C. */
   exit(code: number): never;
 }
@@ -52,13 +57,16 @@ export function system(entry: string): System {
     executable: [process.execPath, entry],
     nodeVersion: process.versions.node,
     now: Date.now,
+    sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
     prompts: inquirer,
-    onSignal(handler) {
-      process.on('SIGINT', handler);
-      process.on('SIGTERM', handler);
+    async keychain(request) {
+      const { keychainApart } = await import('./keychain/apart.js');
+      return keychainApart(process.execPath, process.env)(request);
+    },
+    onSignal(handler, signals = ['SIGINT', 'SIGTERM']) {
+      for (const signal of signals) process.on(signal, handler);
       return () => {
-        process.off('SIGINT', handler);
-        process.off('SIGTERM', handler);
+        for (const signal of signals) process.off(signal, handler);
       };
     },
     exit: (code) => process.exit(code),

@@ -16,6 +16,11 @@ export interface HttpOptions extends TransportOptions {
   readonly baseUrl: URL;
   /** The bearer credential, or where to get it; asked for with each attempt. */
   readonly token?: Token | undefined;
+  /**
+   * Told that the service refused a token as no valid one; whether `token` gives another now. Asked once a request,
+   * which is then sent again.
+   */
+  readonly renewToken?: ((refused: string) => Promise<boolean>) | undefined;
   /** Such as `regen-cli/1.0.0`. */
   readonly userAgent?: string;
   /** How often a request is repeated at most, where it may be repeated. Default 3. */
@@ -89,9 +94,17 @@ export class Http {
     const timeoutMs = this.timeoutMs(request);
     const total = request.totalTimeoutMs ?? this.options.totalTimeoutMs ?? 5 * timeoutMs + 60_000;
     const ends = request.idleMs === undefined ? this.now() + total : Number.POSITIVE_INFINITY;
+    let renewals = 0;
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await this.follow(request, Math.min(timeoutMs, Math.max(1, ends - this.now())));
+        const token = await this.tokenFor(request);
+        const limit = Math.min(timeoutMs, Math.max(1, ends - this.now()));
+        const answer = await this.follow(request, token, limit);
+        if (renewals === 0 && (await this.renewed(answer, token))) {
+          renewals++;
+          await answer.discard();
+          continue;
+        }
         if (answer.status >= 200 && answer.status < 300) return await use(answer);
         if (!request.anyStatus) throw await this.refusal(answer);
         const refusal = refusalByStatus(answer, this.now());
@@ -141,12 +154,13 @@ export class Http {
   }
 
   /** Only reads follow redirects, and the credential stays behind when one leaves the origin. */
-  private async follow(request: HttpRequest, timeoutMs: number): Promise<Answer> {
+  private async follow(request: HttpRequest, token: string | undefined, timeoutMs: number): Promise<Answer> {
     const ends = performance.now() + timeoutMs;
     let url = request.url;
     let trusted = true;
     for (let hops = 0; ; hops++) {
-      const answer = await this.attempt(request, url, trusted, ends - performance.now());
+      const headers = this.headersFor(request, url, trusted, token);
+      const answer = await this.attempt(request, url, headers, ends - performance.now());
       const reads = request.method === 'GET' || request.method === 'HEAD';
       const to = reads && redirects.includes(answer.status) ? target(answer) : undefined;
       if (!to) return answer;
@@ -165,9 +179,8 @@ export class Http {
     }
   }
 
-  private async attempt(request: HttpRequest, url: URL, trusted: boolean, timeoutMs: number) {
+  private async attempt(request: HttpRequest, url: URL, headers: Headers, timeoutMs: number) {
     const { method, body, signal, idleMs } = request;
-    const headers = await this.headersFor(request, url, trusted);
     this.options.trace?.({ kind: 'request', method, url: maskedUrl(url), headers: maskedHeaders(headers) });
     const began = performance.now();
     const limit = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
@@ -189,11 +202,19 @@ export class Http {
     return answer;
   }
 
-  private async headersFor(
+  private async tokenFor({ credential, headers }: HttpRequest): Promise<string | undefined> {
+    if (!credential || headers?.authorization !== undefined) return undefined;
+    const { token } = this.options;
+    const given = typeof token === 'function' ? await token() : token;
+    return given === undefined ? undefined : sendable(given);
+  }
+
+  private headersFor(
     request: HttpRequest,
     url: URL,
     trusted: boolean,
-  ): Promise<Record<string, string>> {
+    token: string | undefined,
+  ): Record<string, string> {
     const headers: Record<string, string> = {
       accept: 'application/json',
       'user-agent': this.options.userAgent ?? 'regen-cli',
@@ -202,13 +223,14 @@ export class Http {
     if (!trusted) {
       return Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.includes(name)));
     }
-    if (!request.credential || url.origin !== this.options.baseUrl.origin) return headers;
-    const { token } = this.options;
-    const credential = typeof token === 'function' ? await token() : token;
-    if (credential !== undefined && headers.authorization === undefined) {
-      headers.authorization = `Bearer ${sendable(credential)}`;
-    }
-    return headers;
+    const ours = url.origin === this.options.baseUrl.origin;
+    return token !== undefined && ours ? { ...headers, authorization: `Bearer ${token}` } : headers;
+  }
+
+  /** Whether there is another token, after one that the service itself said is no valid one. */
+  private async renewed({ status, url }: Answer, token: string | undefined): Promise<boolean> {
+    if (status !== 401 || token === undefined || url.origin !== this.options.baseUrl.origin) return false;
+    return (await this.options.renewToken?.(token)) === true;
   }
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import { makePrivateDatabase } from './private-file.js';
 
@@ -37,16 +38,36 @@ export function takeLock(path: string, waitMs: number): Lock {
   return { release: () => database.open && database.close() };
 }
 
-/** Runs `action` while holding the lock at `path`. */
+/** The longest pause before a lock that another holds is asked for again. */
+const longestPauseMs = 200;
+
+/**
+ * Runs `action` while holding the lock at `path`. Others may hold it for as long as a request takes, and may be in this
+ * very process, so the wait leaves the thread free.
+ * @throws LockTimeout when another still holds it after `waitMs`
+ */
 export async function withLock<Result>(
   path: string,
   waitMs: number,
   action: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const lock = takeLock(path, waitMs);
+  const lock = await lockWithin(path, waitMs);
   try {
     return await action();
   } finally {
     lock.release();
+  }
+}
+
+async function lockWithin(path: string, waitMs: number): Promise<Lock> {
+  const deadline = performance.now() + waitMs;
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
+    try {
+      return takeLock(path, 0);
+    } catch (error) {
+      if (!(error instanceof LockTimeout) || performance.now() > deadline) throw error;
+    }
+    // Those who wait at once must not ask at once.
+    await pause(pauseMs * (0.5 + Math.random()));
   }
 }

@@ -16,7 +16,7 @@ test('an address without a scheme is written right in the hint', async () => {
 
 test.each(['status', 'token'])('auth %s says how to sign in to the service that was named', async (word) => {
   const { stderr } = await regen(['auth', word, '--base-url', nowhere]);
-  expect(stderr).toContain(`regen auth login --with-token --base-url ${nowhere} < token.txt`);
+  expect(stderr).toContain(`regen auth login --base-url ${nowhere}`);
 });
 
 test('a service on a folder in use is ended by the hint it gets', async () => {

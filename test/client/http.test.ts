@@ -51,6 +51,23 @@ describe('the credential', () => {
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', undefined]);
   });
 
+  it('is renewed once where the service refuses it, and the request sent again', async () => {
+    const { url, seen } = await serve(flaky([401, 401]));
+    const refused: string[] = [];
+    const renewToken = async (token: string) => refused.push(token) > 0;
+    const token = () => `t${refused.length}`;
+    const error = await failure<ServiceError>(clientOf(url, { token, renewToken }).client.user.me());
+    expect(error.status).toBe(401);
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer t0', 'Bearer t1']);
+    expect(refused).toEqual(['t0']);
+  });
+
+  it('is not sent again where there is no other', async () => {
+    const { url, seen } = await serve(flaky([401]));
+    await failure(clientOf(url, { token: 't', renewToken: async () => false }).client.user.me());
+    expect(seen).toHaveLength(1);
+  });
+
   it.each(['two words', 'line\nbreak', 'ключ', ''])('%j is refused, without repeating it', async (token) => {
     const { url, seen } = await serve(flaky([]));
     const error = await failure<InvalidRequestError>(clientOf(url, { token }).client.user.me());

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { type Keychain, KeychainError } from '../../src/cli/keychain/keychain.js';
 import { main } from '../../src/cli/main.js';
 import type { Prompts, System } from '../../src/cli/system.js';
 
@@ -27,6 +30,13 @@ export interface Surroundings {
   readonly answers?: readonly (string | boolean)[];
   /** Both streams are terminals. */
   readonly terminal?: boolean;
+  /** The operating system's; none where absent. */
+  readonly keychain?: Keychain;
+  readonly clock?: Pick<System, 'now' | 'sleep'>;
+  /** Interrupts the command. */
+  readonly signals?: EventEmitter;
+  /** Hears what comes on stderr while it runs. */
+  readonly onSaid?: (text: string) => void;
   /** How wide the terminal is. */
   readonly columns?: number;
 }
@@ -43,7 +53,12 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
     answers,
     terminal,
     columns,
+    keychain,
+    clock,
+    signals,
+    onSaid,
   } = surroundings;
+  stderr.heard = onSaid;
   const tty = answers !== undefined || terminal === true;
   const system: System = {
     stdin: Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: tty }),
@@ -55,9 +70,14 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
     platform: process.platform,
     executable: [process.execPath, entry],
     nodeVersion: process.versions.node,
-    now: Date.now,
+    now: clock?.now ?? Date.now,
+    sleep: clock?.sleep ?? ((ms, signal) => pause(ms, undefined, { signal }).catch(() => {})),
+    keychain: keychain ?? noKeychain,
     prompts: scripted(answers ?? []),
-    onSignal: () => () => {},
+    onSignal(handler, names = ['SIGINT', 'SIGTERM']) {
+      for (const name of names) signals?.on(name, handler);
+      return () => void names.map((name) => signals?.off(name, handler));
+    },
     exit: (code) => {
       throw new Error(`exit ${code}`);
     },
@@ -66,11 +86,17 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
   return { exit, stdout: stdout.text, stderr: stderr.text };
 }
 
+const noKeychain: Keychain = async () => {
+  throw new KeychainError('there is none');
+};
+
 class Capture extends Writable {
   text = '';
+  heard: ((text: string) => void) | undefined;
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.text += chunk.toString();
+    this.heard?.(this.text);
     done();
   }
 }

@@ -1,23 +1,75 @@
+import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
-import { usage } from '../failure.js';
+import { exitCodes, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
+import { byBrowser } from '../issuer/browser.js';
+import { byDevice, knowsDevices } from '../issuer/device.js';
+import { hasBrowser } from '../issuer/opener.js';
+import { type SignInPlace, signInPlace } from '../issuer/place.js';
+import { openProvider } from '../issuer/provider.js';
+import { signInOf } from '../issuer/tokens.js';
 import { readAll } from '../stdin.js';
 
-/** Keeps a token that came over standard input, once the service said whose it is. */
+/** Signs in where the service says that its people do, or keeps a token that somebody brings. */
 export async function run(invocation: Invocation): Promise<void> {
+  const { flags, target, output } = invocation;
+  if (flags['with-token'] || flags.publisher) return keepToken(invocation);
+  if (target.baseUrl !== undefined) return signIn(invocation, target.baseUrl);
+  await output.note(
+    'The embedded service is yours: its commands need no sign-in. Name another with --base-url.',
+  );
+}
+
+async function signIn(invocation: Invocation, url: string): Promise<void> {
+  const { output, system, flags, target } = invocation;
+  // Decided: a job would wait for a person who is not there.
+  if (system.env.CI || flags.input === false) {
+    throw usage(
+      'Signing in takes a person with a browser.',
+      'A job brings its token: REGEN_TOKEN or --with-token.',
+    );
+  }
+  const place = await signInPlace(invocation, url);
+  const signIn = signInOf(place, await tokensFrom(invocation, place), system.now());
+  const who = await identity(invocation, url, signIn.access_token).catch((error) => {
+    throw error instanceof ServiceError && error.status === 401 ? notTaken(url, place.issuer, error) : error;
+  });
+  const store = invocation.credentialStore();
+  const kept = await store.keepSignIn(signIn);
+  await output.note(`Signed in to ${target.name}${who ? ` as ${who}` : ''}; kept in ${store.placeOf(kept)}.`);
+  if (!signIn.refresh_token && signIn.expires_at)
+    await output.warn(`${place.issuer} gives nothing to renew it with: it ends at ${signIn.expires_at}.`);
+}
+
+async function tokensFrom(invocation: Invocation, place: SignInPlace): Promise<TokenEndpointResponse> {
+  const provider = await openProvider(invocation, place);
+  const device = invocation.flags.device || (!hasBrowser(invocation.system) && knowsDevices(provider));
+  return (device ? byDevice : byBrowser)(invocation, provider, place);
+}
+
+function notTaken(url: string, issuer: string, error: ServiceError): Failure {
+  return new Failure(`${issuer} signed you in, but ${url} does not take its token: ${error.message}`, {
+    code: error.code,
+    exit: exitCodes.notAllowed,
+    status: error.status,
+    hint: 'Tell the people of the service; `regen doctor` compares the clocks.',
+  });
+}
+
+/** Keeps a token that came over standard input, once the service said whose it is. */
+async function keepToken(invocation: Invocation): Promise<void> {
   const { output } = invocation;
   const publisherId = invocation.text('publisher');
   const token = await tokenGiven(invocation);
   const store = invocation.credentialStore();
-  const who = await identity(invocation, token);
-  if (publisherId) await store.keepPublishToken(publisherId, token);
-  else await store.keepToken(token);
+  const { url } = await invocation.service();
+  const who = await identity(invocation, url, token);
+  const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
   const whose = who ? `of ${who}` : 'unchecked, because the service does not say whose it is,';
-  await output.note(`The token ${whose} is kept in ${store.path} for ${invocation.target.name}.`);
+  await output.note(`The token ${whose} is kept in ${store.placeOf(kept)} for ${invocation.target.name}.`);
 }
 
-async function tokenGiven(invocation: Invocation): Promise<string> {
-  const { flags, system, mayAsk } = invocation;
+async function tokenGiven({ flags, system, mayAsk }: Invocation): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
     throw usage('Signing in here takes a token.', 'Pipe it in: regen auth login --with-token < token.txt');
   }
@@ -30,8 +82,7 @@ async function tokenGiven(invocation: Invocation): Promise<string> {
 }
 
 /** @returns a name, or undefined where the service lacks the extension that tells it */
-async function identity(invocation: Invocation, token: string): Promise<string | undefined> {
-  const { url } = await invocation.service();
+async function identity(invocation: Invocation, url: string, token: string): Promise<string | undefined> {
   const client = await invocation.connect(url, token);
   try {
     const me = await client.user.me({}, { signal: invocation.signal });

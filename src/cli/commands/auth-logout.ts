@@ -1,12 +1,31 @@
+import type { SignIn } from '../credentials.js';
+import { failureOf } from '../failure-of.js';
 import type { Invocation } from '../invocation.js';
+import { revoke } from '../issuer/tokens.js';
 
-/** Forgets every token kept for the service. */
+/** Forgets every token kept for the service, and ends the sign-in where its issuer can. */
 export async function run(invocation: Invocation): Promise<void> {
   const { output, target } = invocation;
   const store = invocation.credentialStore();
-  const { token, publish_tokens } = store.read();
-  const count = (token ? 1 : 0) + Object.keys(publish_tokens ?? {}).length;
-  if (count === 0) return output.note(`No token was kept for ${target.name}.`);
+  const { token, sign_in, publish_tokens, kept_in } = await store.read();
+  const count = (token || sign_in ? 1 : 0) + Object.keys(publish_tokens ?? {}).length;
+  if (count === 0 && !kept_in) return output.note(`No token was kept for ${target.name}.`);
+  if (sign_in) await endAtIssuer(invocation, sign_in);
   await store.forget();
-  await output.note(`Forgotten for ${target.name}: ${count === 1 ? 'its token' : `${count} tokens`}.`);
+  await output.note(`Forgotten for ${target.name}: ${count > 1 ? `${count} tokens` : 'its token'}.`);
+}
+
+/** Forgetting must work without the network, too. */
+async function endAtIssuer(invocation: Invocation, signIn: SignIn): Promise<void> {
+  const { output, signal } = invocation;
+  const { issuer } = signIn;
+  try {
+    if (await revoke(invocation, signIn)) return await output.note(`Signed out at ${issuer}.`);
+    await output.note(
+      `${issuer} cannot revoke tokens; the last one ends ${signIn.expires_at ?? 'by itself'}.`,
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+    await output.warn(`Not signed out at ${issuer}: ${failureOf(error).message}`);
+  }
 }

@@ -1,6 +1,8 @@
+import type { Client } from '../../client/client.js';
+import { ServiceError } from '../../client/errors.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import { signInHint } from '../sign-in.js';
+import { signInHint } from '../issuer/hint.js';
 
 /** Who this is, where, by which credential, and how long it lasts. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -13,12 +15,25 @@ export async function run(invocation: Invocation): Promise<void> {
       hint: signInHint(invocation),
     });
   }
-  const me = await client.user.me({}, { signal });
+  const me = await identity(client, signal);
+  const { sign_in, publish_tokens = {} } = await store.read();
+  const isKept = credential.source === store.placeOf(await store.read());
   await output.answer({
     service: url,
     profile: name,
     source: credential.source,
+    ...(isKept && sign_in && { issuer: sign_in.issuer, renewed: sign_in.refresh_token !== undefined }),
     ...me,
-    publish_tokens: Object.keys(store.read().publish_tokens ?? {}),
+    publish_tokens: Object.keys(publish_tokens),
   });
+}
+
+/** Nothing where the service lacks the extension that tells it. */
+async function identity(client: Client, signal: AbortSignal): Promise<object> {
+  try {
+    return await client.user.me({}, { signal });
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) return {};
+    throw error;
+  }
 }

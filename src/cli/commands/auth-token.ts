@@ -1,6 +1,6 @@
 import { exitCodes, Failure, usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import { signInHint } from '../sign-in.js';
+import { signInHint } from '../issuer/hint.js';
 
 /** Prints the token in use, for other programs; to a terminal only when asked to show it. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -16,5 +16,5 @@ export async function run(invocation: Invocation): Promise<void> {
       hint: signInHint(invocation),
     });
   }
-  await output.answer({ token: credential.token }, { only: 'token' });
+  await output.answer({ token: await credential.token() }, { only: 'token' });
 }

@@ -6,7 +6,7 @@ import { CompletionCache } from '../completion/cache.js';
 import { readLine } from '../completion/line.js';
 import { type Kind, offerable, readers } from '../completion/live.js';
 import { madeBy } from '../completion/models.js';
-import { chooseCredential } from '../credential.js';
+import { type Credential, chooseCredential, fixed } from '../credential.js';
 import { CredentialStore } from '../credentials.js';
 import type { Invocation } from '../invocation.js';
 import { findLocal } from '../local.js';
@@ -95,13 +95,20 @@ async function connect(invocation: Invocation, target: Target) {
     const local = await findLocal(folders.data, (url, token) => invocation.connect(url, token));
     return local && invocation.connect(local.url, local.ownerToken);
   }
-  const store = new CredentialStore(system, target.baseUrl, silent);
+  const place = new Settings(system, silent).credentialStore;
+  const store = new CredentialStore(system, target.baseUrl, silent, place);
   const credential = await chooseCredential(system, {
     ...(isNamed(target) && { env: system.env }),
-    kept: store.read(),
-    keptAt: store.path,
+    kept: () => asItIs(store),
   });
-  return invocation.connect(target.baseUrl, credential?.token);
+  return invocation.connect(target.baseUrl, credential);
+}
+
+/** Never renewed here: a shell that waits no longer would cut the renewal off, and with it the sign-in. */
+async function asItIs(store: CredentialStore): Promise<Credential | undefined> {
+  const { token, sign_in } = await store.read();
+  const kept = token ?? sign_in?.access_token;
+  return kept === undefined ? undefined : fixed(kept, store.path);
 }
 
 /** Reads the same in the background, for the next time. */

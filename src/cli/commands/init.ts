@@ -49,7 +49,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const given = givenFacts(invocation);
   const found = await findOut(folder);
   for (const warning of found.warnings) await output.warn(warning);
-  const facts = await complete(invocation, { ...factsOf(invocation, found, given), ...given });
+  const facts = await complete(invocation, { ...(await factsOf(invocation, found, given)), ...given });
   await sayChoices(invocation, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = newPyproject({
@@ -103,10 +103,11 @@ function problemOf(name: Name, value: string): string | undefined {
 }
 
 /** What the folder says, and what follows from it. */
-function factsOf(invocation: Invocation, found: Found, given: Facts): Facts {
+async function factsOf(invocation: Invocation, found: Found, given: Facts): Promise<Facts> {
   const id = given.id ?? found.id;
   // Whoever publishes as one publisher only means that one.
-  const [publisher, another] = Object.keys(invocation.credentialStore().read().publish_tokens ?? {});
+  const { publish_tokens = {} } = await invocation.credentialStore().read();
+  const [publisher, another] = Object.keys(publish_tokens);
   return {
     ...(id && { id, name: titled(id) }),
     ...(publisher && !another && { publisher }),

@@ -1,9 +1,10 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
+import { fixed } from '../credential.js';
 import { exitCodes } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { Invocation, Service } from '../invocation.js';
+import { signInHint } from '../issuer/hint.js';
 import { findLocal } from '../local.js';
-import { signInHint } from '../sign-in.js';
 import { readAll } from '../stdin.js';
 import { isNamed } from '../target.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -38,7 +39,7 @@ async function embedded(invocation: Invocation): Promise<Reached | undefined> {
   const local = await findLocal(invocation.folders.data, (url, token) => invocation.connect(url, token));
   if (!local) return undefined;
   const client = await invocation.connect(local.url, local.ownerToken);
-  return { url: local.url, client, credential: { token: local.ownerToken, source: 'the embedded service' } };
+  return { url: local.url, client, credential: fixed(local.ownerToken, 'the embedded service') };
 }
 
 function notRunning({ flags, system, settings }: Invocation): Finding {

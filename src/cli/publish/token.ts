@@ -22,7 +22,7 @@ export async function publishToken(
   const { system, target, mayAsk } = invocation;
   const fromEnvironment = isNamed(target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
   if (fromEnvironment) return { token: fromEnvironment, replaceable: false };
-  const kept = service.store.read().publish_tokens?.[publisherId];
+  const kept = (await service.store.read()).publish_tokens?.[publisherId];
   if (kept) return { token: kept, replaceable: service.local !== undefined };
   if (service.local) return { token: await makeToken(invocation, service, publisherId), replaceable: false };
   if (mayAsk) {

@@ -4,8 +4,17 @@ export const authViews: readonly View[] = [
   {
     usage: 'auth login',
     module: 'auth-login',
-    summary: 'Keep a token for a service, read from standard input',
+    summary: 'Sign in to a service with a browser, or keep a token read from standard input',
     flags: [
+      {
+        name: 'device',
+        description: 'Sign in with a browser on another device; done by itself where there is none here',
+      },
+      {
+        name: 'client-id',
+        value: 'id',
+        description: 'What this program is called at the identity provider, where the service does not say',
+      },
       { name: 'with-token', description: 'Read the token from standard input' },
       {
         name: 'publisher',
@@ -14,6 +23,7 @@ export const authViews: readonly View[] = [
       },
     ],
     examples: [
+      'regen auth login --base-url https://registry.example.com',
       'regen auth login --with-token --base-url https://registry.example.com < token.txt',
       'regen auth login --with-token --publisher my-team < publish-token.txt',
     ],
@@ -21,7 +31,7 @@ export const authViews: readonly View[] = [
   {
     usage: 'auth logout',
     module: 'auth-logout',
-    summary: 'Forget the tokens kept for a service',
+    summary: 'Forget the tokens kept for a service, and sign out at its identity provider',
   },
   {
     usage: 'auth status',

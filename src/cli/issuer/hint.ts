@@ -1,5 +1,5 @@
-import type { Invocation } from './invocation.js';
-import { shellWord } from './text.js';
+import type { Invocation } from '../invocation.js';
+import { shellWord } from '../text.js';
 
 /** How to sign in to the service that the flags of a command name. */
 export function signInHint(invocation: Pick<Invocation, 'text'>): string {
@@ -7,5 +7,5 @@ export function signInHint(invocation: Pick<Invocation, 'text'>): string {
     const value = invocation.text(flag);
     return value === undefined ? [] : [` --${flag} ${shellWord(value)}`];
   });
-  return `Sign in with: regen auth login --with-token${named.join('')} < token.txt`;
+  return `Sign in with: regen auth login${named.join('')} (with a token: add --with-token < token.txt)`;
 }
