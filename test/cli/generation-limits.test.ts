@@ -2,22 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { regen } from '../support/cli.js';
+import { choice, holdsAtItsLimits, type Row } from '../support/flag-limits.js';
 import { png } from '../support/generation-double.js';
 import { folderForTest } from '../support/service.js';
 
-interface Row {
-  readonly command: readonly string[];
-  readonly flag: string;
-  readonly accepted: readonly string[];
-  readonly refused: readonly string[];
-}
-
 const percent = { accepted: ['0', '100'], refused: ['-1', '101', '1.5', '1e1', 'half', ''] };
 const level = { accepted: ['0', '49.5', '100'], refused: ['-0.1', '100.1', 'half'] };
-const choice = (words: string) => ({
-  accepted: words.split(' '),
-  refused: ['loud', words.toUpperCase(), ''],
-});
 const address = { accepted: ['https://example.com/hook'], refused: ['nowhere', 'ftp://example.com/hook'] };
 
 const relight = ['image', 'relight', 'photo.png'];
@@ -96,16 +86,7 @@ describe('a value at its limit is accepted, beyond it refused in words that name
   test.each(rows.map((row) => [`${row.command[1]} --${row.flag}`, row] as const))('%s', async (_, row) => {
     const cwd = folderForTest();
     writeFileSync(join(cwd, 'photo.png'), png);
-    const run = (value: string) => regen([...row.command, `--${row.flag}=${value}`, '--dry-run'], { cwd });
-    for (const value of row.accepted) {
-      const { exit, stderr } = await run(value);
-      expect({ value, exit, stderr }).toEqual({ value, exit: 0, stderr: '' });
-    }
-    for (const value of row.refused) {
-      const { exit, stdout, stderr } = await run(value);
-      expect({ value, exit, stdout }).toEqual({ value, exit: 2, stdout: '' });
-      expect(stderr).toContain(`--${row.flag} `);
-    }
+    await holdsAtItsLimits(row, cwd);
   });
 });
 
