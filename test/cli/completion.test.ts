@@ -128,6 +128,38 @@ test('bash completes commands, flags, choices and files', (context) => {
   expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual([]);
 });
 
+/** Lines, and what may be the value that ends them. */
+const byModel: readonly (readonly [words: readonly string[], offers: string])[] = [
+  [['video', 'text2video', '--model', 'vvq2-pro', '--duration', ''], '1 2 3 4 5 6 7 8'],
+  [['video', 'text2video', '--model', 'vv2.0', '--duration', '8', '--resolution', ''], '720p'],
+  [['video', 'start-end2video', 'a', '--resolution', '360p', '--model', 'vv2.0', '--duration', ''], '4'],
+  [['video', 'extend', '--duration', ''], '1 2 3 4 5 6 7'],
+  [['video', 'text2video', '--resolution', ''], '540p 720p 1080p 2K'],
+  [['video', 'text2video', '--model', 'nope', '--resolution', ''], ''],
+  [['image', 'relight', 'a', '--timeout', ''], ''],
+];
+
+test('offers durations and resolutions by the model on the line', async () => {
+  for (const [words, offers] of byModel.slice(0, 6)) {
+    const kind = (words.at(-2) as string).slice(2);
+    const { stdout } = await regen(['__complete', kind, '--', ...words.slice(0, -2)]);
+    expect(stdout.trim().split('\n').join(' ')).toBe(offers);
+  }
+});
+
+test('bash, zsh and fish offer them where they are typed', async (context) => {
+  const [line, offers] = byModel[1] as (typeof byModel)[number];
+  needs('bash', context);
+  expect(bash(line)).toEqual([offers]);
+  expect(bash(byModel[6]?.[0] ?? [])).toEqual([]);
+  expect(bash(['video', 'text2video', '--model', 'vvq2-p'])).toEqual(['vvq2-pro-fast', 'vvq2-pro']);
+  needs('fish', context);
+  expect(fish(`regen ${line.join(' ')}`)).toEqual([offers]);
+  needs('zsh', context);
+  const { completes } = await zsh();
+  await completes(`regen ${line.join(' ')}`, `regen ${line.join(' ')}${offers} `);
+});
+
 test('fish completes commands, flags, choices and files', (context) => {
   needs('fish', context);
   const cwd = filesForTest({ 'packs/a.txt': '', 'pack.txt': '' });

@@ -138,3 +138,36 @@ test('a file among the tasks that is none is left alone', async () => {
   expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
   expect(readdirSync(folder)).toHaveLength(4);
 });
+
+test('task wait --all leaves out what nobody can tell of any more, and brings home the rest', async () => {
+  const gone = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
+  const { double, home, cwd, run, id } = await started();
+  await regen(['image', 'upscaler', 'photo.png', '--no-wait'], {
+    home,
+    cwd,
+    env: { REGEN_BASE_URL: gone.url },
+  });
+  await run(['image', 'upscaler', 'photo.png', '--no-wait']);
+  const [, forgotten = ''] = double.tasks.keys();
+  double.tasks.delete(forgotten);
+  await gone.close();
+  const { exit, stdout, stderr } = await run(['task', 'wait', '--all']);
+  expect({ exit, stdout }, stderr).toEqual({ exit: 0, stdout: `${double.url}/results/${id}-0\n` });
+  expect(stderr).toContain(`${gone.url} cannot be reached; 1 task is left out.`);
+  expect(stderr).toContain(`knows no task ${forgotten} any more`);
+  const list = JSON.parse((await run(['task', 'list', '--json'])).stdout);
+  expect(list.map(({ state }: { state: string }) => state)).toEqual(['GONE', 'CREATED', 'COMPLETED']);
+  expect((await run(['task', 'wait', '--all'])).exit).toBe(7);
+});
+
+test('the ledger forgets what was started more than 90 days ago when something new is', async () => {
+  const { run, home } = await started();
+  const folder = join(home, '.local/state/regen/tasks');
+  const aged = (days: number) => `${(Date.now() - days * 86_400_000).toString(36)}-abc-def.json`;
+  for (const days of [89, 91]) writeFileSync(join(folder, aged(days)), '{}');
+  await run(['task', 'list']);
+  expect(readdirSync(folder)).toHaveLength(3);
+  await run(['image', 'relight', 'photo.png', '--no-wait']);
+  expect(readdirSync(folder)).toHaveLength(3);
+  expect(readdirSync(folder).some((name) => name.startsWith(aged(91).slice(0, 5)))).toBe(false);
+});

@@ -56,6 +56,8 @@ export interface GenerationDouble {
   readonly looks: (string | undefined)[];
   /** Credentials that came along with requests for result files. */
   readonly leaked: string[];
+  /** Goes away before the test ends. */
+  close(): Promise<void>;
 }
 
 export const png = Buffer.from(
@@ -147,12 +149,14 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   }
 
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const close = () =>
+    new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  onTestFinished(close);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, tasks, looks, leaked };
+  return { url, asked, tasks, looks, leaked, close };
 }
 
 function creations(id: string, state: string, made: readonly string[]) {
