@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { generateKeyPair, SignJWT } from 'jose';
+import { newAdminToken } from '../../src/service/auth/admin-tokens.js';
+import { newPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
+import { personNamed, type TestIssuer } from './issuer.js';
+import type { Registry } from './registry.js';
+
+/** What a caller may be related to: a publisher, and a personal access token for it. */
+export interface Own {
+  readonly publisher: string;
+  readonly token: string;
+}
+
+export interface AsCaller {
+  readonly token: (own: Own) => string | undefined;
+  /** What has happened before this one calls. */
+  readonly before?: (own: Own) => Promise<unknown>;
+}
+
+/** Each kind of caller whose credential is good, or who has none. Those who change what is there come last. */
+export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Record<string, AsCaller>> {
+  const { tokens, ok, url } = here;
+  const { valid } = await adminTokens(here);
+  const user = await issuer.signIn(personNamed('una'), url);
+  const admin = await issuer.signIn(personNamed('ada', { roles: ['admin'] }), url);
+  const before = ({ publisher }: Own) =>
+    ok('admin', 'PUT', `/admin/publishers/${publisher}`, { status: 'PublisherStatusBanned' });
+  return {
+    none: { token: () => undefined },
+    stranger: { token: () => tokens.eve },
+    "identity provider's user": { token: () => user },
+    member: { token: () => tokens.bob },
+    owner: { token: () => tokens.ann },
+    'its token': { token: ({ token }) => token },
+    "other's token": { token: () => tokens.pat },
+    admin: { token: () => tokens.admin },
+    "identity provider's admin": { token: () => admin },
+    'admin token': { token: () => valid },
+    "banned publisher's owner": { token: () => tokens.ann, before },
+    "banned publisher's token": { token: ({ token }) => token, before },
+  };
+}
+
+/** Each kind of credential that is none, or none any more. */
+export async function invalidCredentials(
+  here: Registry,
+  issuer: TestIssuer,
+): Promise<Record<string, string>> {
+  const { service, url } = here;
+  const { revoked, expired } = await adminTokens(here);
+  const now = Math.floor(service.context.now() / 1000);
+  const ofIssuer = (claims: object) => issuer.sign({ sub: 'ada', aud: url, roles: ['admin'], ...claims });
+  return {
+    malformed: 'malformed',
+    expired: await service.signFor({ sub: 'ann', expiresInSeconds: -60 }),
+    'expired token': await expiredToken(here),
+    'revoked token': await revokedToken(here),
+    'expired admin token': expired,
+    'revoked admin token': revoked,
+    "identity provider's, for another audience": await ofIssuer({ aud: 'https://other.example.org' }),
+    "identity provider's, expired": await ofIssuer({ exp: now - 120 }),
+    "identity provider's, not yet valid": await ofIssuer({ nbf: now + 120 }),
+    "another issuer's": await ofIssuer({ iss: 'https://other.example.org' }),
+    "another's in the identity provider's name": await forged(issuer, url),
+  };
+}
+
+async function forged(issuer: TestIssuer, aud: string): Promise<string> {
+  const { privateKey } = await generateKeyPair('ES256');
+  const { kid } = JSON.parse(
+    Buffer.from((await issuer.sign({})).split('.')[0] as string, 'base64url').toString(),
+  );
+  return new SignJWT({ iss: issuer.url, aud, sub: 'ada', roles: ['admin'] })
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .setExpirationTime('1h')
+    .sign(privateKey);
+}
+
+async function expiredToken({ change, service }: Registry): Promise<string> {
+  const { token, prefix, hash } = newPersonalAccessToken();
+  const created_at = new Date(service.context.now()).toISOString();
+  await change(async (tx) => {
+    const row = await tx
+      .selectFrom('personal_access_tokens')
+      .selectAll()
+      .where('publisher_id', '=', 'acme')
+      .executeTakeFirstOrThrow();
+    const expires_at = '2020-01-01T00:00:00.000Z';
+    const values = { ...row, id: randomUUID(), prefix, hash, created_at, expires_at };
+    await tx.insertInto('personal_access_tokens').values(values).execute();
+  });
+  return token;
+}
+
+async function revokedToken({ ok }: Registry): Promise<string> {
+  const { id, token } = await ok('ann', 'POST', '/publishers/acme/tokens', { name: 'revoked' });
+  await ok('ann', 'DELETE', `/publishers/acme/tokens/${id}`);
+  return token;
+}
+
+/** Admin tokens of an admin: one that is valid, one revoked, one whose hour is over. */
+async function adminTokens({
+  change,
+  ok,
+  service,
+}: Registry): Promise<Record<'valid' | 'revoked' | 'expired', string>> {
+  const { id } = await ok('admin', 'GET', '/users/me');
+  const make = (ago = 0) =>
+    change((tx) => newAdminToken(tx, { ...service.context, now: () => service.context.now() - ago }, id));
+  // The expired one first, because making the next one clears it away.
+  const expired = await make(3_600_000);
+  const [valid, revoked] = [await make(), await make()];
+  await ok('admin', 'DELETE', `/admin/tokens/${revoked.jti}`);
+  return { valid: valid.token, revoked: revoked.token, expired: expired.token };
+}
