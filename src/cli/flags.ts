@@ -56,10 +56,11 @@ function describe(leaf: Leaf): string {
   return facts.length > 0 ? `${words}${words && ' '}(${facts.join('; ')})` : words;
 }
 
-// zod writes a whole number's safe range as its bounds; only a bound somebody chose is worth a word.
+// zod writes the range of a whole number's type as its bounds; only a bound somebody chose is worth a word.
+const ofTypes = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
+
 function range({ minimum, maximum, maxLength }: Leaf): string | undefined {
-  const least = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined;
-  const most = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined;
+  const [least, most] = [minimum, maximum].map((bound) => (bound !== undefined && ofTypes.includes(bound) ? undefined : bound));
   if (least !== undefined && most !== undefined) return `${least} to ${most}`;
   if (least !== undefined) return `at least ${least}`;
   if (most !== undefined) return `at most ${most}`;

@@ -126,11 +126,12 @@ function placesOf(operation: Operation, view: View): Map<string, Place> {
   return places;
 }
 
-function fieldsOf(schema: unknown, { choices = {} }: View): Record<string, Leaf> {
-  const fields = Object.entries(leaves(schema as Operation['params']));
-  return Object.fromEntries(
-    fields.map(([name, leaf]) => [name, choices[name] ? { ...leaf, enum: [...choices[name]] } : leaf]),
-  );
+function fieldsOf(schema: unknown, { choices = {}, optional = [] }: View): Record<string, Leaf> {
+  const fields = Object.entries(leaves(schema as Operation['params'])).map(([name, leaf]) => {
+    const required = leaf.required && !optional.includes(name);
+    return [name, { ...leaf, required, ...(choices[name] && { enum: [...choices[name]] }) }] as const;
+  });
+  return Object.fromEntries(fields);
 }
 
 function derivedFlags(operation: Operation, view: View): Flag[] {

@@ -39,6 +39,7 @@ export const videoViews: readonly View[] = [
     operation: 'video.extend',
     module: 'generate',
     summary: 'Make a video longer',
+    optional: ['video_creation_id', 'video_url'],
     flags: [fromTask, ...startFlags],
     examples: [
       'regen video extend --from-task 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --duration 3 -o longer.mp4',

@@ -21,6 +21,8 @@ export interface View {
   readonly fixed?: Readonly<Record<string, string>>;
   /** Of a field's choices, those that the service takes here. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
+  /** Required fields that the command can come by in another way, so that their flags are not. */
+  readonly optional?: readonly string[];
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;
