@@ -788,7 +788,7 @@ function __regen_facts --no-scope-shadowing
             set commands status stop rotate-key logs
             set command_texts 'Show the running service; exit 7 when there is none' 'Let the running service finish what it does, and end it' 'Sign tokens with a new key from now on, whether the service runs or not' 'Print the log of services started in the background'
             set flags --host --port --data --config --detach --json --quiet --no-input --no-color --help
-            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'JSON file with the service configuration' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'File with the service configuration, TOML or JSON by its name' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
             switch $argv[2]
                 case --host --port
                     set hint 'text'

@@ -59,7 +59,7 @@ export async function invalidCredentials(
     'revoked admin token': revoked,
     "identity provider's, for another audience": await ofIssuer({ aud: 'https://other.example.org' }),
     "identity provider's, expired": await ofIssuer({ exp: now - 120 }),
-    "identity provider's, not yet valid": await ofIssuer({ nbf: now + 120 }),
+    "identity provider's, not yet valid": await ofIssuer({ nbf: now + 86_400, exp: now + 90_000 }),
     "another issuer's": await ofIssuer({ iss: 'https://other.example.org' }),
     "another's in the identity provider's name": await forged(issuer, url),
   };

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ConfigurationInput } from '../../service/configuration.js';
 import type { RunningService } from '../../service/serve.js';
@@ -6,13 +5,14 @@ import { durationMs } from '../duration.js';
 import { exitCodes, Failure, usage } from '../failure.js';
 import { type Invocation, standardPort } from '../invocation.js';
 import { ensureLocal } from '../local.js';
+import { readConfiguration } from '../service-configuration.js';
 import { shellWord } from '../text.js';
 import { version } from '../version.js';
 
 /** Runs the service until it is told to end; its URL is the one line on stdout. */
 export async function run(invocation: Invocation): Promise<void> {
   const { output, signal, flags } = invocation;
-  const configuration = configurationOf(invocation);
+  const configuration = await configurationOf(invocation);
   if (flags.detach) return detach(invocation, configuration.data as string);
   const service = await start(invocation, configuration);
   await output.line(service.url);
@@ -22,13 +22,13 @@ export async function run(invocation: Invocation): Promise<void> {
   await service.ended;
 }
 
-function configurationOf(invocation: Invocation): ConfigurationInput {
+async function configurationOf(invocation: Invocation): Promise<ConfigurationInput> {
   const { folders, system } = invocation;
   const file = invocation.text('config');
   const host = invocation.text('host');
   const data = invocation.text('data');
   const idle = invocation.text('until-idle');
-  const written = file ? readConfiguration(resolve(system.cwd, file)) : {};
+  const written = file ? await readConfiguration(resolve(system.cwd, file)) : {};
   return {
     port: standardPort,
     ...written,
@@ -38,15 +38,6 @@ function configurationOf(invocation: Invocation): ConfigurationInput {
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
-}
-
-function readConfiguration(path: string): ConfigurationInput {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw usage(`${path} is not valid JSON: ${error.message}.`);
-    throw error;
-  }
 }
 
 function portOf(text: string): number {

@@ -17,7 +17,11 @@ export const serveViews: readonly View[] = [
       { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
       data,
-      { name: 'config', value: 'path', description: 'JSON file with the service configuration' },
+      {
+        name: 'config',
+        value: 'path',
+        description: 'File with the service configuration, TOML or JSON by its name',
+      },
       { name: 'any-port', description: 'Take a free port where the wanted one is taken', hidden: true },
       { name: 'until-idle', value: 'duration', description: 'End after so long without work', hidden: true },
       { name: 'detach', description: 'Go on in the background once it is ready' },
