@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../contract/limits.js';
 import { IssuerSettings } from './auth/issuer-settings.js';
+import { GenerationSettings } from './generation/engines/settings.js';
 
 const Limits = z.object(
   Object.fromEntries(
@@ -49,6 +50,8 @@ export const Configuration = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  /** Who makes images and videos. */
+  generation: GenerationSettings.prefault({}),
   cors: z.strictObject({ origins: z.array(z.url()).default([]) }).prefault({}),
   limits: Limits.prefault({}),
   /** Requests a minute of one caller; absent: no limit. */

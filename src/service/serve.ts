@@ -11,12 +11,14 @@ import type { Context } from './context.js';
 import { openSqlite } from './database/sqlite.js';
 import { type DataFolder, emptyFolder, openFolder } from './folder.js';
 import type { Engines } from './generation/engine.js';
-import { localImage } from './generation/engines/local-image/local-image.js';
+import { configuredEngines } from './generation/engines/configured.js';
+import { VendorCallbacks } from './generation/engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
 import { routeDownloads } from './http/downloads.js';
 import { routeOwner } from './http/owner-proof.js';
 import { routeResults } from './http/results.js';
 import { routeUploads } from './http/uploads.js';
+import { routeVendorCallbacks } from './http/vendor-callbacks.js';
 import { watchIdle } from './idle.js';
 import { kinds } from './jobs/work.js';
 import { leasedTable } from './queue/leased-table.js';
@@ -87,7 +89,9 @@ async function startIn(
     const scratch = emptyFolder(join(folder.path, 'scratch'));
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
-    const engines = { image: localImage(), ...given };
+    const callbacks = new VendorCallbacks({ configuration, database, keys, baseUrl });
+    const shared = { env: process.env, database, callbacks, now, log };
+    const engines = { ...configuredEngines(configuration.generation, shared), ...given };
     const verifiers = verifiersOf({ configuration, now, log });
     const parts = { configuration, database, storage, queue, engines, scratch, keys, verifiers };
     const context: Context = { ...parts, now, baseUrl, lookup, log };
@@ -99,6 +103,7 @@ async function startIn(
     await routeUploads(app, context);
     routeDownloads(app, context);
     routeResults(app, context);
+    routeVendorCallbacks(app, context, callbacks);
     const rotateKey = async () => {
       keys.token = await rotateSigningKey(database, now);
       return signerOf(keys.token).kid;

@@ -4,6 +4,7 @@ import { adminTokens } from './migrations/0002-admin-tokens.js';
 import { tasks } from './migrations/0003-tasks.js';
 import { videos } from './migrations/0004-videos.js';
 import { webhooks } from './migrations/0005-webhooks.js';
+import { vendors } from './migrations/0006-vendors.js';
 import type { Schema } from './schema.js';
 
 /** One numbered step; once released it is never changed, only followed by another. */
@@ -13,7 +14,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-const migrations: readonly Migration[] = [registry, adminTokens, tasks, videos, webhooks];
+const migrations: readonly Migration[] = [registry, adminTokens, tasks, videos, webhooks, vendors];
 
 /**
  * Brings the database to the newest schema, every step in the one transaction that also records it.

@@ -137,6 +137,8 @@ export interface TaskTable {
   error_code: string | null;
   /** What its engine keeps of it. */
   memory: string | null;
+  /** The last that a vendor said of it unasked. */
+  callback: Json | null;
   created_at: Fixed<Time>;
 }
 

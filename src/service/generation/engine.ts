@@ -51,6 +51,8 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly name: string;
   /** So many tasks at once. */
   readonly atOnce: number;
+  /** An attempt that was cut goes on where it was: it need not be waited for when the service ends. */
+  readonly resumes?: boolean;
   /** Why nothing can be made here, in a sentence: tasks are refused with it. Absent, or undefined: it can. */
   unavailable?(): Promise<string | undefined>;
   /**

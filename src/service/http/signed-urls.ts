@@ -94,6 +94,31 @@ function resultSignature(context: Pick<Context, 'keys'>, path: string, expires: 
   return signed(context, ['regen-result', 'GET', path, expires]);
 }
 
+/**
+ * Where a vendor tells of a task that it does for this service. Good as long as the service's URL key, since a task may
+ * take days.
+ */
+export function vendorCallbackUrl(context: Pick<Context, 'keys' | 'baseUrl'>, taskId: string): string {
+  const query = new URLSearchParams({ signature: callbackSignature(context, taskId) });
+  return `${context.baseUrl()}/vendor-callbacks/${taskId}?${query}`;
+}
+
+/** The query of a signed URL, as it came. */
+export type SignedQuery = Readonly<Record<string, unknown>>;
+
+/** Whether a vendor's URL is as it was given out. */
+export function verifyVendorCallback(
+  context: Pick<Context, 'keys'>,
+  taskId: string,
+  { signature: given }: SignedQuery,
+): boolean {
+  return typeof given === 'string' && isEqual(callbackSignature(context, taskId), given);
+}
+
+function callbackSignature(context: Pick<Context, 'keys'>, taskId: string): string {
+  return signed(context, ['regen-vendor-callback', 'POST', taskId]);
+}
+
 function signed({ keys }: Pick<Context, 'keys'>, lines: readonly string[]): string {
   return createHmac('sha256', keys.url).update(lines.join('\n')).digest('base64url');
 }

@@ -15,7 +15,7 @@ export function kinds(context: Context): Readonly<Record<string, Kind>> {
     'check-archive': { run: checkArchive(context), atOnce: 1 },
     'deliver-webhook': { run: deliverWebhook(context), atOnce: 20 },
     'forget-inputs': { run: forgetInputs(context), atOnce: 1 },
-    'run-image-task': { run: runTask(context), atOnce: image.atOnce },
-    'run-video-task': { run: runTask(context), atOnce: video?.atOnce ?? 1 },
+    'run-image-task': { run: runTask(context), atOnce: image.atOnce, resumes: image.resumes },
+    'run-video-task': { run: runTask(context), atOnce: video?.atOnce ?? 1, resumes: video?.resumes },
   };
 }

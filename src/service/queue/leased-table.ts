@@ -85,7 +85,9 @@ class LeasedTable implements Queue {
     this.#stopped = true;
     clearInterval(this.#poll);
     await this.#claiming;
-    const ended = Promise.all([...this.#running.values()].map((run) => run.ended));
+    const running = [...this.#running.values()];
+    const ended = Promise.all(running.map((run) => run.ended));
+    for (const { kind, abort } of running) if (this.#kinds[kind]?.resumes) abort.abort();
     if (await inTime(ended, graceMs)) return;
     for (const { abort } of this.#running.values()) abort.abort();
     await inTime(ended, 1_000);

@@ -26,6 +26,8 @@ export interface Kind {
   readonly run: Work;
   /** So many of this kind at once in this process: no kind waits for another. */
   readonly atOnce: number;
+  /** Cut off at once when the service stops, because it goes on where it was. */
+  readonly resumes?: boolean | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
   /** Begins to work; called once. */
   start(kinds: Readonly<Record<string, Kind>>): void;
-  /** Takes no more jobs, and waits for the running ones at most so long. */
+  /** Takes no more jobs, and waits for the running ones at most so long; those that resume are cut off. */
   stop(graceMs: number): Promise<void>;
   /** Whether a job is running or due by `time` (milliseconds since the epoch). */
   busyBy(time: number): Promise<boolean>;

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { ImageVendor, VideoVendor } from './upstream/settings.js';
+
+const Local = z.strictObject({ engine: z.literal('local') });
+
+const error = (issue: { readonly code?: string | undefined }) =>
+  issue.code === 'invalid_union' ? "must have the engine 'local' or 'upstream'" : undefined;
+
+/** Who makes what: this machine, or a vendor. */
+export const GenerationSettings = z.strictObject({
+  image: z.discriminatedUnion('engine', [Local, ImageVendor], { error }).prefault({ engine: 'local' }),
+  video: z.discriminatedUnion('engine', [Local, VideoVendor], { error }).prefault({ engine: 'local' }),
+});

@@ -1,0 +1,34 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigurationInput } from '../../src/service/configuration.js';
+import type { RunningService, ServiceParts } from '../../src/service/serve.js';
+import { folderForTest, serviceForTest } from './service.js';
+
+export interface VendorGiven {
+  readonly url: string;
+  readonly key: string;
+  /** What the test wants otherwise of the vendor's settings. */
+  readonly settings?: object;
+}
+
+/** The configuration of a service whose images and videos a vendor makes. */
+export function vendorConfiguration({ url, key, settings }: VendorGiven): ConfigurationInput {
+  const file = join(folderForTest(), 'vendor.key');
+  writeFileSync(file, `${key}\n`);
+  const vendor = { engine: 'upstream', key: { file }, pollMs: 20, ...settings } as const;
+  return {
+    generation: {
+      image: { ...vendor, baseUrl: `${url}/proxy/imagevendor` },
+      video: { ...vendor, baseUrl: `${url}/proxy/videovendor` },
+    },
+  };
+}
+
+/** A service whose images and videos a vendor makes. */
+export function serviceBehind(
+  vendor: VendorGiven,
+  input: ConfigurationInput = {},
+  parts: ServiceParts = {},
+): Promise<RunningService> {
+  return serviceForTest({ ...vendorConfiguration(vendor), ...input }, parts);
+}
