@@ -14,7 +14,7 @@ _regen_facts() {
       esac
       ;;
     'admin')
-      commands='generate-token version node publisher host-node audit token'
+      commands='generate-token exec version node publisher host-node audit token'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
@@ -26,6 +26,15 @@ _regen_facts() {
       flags='--page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --page | --limit | --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'admin exec')
+      flags='--dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text...'
+      case $2 in
+        --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
       esac

@@ -23,8 +23,8 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin'
-            set commands generate-token version node publisher host-node audit token
-            set command_texts 'Make an admin token, valid for an hour; it alone is on stdout' 'Statuses of versions' 'Bans, rankings and admin tags of nodes' 'Bans of publishers' 'Policies of node definitions' 'List who changed what, newest first' 'Admin tokens'
+            set commands generate-token exec version node publisher host-node audit token
+            set command_texts 'Make an admin token, valid for an hour; it alone is on stdout' 'Run a command that holds a valid admin token for as long as it runs' 'Statuses of versions' 'Bans, rankings and admin tags of nodes' 'Bans of publishers' 'Policies of node definitions' 'List who changed what, newest first' 'Admin tokens'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -40,6 +40,18 @@ function __regen_facts --no-scope-shadowing
             set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --page --limit --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'admin exec'
+            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text...'
+            switch $argv[2]
+                case --base-url
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'

@@ -11,7 +11,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       arguments = @()
     }
     'admin' = @{
-      commands = [ordered]@{ 'generate-token' = 'Make an admin token, valid for an hour; it alone is on stdout'; 'version' = 'Statuses of versions'; 'node' = 'Bans, rankings and admin tags of nodes'; 'publisher' = 'Bans of publishers'; 'host-node' = 'Policies of node definitions'; 'audit' = 'List who changed what, newest first'; 'token' = 'Admin tokens' }
+      commands = [ordered]@{ 'generate-token' = 'Make an admin token, valid for an hour; it alone is on stdout'; 'exec' = 'Run a command that holds a valid admin token for as long as it runs'; 'version' = 'Statuses of versions'; 'node' = 'Bans, rankings and admin tags of nodes'; 'publisher' = 'Bans of publishers'; 'host-node' = 'Policies of node definitions'; 'audit' = 'List who changed what, newest first'; 'token' = 'Admin tokens' }
       flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @()
@@ -21,6 +21,12 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       flags = [ordered]@{ '--page' = 'Page, counted from 1 (at least 1; default 1)'; '--limit' = 'Items a page (1 to 100; default 10)'; '--all' = 'Read every page'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--page text', '--limit text', '--base-url text', '--profile live:profile', '--token-file file')
       arguments = @()
+    }
+    'admin exec' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask; fail where an answer would be needed'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('text...')
     }
     'admin generate-token' = @{
       commands = [ordered]@{  }

@@ -41,6 +41,8 @@ export interface Parts {
   readonly output: Output;
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal;
+  /** From now on a signal means nothing but to what else listens for it. */
+  readonly leaveSignals: () => void;
 }
 
 /** One run of one command: what it was given, and the way to the service. Nothing is opened before it is asked for. */
@@ -51,6 +53,7 @@ export class Invocation {
   readonly flags: FlagValues;
   readonly output: Output;
   readonly signal: AbortSignal;
+  readonly leaveSignals: () => void;
   readonly folders: Folders;
   readonly settings: Settings;
   readonly ledger: Ledger;
@@ -70,6 +73,7 @@ export class Invocation {
     this.flags = parts.flags;
     this.output = parts.output;
     this.signal = parts.signal;
+    this.leaveSignals = parts.leaveSignals;
     this.changes = parts.command.changes === true;
     this.folders = folders(parts.system);
     this.settings = new Settings(parts.system, this.mended);

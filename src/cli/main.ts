@@ -13,7 +13,8 @@ export type Run = (invocation: Invocation) => Promise<number | undefined> | Prom
 
 /** One command line, from words to exit code: the one place that prints an error. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
-  const wish = (flag: string) => argv.includes(flag);
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const wish = (flag: string) => own.includes(flag);
   let output = new Output(system, {
     json: wish('--json'),
     ndjson: wish('--ndjson'),
@@ -35,7 +36,8 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const { json, ndjson, quiet } = flags as Record<string, boolean>;
     output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
     const { Invocation } = await import('./invocation.js');
-    invocation = new Invocation({ system, command, args, flags, output, signal: interruption.signal });
+    const { signal, stop: leaveSignals } = interruption;
+    invocation = new Invocation({ system, command, args, flags, output, signal, leaveSignals });
     requireArguments(command, args);
     const run = await runnerOf(command.module);
     return (await run(invocation)) ?? exitCodes.done;

@@ -25,6 +25,7 @@ const modules: Record<string, Module> = {
   complete: () => import('./commands/complete.js'),
   api: () => import('./commands/api.js'),
   config: () => import('./commands/config.js'),
+  'admin-exec': () => import('./commands/admin-exec.js'),
   'admin-generate-token': () => import('./commands/admin-generate-token.js'),
   'auth-login': () => import('./commands/auth-login.js'),
   'auth-logout': () => import('./commands/auth-logout.js'),

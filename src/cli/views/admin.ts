@@ -29,6 +29,20 @@ export const adminViews: readonly View[] = [
     ],
   },
   {
+    usage: 'admin exec [command...]',
+    operation: 'admin.generateToken',
+    module: 'admin-exec',
+    summary: 'Run a command that holds a valid admin token for as long as it runs',
+    explain: {
+      command:
+        'Behind --: the command and its arguments. It finds the token of its start in REGEN_ADMIN_TOKEN, and one that is valid at any time in the file REGEN_ADMIN_TOKEN_FILE',
+    },
+    examples: [
+      'regen admin exec -- ./moderate.sh',
+      `regen admin exec -- sh -c 'regen admin audit --token-file "$REGEN_ADMIN_TOKEN_FILE"'`,
+    ],
+  },
+  {
     usage: 'admin version set-status <nodeId> <version> [status]',
     operation: 'admin.version.setStatus',
     choices: {

@@ -43,6 +43,8 @@ export const authViews: readonly View[] = [
     module: 'auth-token',
     summary: 'Print the token in use',
     flags: [{ name: 'show', description: 'Print it even to a terminal' }],
-    examples: ['curl -H "Authorization: Bearer $(regen auth token)" http://127.0.0.1:7717/users/me'],
+    examples: [
+      `printf 'Authorization: Bearer %s' "$(regen auth token)" | curl -H @- http://127.0.0.1:7717/users/me`,
+    ],
   },
 ];

@@ -1,0 +1,47 @@
+import { runChild } from '../admin/child.js';
+import { keepFresh } from '../admin/token-file.js';
+import { printDryRun } from '../dry-run.js';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { withScratch } from '../scratch.js';
+import { operationNamed } from './operation.js';
+
+/** Runs a command that has an admin token for as long as it runs; its exit code is this command's. */
+export async function run(invocation: Invocation): Promise<number | undefined> {
+  const { args, command, flags, output, system } = invocation;
+  const [program, ...words] = (args.command as readonly string[] | undefined) ?? [];
+  if (program === undefined) {
+    throw usage('There is no command to run.', 'Write it behind --: regen admin exec -- ./moderate.sh');
+  }
+  if (flags['dry-run']) {
+    const operation = operationNamed(command.operation as string);
+    await printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
+    return undefined;
+  }
+  const { name, url, client } = await invocation.service();
+  const make = (signal: AbortSignal) => client.admin.generateToken({}, { signal });
+  return withScratch(system.now(), async (folder) => {
+    const first = await make(invocation.signal);
+    await output.note(`An admin token of ${name} is in REGEN_ADMIN_TOKEN, and in REGEN_ADMIN_TOKEN_FILE.`);
+    const fresh = keepFresh({ folder, first, make, system, failed: (message) => output.warn(message) });
+    const env = {
+      ...withoutSecrets(system.env),
+      // Where the token is good, and nowhere else.
+      REGEN_BASE_URL: url,
+      REGEN_ADMIN_TOKEN: first.token,
+      REGEN_ADMIN_TOKEN_FILE: fresh.path,
+    };
+    try {
+      return await runChild(invocation, program, words, env);
+    } finally {
+      await fresh.end();
+    }
+  });
+}
+
+// Decided: a child is given the admin token instead of what made it, which could make others.
+function withoutSecrets(env: Invocation['system']['env']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^REGEN_\w*(TOKEN|SECRET)(_FILE)?$/.test(name)),
+  );
+}
