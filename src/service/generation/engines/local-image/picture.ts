@@ -15,6 +15,8 @@ const seconds = 300;
 export interface Reading {
   /** Exactly this size; absent: as it is. */
   readonly size?: Size;
+  /** How it comes to the size: stretched, where absent; or what is too much of it is cut off. */
+  readonly fit?: 'fill' | 'cover';
   /** Removes noise before anything else. */
   readonly denoised?: boolean;
 }
@@ -23,11 +25,14 @@ export interface Reading {
  * A picture upright and in sRGB.
  * @throws EngineFailure where it cannot be decoded
  */
-export async function readPicture(path: string, { size, denoised }: Reading = {}): Promise<Picture> {
+export async function readPicture(
+  path: string,
+  { size, fit = 'fill', denoised }: Reading = {},
+): Promise<Picture> {
   const sharp = await loadSharp();
   let reading = sharp(path, { limitInputPixels: false, failOn: 'error' }).autoOrient();
   if (denoised) reading = reading.median(3);
-  if (size) reading = reading.resize(size.width, size.height, { fit: 'fill', kernel: 'lanczos3' });
+  if (size) reading = reading.resize(size.width, size.height, { fit, kernel: 'lanczos3' });
   try {
     const { data, info } = await reading
       .toColourspace('srgb')

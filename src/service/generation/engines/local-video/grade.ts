@@ -1,8 +1,7 @@
-import { type Knobs, knobs } from '../local-image/knobs.js';
-import { clamp } from '../local-image/scene.js';
+import type { Knobs } from '../local-image/knobs.js';
+import { clamp, smooth } from '../local-image/scene.js';
 import { black, type Frame, grey, white } from './frame.js';
 
-const none = knobs();
 const range = white - black;
 
 /** Changes brightness and colour in place. @param share 0 changes nothing, 1 all */
@@ -25,13 +24,21 @@ export function grade(frame: Frame, tone: Knobs, share = 1): void {
   look(frame.v, colour(tint + warmth * 0.8));
 }
 
-function curve(value: number, { exposure, contrast, gamma, blacks, whites }: Knobs): number {
-  const exposed = 1 - (1 - value) ** (2 ** (exposure - none.exposure));
+function curve(value: number, { exposure, contrast, gamma, blacks, whites, steps }: Knobs): number {
+  const exposed = 1 - (1 - value) ** (2 ** exposure);
   const levelled = exposed ** (1 / gamma);
   const raised = clamp(
     levelled + blacks * 0.22 * (1 - levelled) ** 2 + whites * 0.25 * levelled ** 2 * (1.1 - levelled * 0.6),
   );
-  return raised < 0.5 ? 0.5 * (2 * raised) ** contrast : 1 - 0.5 * (2 - 2 * raised) ** contrast;
+  const shown = raised + (stepped(raised) - raised) * Math.min(1, steps);
+  return shown < 0.5 ? 0.5 * (2 * shown) ** contrast : 1 - 0.5 * (2 - 2 * shown) ** contrast;
+}
+
+/** Brightness in seven steps with soft edges. */
+function stepped(bright: number): number {
+  const scaled = bright * 7;
+  const whole = Math.floor(scaled);
+  return (whole + smooth(0.35, 0.65, scaled - whole)) / 7;
 }
 
 function look(plane: Uint8Array, table: Uint8Array): void {

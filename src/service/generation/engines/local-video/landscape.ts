@@ -89,6 +89,8 @@ function build(shot: Shot, setting: Setting, size: Size): Stage {
     ? falling(setting.weather === 'clear' ? 'dust' : setting.weather, seed + 1)
     : undefined;
 
+  // The hour already is as dark as the words say.
+  const tone = { ...shot.tone, exposure: 0.3 * shot.tone.exposure };
   return (frame, time) => {
     const at = camera(time);
     drawDepths(frame, depths, at, time, water ? shore : frame.height);
@@ -96,7 +98,7 @@ function build(shot: Shot, setting: Setting, size: Size): Stage {
     actor(frame, time, at);
     fall?.(frame, time * Math.sqrt(pace), 1);
     fireflies?.(frame, time * pace, 0.8);
-    grade(frame, shot.tone);
+    grade(frame, tone);
   };
 }
 

@@ -13,6 +13,8 @@ import { loadCodecs } from './codecs.js';
 
 type Job = EngineJob<VideoOperation>;
 
+const crashes: readonly NodeJS.Signals[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE'];
+
 /** What the process says. */
 export type Message =
   | { readonly part: number }
@@ -70,7 +72,12 @@ function answer(child: ChildProcess, job: Job, progress: (part: number) => void)
       else fail(new Error(message.defect));
     });
     child.once('error', fail);
-    child.once('exit', (code, signal) => fail(new Error(`The process ended with ${signal ?? code}.`)));
+    child.once('exit', (code, signal) => {
+      const isCrash = signal !== null && crashes.includes(signal);
+      // Whatever in a file brings its decoder down would do so again.
+      if (isCrash && job.images.video !== undefined) fail(new EngineFailure('The video cannot be decoded.'));
+      else fail(new Error(`The process ended with ${signal ?? code}.`));
+    });
     child.send(job, (error) => error && fail(error));
   });
 }

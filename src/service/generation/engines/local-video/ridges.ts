@@ -1,4 +1,4 @@
-import type { Size } from '../local-image/planes.js';
+import { blur, type Size } from '../local-image/planes.js';
 import { clamp, smooth } from '../local-image/scene.js';
 import { type Layer, paintLayer } from './layer.js';
 import { noise, octaves } from './noise.js';
@@ -31,6 +31,7 @@ export function paintRidge(size: Size, { place, hour, isAnime, near, short, seed
   const [red, green, blue] = place.near;
   const [lightRed, lightGreen, lightBlue] = hour.light;
   const own = [red * lightRed, green * lightGreen, blue * lightBlue] as const;
+  const soft = blur(heights, { width: size.width, height: 1 }, short * 0.03, 2);
   const colour = mixed(own, hour.sky[2], haze);
   const line = Math.max(1, short * 0.003);
   const texture = noise(seed ^ 0x7e47);
@@ -46,8 +47,10 @@ export function paintRidge(size: Size, { place, hour, isAnime, near, short, seed
     shade += isAnime ? (fine > 0.12 ? 0.06 : 0) : fine * 0.12 * near;
     let [r, g, b] = [colour[0] * shade, colour[1] * shade, colour[2] * shade];
     if (place.ridge === 'peaks' && near < 0.8) {
-      const snow = smooth(0.1, 0.04, below + fine * 0.08) * (isAnime ? 1 : 0.85);
-      const slope = (heights[Math.max(0, x - 3)] as number) > top ? 1 : 0.78;
+      const depth = (y - (soft[x] as number)) / short;
+      const snow = smooth(0.1, 0.05, depth + fine * 0.09) * (isAnime ? 1 : 0.85);
+      const rise = (soft[Math.max(0, x - 2)] as number) - (soft[x] as number);
+      const slope = 0.88 + 0.12 * Math.tanh(rise + fine * 2);
       const [sr, sg, sb] = mixed(
         [244 * lightRed * slope, 246 * lightGreen * slope, 252 * lightBlue * slope],
         hour.sky[2],

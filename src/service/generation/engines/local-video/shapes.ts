@@ -5,6 +5,8 @@ import type { Rgb } from './setting.js';
 export interface Part {
   readonly points: readonly Point[];
   readonly colour: Rgb;
+  /** Lit from within, by night too. */
+  readonly glows?: true;
 }
 
 export interface Shape {
@@ -24,6 +26,7 @@ const box = (left: number, top: number, right: number, bottom: number): Point[] 
   [left, bottom],
 ];
 const part = (colour: Rgb, points: readonly Point[]): Part => ({ colour, points });
+const glow = (colour: Rgb, points: readonly Point[]): Part => ({ colour, points, glows: true });
 
 const cream: Rgb = [250, 246, 236];
 const shade: Rgb = [206, 206, 214];
@@ -165,8 +168,8 @@ const house: Shape = {
       [0.94, 0.5],
     ]),
     part(wood, box(0.44, 0.68, 0.57, 1)),
-    part(yellow, box(0.24, 0.6, 0.36, 0.76)),
-    part(yellow, box(0.65, 0.6, 0.77, 0.76)),
+    glow(yellow, box(0.24, 0.6, 0.36, 0.76)),
+    glow(yellow, box(0.65, 0.6, 0.77, 0.76)),
   ],
 };
 
@@ -321,7 +324,7 @@ const lantern: Shape = {
   height: 0.26,
   rock: 0.08,
   parts: [
-    part(
+    glow(
       [255, 170, 82],
       curved(
         [
@@ -335,7 +338,7 @@ const lantern: Shape = {
         6,
       ),
     ),
-    part([255, 226, 150], ellipse([0.5, 0.6], 0.17, 0.24)),
+    glow([255, 226, 150], ellipse([0.5, 0.6], 0.17, 0.24)),
     part(wood, box(0.35, 0.84, 0.65, 0.9)),
     part(wood, box(0.36, 0.07, 0.64, 0.12)),
   ],
@@ -378,7 +381,7 @@ const lighthouse: Shape = {
       [0.34, 0.92],
     ]),
     part(ink, box(0.37, 0.23, 0.63, 0.27)),
-    part(yellow, box(0.43, 0.13, 0.57, 0.23)),
+    glow(yellow, box(0.43, 0.13, 0.57, 0.23)),
     part(brick, [
       [0.5, 0.03],
       [0.61, 0.13],
@@ -403,7 +406,7 @@ const castle: Shape = {
           [x + 0.23, 0.34],
         ],
       ),
-      part(yellow, box(x + 0.07, 0.46, x + 0.13, 0.56)),
+      glow(yellow, box(x + 0.07, 0.46, x + 0.13, 0.56)),
     ]),
     part([186, 186, 198], box(0.4, 0.26, 0.6, 1)),
     part(
@@ -415,7 +418,7 @@ const castle: Shape = {
       ],
     ),
     part(wood, [...ellipse([0.5, 0.82], 0.08, 0.1, 0.5, 1), [0.58, 1], [0.42, 1]]),
-    part(yellow, box(0.47, 0.38, 0.53, 0.5)),
+    glow(yellow, box(0.47, 0.38, 0.53, 0.5)),
   ],
 };
 
@@ -462,7 +465,7 @@ const car: Shape = {
     part(ink, ellipse([0.76, 0.87], 0.1, 0.115)),
     part(shade, ellipse([0.25, 0.87], 0.045, 0.052)),
     part(shade, ellipse([0.76, 0.87], 0.045, 0.052)),
-    part(yellow, ellipse([0.93, 0.67], 0.03)),
+    glow(yellow, ellipse([0.93, 0.67], 0.03)),
   ],
 };
 
@@ -471,7 +474,7 @@ const rocket: Shape = {
   height: 0.44,
   rock: 0.05,
   parts: [
-    part(
+    glow(
       [255, 178, 70],
       curved(
         [

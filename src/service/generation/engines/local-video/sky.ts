@@ -36,14 +36,15 @@ export function paintSky(size: Size, wish: SkyWish): Layer {
   const radius = short * (hour.orb && hour.orb.height < 0.3 ? 0.085 : 0.055);
   const stars = hour.stars > 0 ? starField(size, seed, hour.stars) : undefined;
   const steps = 14;
+  const colours = Array.from({ length: size.height }, (_, y) => {
+    const even = clamp(y / horizon);
+    const down = isAnime ? (Math.floor(even * steps) + smooth(0.8, 1, (even * steps) % 1)) / steps : even;
+    const upper = mixed(zenith, middle, smooth(0, 0.55, down));
+    return { down, colour: down < 0.55 ? upper : mixed(middle, low, smooth(0.55, 1, down)) };
+  });
   return paintLayer(size, (x, y, into) => {
-    let down = clamp(y / horizon);
-    if (isAnime) down = (Math.floor(down * steps) + smooth(0.8, 1, (down * steps) % 1)) / steps;
-    const [red, green, blue] =
-      down < 0.55 ? mixed(zenith, middle, smooth(0, 0.55, down)) : mixed(middle, low, smooth(0.55, 1, down));
-    into[0] = red;
-    into[1] = green;
-    into[2] = blue;
+    const { down, colour } = colours[y] as (typeof colours)[number];
+    into.set(colour);
     into[3] = 1;
     const star = stars?.[y * size.width + x] ?? 0;
     if (star > 0) lighten(into, [255, 255, 255], star * (1 - 0.8 * down));

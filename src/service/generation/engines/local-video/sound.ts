@@ -6,3 +6,8 @@ export interface Sound {
   readonly left: Float32Array;
   readonly right: Float32Array;
 }
+
+export function silence(seconds: number): Sound {
+  const samples = Math.round(seconds * soundRate);
+  return { left: new Float32Array(samples), right: new Float32Array(samples) };
+}

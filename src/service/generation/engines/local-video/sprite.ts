@@ -5,6 +5,8 @@ import { coverage } from './polygon.js';
 import type { Rgb } from './setting.js';
 import type { Shape } from './shapes.js';
 
+const daylight: Rgb = [1, 1, 1];
+
 export interface Look {
   /** What the hour leaves of colours. */
   readonly light: Rgb;
@@ -20,10 +22,11 @@ export function paintSprite(
 ): Layer {
   const side = 2 * Math.ceil(pixels / 2);
   const line = isAnime ? Math.max(1, side * 0.012) : 0;
-  const areas = parts.map(({ points, colour }) => {
+  const areas = parts.map(({ points, colour, glows }) => {
     const place = points.map(([x, y]) => [x * side, y * side] as const);
     return {
       colour,
+      shade: glows ? daylight : light,
       inside: coverage(place, side, side),
       outer: line ? stroke(place, side, line) : undefined,
     };
@@ -32,8 +35,8 @@ export function paintSprite(
     const at = y * side + x;
     // Light comes from the upper left.
     const lit = isAnime ? (x + y < side ? 1 : 0.9) : 1.08 - (0.26 * (x + y)) / (2 * side);
-    for (const { colour, inside, outer } of areas) {
-      blend(into, colour, light, lit, inside[at] as number);
+    for (const { colour, shade, inside, outer } of areas) {
+      blend(into, colour, shade, lit, inside[at] as number);
       if (outer) blend(into, [36, 30, 46], light, 1, outer[at] as number);
     }
   });
@@ -106,9 +109,13 @@ function stampPlane(
   const height = target.length / width;
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   const baseline = anchor === 'bottom' ? side : side / 2;
-  const reach = Math.ceil(side * 1.2);
+  const tilt = Math.abs(sin);
+  const reach = side * (0.5 + tilt);
+  const [up, low] = anchor === 'middle' ? [reach, reach] : [side * (1 + tilt / 2), (side * tilt) / 2 + 1];
+  const first = Math.max(0, Math.floor(y - (flip === 1 ? up : low)));
+  const last = Math.min(height, y + (flip === 1 ? low : up));
   const solid = Math.round(opacity * 256);
-  for (let row = Math.max(0, Math.floor(y - reach)); row < Math.min(height, y + reach); row++) {
+  for (let row = first; row < last; row++) {
     for (let column = Math.max(0, Math.floor(x - reach)); column < Math.min(width, x + reach); column++) {
       const across = column + 0.5 - x;
       const down = (row + 0.5 - y) * flip;

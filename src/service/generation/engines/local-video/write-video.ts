@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
 import type { Size } from '../local-image/planes.js';
@@ -11,6 +12,8 @@ import { removeTimes } from './timeless.js';
 
 /** The encoder holds this many frames at most, besides the ones it looks ahead at. */
 const waitingFrames = 3;
+/** Looked at again after so long: its event for it can come before it is listened to, and then never. */
+const waitMs = 2;
 /** 0 best, 51 worst. */
 const quantizer = 24;
 
@@ -115,7 +118,7 @@ async function* encoded(
       encoder.encode(picture, { keyFrame: index % (2 * frameRate) === 0, avc: { quantizer } });
       picture.close();
       index += 1;
-      while (encoder.encodeQueueSize > waitingFrames && !failure) await dequeued(encoder);
+      while (encoder.encodeQueueSize > waitingFrames && !failure) await setTimeout(waitMs);
       if (failure) throw failure;
       yield* ready.splice(0);
     }
@@ -126,12 +129,6 @@ async function* encoded(
   } finally {
     encoder.close();
   }
-}
-
-function dequeued(encoder: Webcodecs.VideoEncoder): Promise<void> {
-  return new Promise((resolve) => {
-    encoder.ondequeue = () => resolve();
-  });
 }
 
 /** The least level that allows so many blocks of 16 by 16 pixels at this rate: H.264, table A-1. */

@@ -1,0 +1,105 @@
+import { readPicture, sizeOf } from '../local-image/picture.js';
+import type { Film } from './film.js';
+import { type Frame, newFrame } from './frame.js';
+import { type Layer, paintLayer } from './layer.js';
+import { coverage, curved, ellipse } from './polygon.js';
+import type { Corner } from './shot.js';
+
+/** Of the frame's short side: how far from the edges; how wide and high it is at most. */
+const margin = 0.035;
+const widest = 0.34;
+const highest = 0.14;
+const opacity = 0.8;
+
+/**
+ * The same film with a watermark in a corner.
+ * @param path its picture; absent: the default one
+ * @throws EngineFailure where the picture cannot be decoded
+ */
+export async function watermarked(film: Film, corner: Corner, path: string | undefined): Promise<Film> {
+  const { size } = film;
+  const short = Math.min(size.width, size.height);
+  const mark = path === undefined ? drawMark(short * highest) : await readMark(path, short);
+  const gap = even(short * margin);
+  const left = corner === 1 || corner === 4 ? gap : size.width - mark.width - gap;
+  const top = corner <= 2 ? gap : size.height - mark.height - gap;
+  async function* frames() {
+    // A film may show the same frame again, or go on from it.
+    const marked = newFrame(size);
+    for await (const frame of film.frames()) {
+      marked.data.set(frame.data);
+      stamp(marked, mark, left, top);
+      yield marked;
+    }
+  }
+  return { ...film, frames };
+}
+
+function stamp(frame: Frame, mark: Layer, left: number, top: number): void {
+  lay(frame.y, frame.width, [mark.y, mark.keep, mark.width], left, top);
+  const half = [frame.width / 2, mark.width / 2] as const;
+  lay(frame.u, half[0], [mark.u, mark.keepHalf, half[1]], left / 2, top / 2);
+  lay(frame.v, half[0], [mark.v, mark.keepHalf, half[1]], left / 2, top / 2);
+}
+
+const even = (value: number) => 2 * Math.round(value / 2);
+
+async function readMark(path: string, short: number): Promise<Layer> {
+  const whole = await sizeOf(path);
+  const scale = Math.min((short * widest) / whole.width, (short * highest) / whole.height);
+  const size = {
+    width: Math.max(2, even(whole.width * scale)),
+    height: Math.max(2, even(whole.height * scale)),
+  };
+  const { data, channels } = await readPicture(path, { size });
+  return paintLayer(size, (x, y, into) => {
+    const at = (y * size.width + x) * channels;
+    for (const channel of [0, 1, 2]) into[channel] = data[at + channel] as number;
+    into[3] = opacity * (channels === 4 ? (data[at + 3] as number) / 255 : 1);
+  });
+}
+
+/** A sign for what is played, in a ring; no letters, for which there may be no font. */
+function drawMark(pixels: number): Layer {
+  const side = even(pixels);
+  const at = (value: number) => value * side;
+  const area = (points: readonly (readonly [number, number])[]) =>
+    coverage(
+      points.map(([x, y]) => [at(x), at(y)] as const),
+      side,
+      side,
+    );
+  const disc = area(ellipse([0.5, 0.5], 0.47));
+  const [outer, inner] = [area(ellipse([0.5, 0.5], 0.43)), area(ellipse([0.5, 0.5], 0.36))];
+  const triangle = area(
+    curved(
+      [
+        [0.41, 0.3],
+        [0.41, 0.7],
+        [0.72, 0.5],
+      ],
+      1,
+    ),
+  );
+  return paintLayer({ width: side, height: side }, (x, y, into) => {
+    const place = y * side + x;
+    const light = (outer[place] as number) - (inner[place] as number) + (triangle[place] as number);
+    const dark = 0.45 * (disc[place] as number) * (1 - light);
+    const whole = light + dark;
+    into.fill(whole > 0 ? (255 * light) / whole : 0, 0, 3);
+    into[3] = opacity * whole;
+  });
+}
+
+function lay(
+  target: Uint8Array,
+  width: number,
+  [source, keep, side]: readonly [Uint8Array, Uint8Array, number],
+  left: number,
+  top: number,
+): void {
+  for (let at = 0; at < source.length; at++) {
+    const to = (top + Math.floor(at / side)) * width + left + (at % side);
+    target[to] = (source[at] as number) + ((target[to] as number) * (keep[at] as number)) / 255 + 0.5;
+  }
+}
