@@ -60,7 +60,9 @@ function describe(leaf: Leaf): string {
 const ofTypes = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
 
 function range({ minimum, maximum, maxLength }: Leaf): string | undefined {
-  const [least, most] = [minimum, maximum].map((bound) => (bound !== undefined && ofTypes.includes(bound) ? undefined : bound));
+  const [least, most] = [minimum, maximum].map((bound) =>
+    bound !== undefined && ofTypes.includes(bound) ? undefined : bound,
+  );
   if (least !== undefined && most !== undefined) return `${least} to ${most}`;
   if (least !== undefined) return `at least ${least}`;
   if (most !== undefined) return `at most ${most}`;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Database, Tx } from '../context.js';
+import { record } from '../registry/events.js';
 import type { Identity } from './identity.js';
 
 type Person = Pick<Identity, 'issuer' | 'subject' | 'verifiedEmail' | 'name'>;
@@ -55,7 +56,7 @@ async function writeUser(tx: Tx, person: Person, now: number): Promise<string> {
   const email = person.verifiedEmail ?? known?.email ?? null;
   const name = person.name ?? known?.name ?? null;
   await tx.updateTable('users').set({ email, name }).where('id', '=', id).execute();
-  if (person.verifiedEmail) await takeUpInvitation(tx, id, person.verifiedEmail);
+  if (person.verifiedEmail) await takeUpInvitation(tx, id, person.verifiedEmail, now);
   return id;
 }
 
@@ -67,7 +68,7 @@ async function insertUser(tx: Tx, { issuer, subject }: Person, now: number): Pro
 }
 
 /** Hands the memberships given to an address over to the user who proved to own it. */
-async function takeUpInvitation(tx: Tx, userId: string, email: string): Promise<void> {
+async function takeUpInvitation(tx: Tx, userId: string, email: string, now: number): Promise<void> {
   const invitation = await tx
     .selectFrom('users')
     .select('id')
@@ -92,6 +93,10 @@ async function takeUpInvitation(tx: Tx, userId: string, email: string): Promise<
         .where('excluded.role', '=', 'owner'),
     )
     .execute();
-  await tx.deleteFrom('members').where('user_id', '=', invitation.id).execute();
+  const taken = tx.deleteFrom('members').where('user_id', '=', invitation.id).returning('publisher_id');
+  for (const { publisher_id } of await taken.execute()) {
+    const event = { actor: userId, kind: 'member', id: `${publisher_id}/${userId}` } as const;
+    await record(tx, () => now, { ...event, action: 'member.join' });
+  }
   await tx.deleteFrom('users').where('id', '=', invitation.id).execute();
 }

@@ -7,6 +7,7 @@ const exposed = [
   'idempotency-key',
   'idempotent-replayed',
   'retry-after',
+  'www-authenticate',
   'etag',
   'repr-digest',
   'x-archive-tree',

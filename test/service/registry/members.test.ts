@@ -30,6 +30,10 @@ describe('members of a publisher', () => {
     const answer = await ask(`${url}/users/me`, { token });
     expect(answer.body).toMatchObject({ publishers: [{ id: 'invites', role: 'owner' }] });
     expect(await ok('ann', 'GET', '/publishers/invites/members')).toHaveLength(2);
+    const { events } = await ok('admin', 'GET', '/admin/audit?limit=2');
+    const zoe = { kind: 'member', id: `invites/${answer.body.id}`, by_email: 'zoe@example.org' };
+    expect(events[0]).toMatchObject({ action: 'member.join', ...zoe });
+    expect(events[1]).toMatchObject({ action: 'member.add', reason: 'owner', by_email: 'ann@example.org' });
   });
 
   it('known before without an address are found by it once their token says it', async () => {
@@ -70,6 +74,25 @@ describe('members of a publisher', () => {
       as('eve', 'DELETE', `/publishers/pair/members/${eve}`),
     ];
     expect((await Promise.all(leaving)).map(({ status }) => status).sort()).toEqual([204, 400]);
+  });
+
+  it('never lose their last owner, even when two remove each other at once', async () => {
+    const { as, ok } = registry();
+    const [ann, eve] = [await idOf('ann'), await idOf('eve')];
+    for (const action of ['DELETE', 'PUT']) {
+      const id = `rivals-${action.toLowerCase()}`;
+      await ok('ann', 'POST', '/publishers', { id, name: 'Rivals' });
+      await ok('ann', 'POST', `/publishers/${id}/members`, { email: 'eve@example.org', role: 'owner' });
+      const json = action === 'PUT' ? { role: 'member' } : undefined;
+      const attacks = await Promise.all([
+        as('ann', action, `/publishers/${id}/members/${eve}`, json),
+        as('eve', action, `/publishers/${id}/members/${ann}`, json),
+      ]);
+      const answers = attacks.map(({ status }) => status).sort();
+      expect([action, ...answers]).toEqual([action, action === 'PUT' ? 200 : 204, 403]);
+      const members = await ok('admin', 'GET', `/publishers/${id}/members`);
+      expect(members.filter(({ role }: { role: string }) => role === 'owner')).toHaveLength(1);
+    }
   });
 
   it('count as owners only once they signed in', async () => {
