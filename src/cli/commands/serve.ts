@@ -16,10 +16,20 @@ export async function run(invocation: Invocation): Promise<void> {
   if (flags.detach) return detach(invocation, configuration.data as string);
   const service = await start(invocation, configuration);
   await output.line(service.url);
-  await output.note("Images are previews made on this machine (engine: local-preview), not a vendor's work.");
+  for (const note of makers(service)) await output.note(note);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
   await service.ended;
+}
+
+/** Who makes what, so that nobody takes a preview for a vendor's work. */
+function makers({ context }: RunningService): string[] {
+  const { image, video } = context.configuration.generation;
+  const made = (by: typeof image | typeof video) =>
+    by.engine === 'local'
+      ? "previews made on this machine (engine: local-preview), not a vendor's work"
+      : `made by the vendor at ${new URL(by.baseUrl).host}`;
+  return [`Images are ${made(image)}.`, `Videos are ${made(video)}.`];
 }
 
 async function configurationOf(invocation: Invocation): Promise<ConfigurationInput> {

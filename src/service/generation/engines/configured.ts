@@ -3,6 +3,7 @@ import type { Context, Database } from '../../context.js';
 import { InvalidConfiguration } from '../../start-failures.js';
 import type { Engine, Engines, ImageOperation, TaskOperation, VideoOperation } from '../engine.js';
 import { localImage } from './local-image/local-image.js';
+import { localVideo } from './local-video/local-video.js';
 import type { VendorCallbacks } from './upstream/callbacks.js';
 import { keptIn } from './upstream/memory.js';
 import { KeyMissing, keyOf, type VendorSettings } from './upstream/settings.js';
@@ -22,7 +23,7 @@ interface Parts extends Pick<Context, 'database' | 'now' | 'log'> {
 export function configuredEngines({ image, video }: Configuration['generation'], parts: Parts): Engines {
   return {
     image: image.engine === 'local' ? localImage() : vendorEngine<ImageOperation>('image', image, parts),
-    ...(video.engine === 'upstream' && { video: vendorEngine<VideoOperation>('video', video, parts) }),
+    video: video.engine === 'local' ? localVideo() : vendorEngine<VideoOperation>('video', video, parts),
   };
 }
 
