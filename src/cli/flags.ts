@@ -48,7 +48,7 @@ function describe(leaf: Leaf): string {
     leaf.required && 'required',
     (leaf.items ?? leaf).enum && `one of ${(leaf.items ?? leaf).enum?.join(', ')}`,
     range(leaf),
-    leaf.items && 'repeatable',
+    leaf.items && leaf.maxItems !== 1 && 'repeatable',
     leaf.deprecated && 'deprecated',
     leaf.default !== undefined && `default ${String(leaf.default)}`,
   ].filter(Boolean);

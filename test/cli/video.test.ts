@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { patienceOf } from '../../src/cli/generation/finish.js';
 import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
 import { type DoubleOptions, generationDouble, mp4, png } from '../support/generation-double.js';
 import { folderForTest } from '../support/service.js';
@@ -126,6 +127,13 @@ describe('a video command', () => {
   });
 });
 
+test('an off-peak video is waited for 48 hours unless something else is said', () => {
+  const hour = 3_600_000;
+  expect(patienceOf({}, false).timeoutMs).toBe(hour / 2);
+  expect(patienceOf({}, true).timeoutMs).toBe(48 * hour);
+  expect(patienceOf({ timeout: '2h' }, true).timeoutMs).toBe(2 * hour);
+});
+
 describe('video extend --from-task', () => {
   test('takes id and URL from the task, and asks again under the same key where no answer came', async () => {
     const { double, run, entries } = await desk({ onStart: (_, count) => count !== 2 });
@@ -185,6 +193,8 @@ describe('what it costs', () => {
     expect(refused.stderr).toContain('--max-credits cannot be kept');
     expect(double.asked).toEqual([]);
     expect((await run([...boat, '--no-wait'])).stderr).toContain('does not say beforehand what this costs');
+    const odd = await desk({ prices: { video_per_second: 'dear' } as never });
+    expect((await odd.run([...boat, '--no-wait'])).stderr).toContain('does not say beforehand');
   });
 
   test('is asked about above confirm_credits where a person is there, unless --yes is given', async () => {

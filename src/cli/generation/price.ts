@@ -1,5 +1,5 @@
 import { ServiceError } from '../../client/errors.js';
-import { creditsFor, type Prices } from '../../contract/prices.js';
+import { creditsFor, Prices } from '../../contract/prices.js';
 import { exitCodes, Failure, usage } from '../failure.js';
 import type { FlagValues, Invocation } from '../invocation.js';
 import type { Target } from '../target.js';
@@ -32,19 +32,21 @@ export async function agreeOnPrice(
   await confirmPrice(invocation, price);
 }
 
-/** What generation costs at a service; `undefined` where it does not tell. */
-export async function pricesOf(invocation: Invocation, target: Target): Promise<Prices | undefined> {
+/** What generation costs at a service; `undefined` where it does not tell, or not in a form that is known here. */
+async function pricesOf(invocation: Invocation, target: Target): Promise<Prices | undefined> {
   const { client } = await invocation.service(target);
   try {
-    return await client.video.prices({}, { signal: invocation.signal });
+    const answer = await client.video.prices({}, { signal: invocation.signal });
+    return Prices.safeParse(answer).data;
   } catch (error) {
-    if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
+    // Why it refuses, the start itself tells better.
+    if (error instanceof ServiceError) return undefined;
     throw error;
   }
 }
 
 /** @throws Failure where `--max-credits` is no whole number */
-export function mostCredits(flags: FlagValues): number | undefined {
+function mostCredits(flags: FlagValues): number | undefined {
   const given = flags['max-credits'];
   if (given === undefined) return undefined;
   if (/^\d{1,15}$/.test(String(given))) return Number(given);

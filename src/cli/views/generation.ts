@@ -45,7 +45,7 @@ export const priceFlags: readonly Flag[] = [
   {
     name: 'yes',
     short: 'y',
-    description: 'Do not ask about the price (asked above `regen config get confirm_credits`)',
+    description: 'Do not ask about a price above the setting confirm_credits',
   },
 ];
 
