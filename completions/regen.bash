@@ -5,7 +5,7 @@ _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
     '')
-      commands='publisher node version host-nodes image video task admin api auth config doctor completion serve'
+      commands='publisher node version host-nodes image video task batch admin api auth config doctor completion serve'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
@@ -225,6 +225,15 @@ _regen_facts() {
         --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
+      esac
+      ;;
+    'batch')
+      flags='--concurrency --max-credits --retry-failed --state --output --force --receipt --timeout --interval --dry-run --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text'
+      case $2 in
+        --concurrency | --max-credits | --timeout | --interval | --base-url) hint=text ;;
+        --state | --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
       esac
       ;;
     'completion')

@@ -10,8 +10,8 @@ function __regen_facts --no-scope-shadowing
     set hint ''
     switch $argv[1]
         case ''
-            set commands publisher node version host-nodes image video task admin api auth config doctor completion serve
-            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
+            set commands publisher node version host-nodes image video task batch admin api auth config doctor completion serve
+            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'Run many image and video jobs, and print a result a line; run again, it goes ...' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -319,6 +319,18 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
                 case --token-file
                     set hint 'file'
+            end
+        case 'batch'
+            set flags --concurrency --max-credits --retry-failed --state --output --force --receipt --timeout --interval --dry-run --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Tasks under way at a time (1 to 100; default 4)' 'Send no job that could make the whole batch cost more; each is reserved at it...' 'Send jobs anew that failed in earlier runs' 'Where to keep what became of each job (default <jobs>.state)' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text'
+            switch $argv[2]
+                case --concurrency --max-credits --timeout --interval --base-url
+                    set hint 'text'
+                case --state --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
             end
         case 'completion'
             set commands bash zsh fish powershell

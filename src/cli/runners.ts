@@ -19,6 +19,7 @@ const modules: Record<string, Module> = {
   'task-wait': () => import('./commands/task-wait.js'),
   'task-download': () => import('./commands/task-download.js'),
   'task-rerun': () => import('./commands/task-rerun.js'),
+  batch: () => import('./commands/batch.js'),
   init: () => import('./commands/init.js'),
   doctor: () => import('./commands/doctor.js'),
   completion: () => import('./commands/completion.js'),

@@ -29,6 +29,8 @@ export interface DoubleOptions {
   readonly extensions?: boolean;
   /** What a task is seen to be, look by look; the last stays. Default all the way to its success. */
   readonly states?: readonly string[];
+  /** Whether the task that was asked for ends badly, at the first look. */
+  readonly fails?: (asked: Asked) => boolean;
   /** What generation costs; absent: it does not tell. */
   readonly prices?: Prices;
   /** How many files a task makes. Default 1. */
@@ -44,6 +46,7 @@ export interface DoubleOptions {
 interface BegunTask {
   /** The operation that reads it. */
   readonly read: string | undefined;
+  readonly fails: boolean;
   looks: number;
 }
 
@@ -131,7 +134,9 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     }
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
     if (key) byKey.set(key, id);
-    if (!tasks.has(id)) tasks.set(id, { read: route.operation.task?.read, looks: 0 });
+    if (!tasks.has(id)) {
+      tasks.set(id, { read: route.operation.task?.read, looks: 0, fails: options.fails?.(one) === true });
+    }
     if ((await options.onStart?.(one, asked.length)) === false) return void request.socket.destroy();
     json(response, 200, { ...answerOf(route, id, 0), ...(route.name.startsWith('video.') && echoed(body)) });
   }
@@ -139,7 +144,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   function answerOf({ name, operation }: (typeof routes)[number], id: string, looks: number): object {
     const isVideo = name.startsWith('video.');
     const states = options.states ?? (isVideo ? videoStates : imageStates);
-    const state = states[Math.min(looks, states.length - 1)] as string;
+    const failed = isVideo ? 'failed' : 'FAILED';
+    const state = tasks.get(id)?.fails ? failed : (states[Math.min(looks, states.length - 1)] as string);
     const count = ['COMPLETED', 'success'].includes(state) ? files : 0;
     const made = Array.from({ length: count }, (_, at) => `${url}/results/${encodeURIComponent(id)}-${at}`);
     if (isVideo) return looks === 0 ? { task_id: id, state, credits: 20 } : creations(id, state, made);

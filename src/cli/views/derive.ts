@@ -8,6 +8,7 @@ import { flagsOf } from '../flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
+import { batchViews } from './batch.js';
 import { completionViews } from './completion.js';
 import { configViews } from './config.js';
 import { doctorViews } from './doctor.js';
@@ -30,6 +31,7 @@ const views = [
   ...imageViews,
   ...videoViews,
   ...taskViews,
+  ...batchViews,
   ...adminViews,
   ...apiViews,
   ...authViews,
@@ -59,7 +61,7 @@ function commandOf(view: View): Command {
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => argumentOf(name, view, places));
   const derived = operation && !isRead(view) ? derivedFlags(operation, view) : [];
-  const notes = operation?.body ? notesOf(operation.body, derived) : [];
+  const notes = [...(operation?.body ? notesOf(operation.body, derived) : []), ...(view.notes ?? [])];
   const paged = [...places.keys()].includes('page');
   return {
     words,

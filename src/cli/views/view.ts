@@ -31,5 +31,7 @@ export interface View {
   /** It talks to no service. */
   readonly local?: true;
   readonly hidden?: boolean;
+  /** Sentences below the flags, besides those of the operation's rules. */
+  readonly notes?: readonly string[];
   readonly examples?: readonly string[];
 }

@@ -1,0 +1,41 @@
+import { exitCodes, Failure } from '../failure.js';
+import type { FailureDetail } from '../request.js';
+
+/** Problems that are shown; of the others only how many there are. */
+const mostShown = 50;
+
+/** All that is wrong in a file, however much it is. */
+export class Problems {
+  #count = 0;
+  readonly #shown: FailureDetail[] = [];
+
+  readonly add = (problem: FailureDetail): void => {
+    this.#count += 1;
+    if (this.#shown.length < mostShown) this.#shown.push(problem);
+  };
+
+  /** What a failure says, thing by thing, each with its line. */
+  addFrom(line: number, error: unknown): void {
+    if (!(error instanceof Failure)) throw error;
+    const { details = [] } = error.facts;
+    if (details.length === 0) this.add({ path: `line ${line}`, message: error.message });
+    for (const { path, message } of details) this.add({ path: `line ${line} ${path}`, message });
+  }
+
+  /** @throws Failure with the first of them, if there are any */
+  throwIfAny(file: string): void {
+    const [first] = this.#shown;
+    if (!first) return;
+    const hidden = this.#count - this.#shown.length;
+    const message =
+      this.#count === 1
+        ? `${file}, ${first.path} ${first.message.replace(/\.$/, '')}; nothing was sent.`
+        : `${this.#count} things are wrong in ${file}; nothing was sent.`;
+    throw new Failure(message, {
+      code: 'invalid_request',
+      exit: exitCodes.usage,
+      details: this.#shown,
+      ...(hidden > 0 && { hint: `${hidden} more are not shown.` }),
+    });
+  }
+}

@@ -1,0 +1,162 @@
+import { NetworkError, ServiceError } from '../../client/errors.js';
+import { exitCodes, type Failure } from '../failure.js';
+import { failureOf } from '../failure-of.js';
+import { finish, type Outcome, patienceOf } from '../generation/finish.js';
+import type { Seen } from '../generation/seen.js';
+import { start } from '../generation/start.js';
+import { type Task, taskOf } from '../generation/task.js';
+import type { Invocation } from '../invocation.js';
+import type { Target } from '../target.js';
+import type { Board, Status } from './board.js';
+import type { JobState, Journal } from './journal.js';
+import type { Patience } from './patience.js';
+import { type Purse, reserve } from './purse.js';
+import { commandOf, destinationFor, jobOf, type WrittenJob } from './written-job.js';
+
+/** What the jobs of a batch share. */
+export interface Batch {
+  readonly invocation: Invocation;
+  readonly target: Target;
+  readonly journal: Journal;
+  readonly board: Board;
+  readonly patience: Patience;
+  readonly purse: Purse | undefined;
+}
+
+/** How far a job came in this run. */
+export interface End {
+  readonly status: Status;
+  readonly outcome?: Outcome;
+  readonly failure?: Failure;
+  /** Its results lie in files. */
+  readonly isSaved?: boolean;
+}
+
+interface Begun {
+  readonly task: Task;
+  /** What its start answered, where this run started it. */
+  readonly seen?: Seen;
+}
+
+/** Takes a job from where earlier runs left it as far as it goes. Only an interruption is thrown. */
+export async function runJob(batch: Batch, written: WrittenJob): Promise<End> {
+  const { invocation, journal, purse } = batch;
+  const { key } = written;
+  const known = journal.get(key);
+  // What failed is begun anew.
+  const state = known.end === undefined ? known : {};
+  const command = commandOf(invocation, written);
+  if (state.entry !== undefined) purse?.budget.resume(key, state.credits ?? 0);
+  const end = await goOn(batch, written, command, state);
+  const cost = end.status === 'failed' ? 0 : creditsIn(end.outcome);
+  if (end.status === 'done' || end.status === 'failed') {
+    journal.change(key, { end: end.status, ...(cost !== undefined && { credits: cost }) });
+  }
+  purse?.budget.settle(key, cost);
+  return end;
+}
+
+async function goOn(batch: Batch, written: WrittenJob, command: Invocation, state: JobState): Promise<End> {
+  let begun: Begun;
+  try {
+    begun = underWay(batch, state) ?? (await begin(batch, written, command, state));
+  } catch (error) {
+    const failure = told(batch, error);
+    return { status: statusUnbegun(batch, written, error, failure), failure };
+  }
+  try {
+    return await ended(batch, command, begun);
+  } catch (error) {
+    const failure = told(batch, error);
+    if (error instanceof ServiceError)
+      return { status: error.status === 404 ? 'failed' : 'running', failure };
+    return { status: error === failure ? 'unsaved' : 'running', failure };
+  }
+}
+
+/** The task that an earlier run started. */
+function underWay(
+  { invocation, target }: Batch,
+  { entry: id, operation, task_id }: JobState,
+): Begun | undefined {
+  const entry = id === undefined ? undefined : invocation.ledger.read(id);
+  if (entry?.task_id !== undefined) return { task: taskOf(invocation, entry) };
+  if (task_id === undefined || operation === undefined) return undefined;
+  return { task: { id: task_id, operation, target } };
+}
+
+async function begin(
+  { invocation, target, journal, patience, purse }: Batch,
+  { line, key }: WrittenJob,
+  command: Invocation,
+  state: JobState,
+): Promise<Begun> {
+  const job = await jobOf(command);
+  const credits = purse && state.entry === undefined ? await reserve(purse, key, job) : state.credits;
+  const say = (text: string) => invocation.output.note(`line ${line}: ${text}`);
+  const desk = { invocation, ledger: invocation.ledger, target, say };
+  let entry = state.entry;
+  const onEntry = (id: string) => {
+    entry = id;
+    const { operation } = job;
+    journal.change(key, { entry, operation, ...(credits !== undefined && { credits }) }, { durable: true });
+  };
+  const started = await patience.outlast(
+    () => start(desk, job, { entry, onEntry }),
+    (error) => mayRepeat(error, target),
+  );
+  journal.change(key, { task_id: started.task.id });
+  return started;
+}
+
+/** Whether a start may be sent again at once: nothing was begun, or the service is known to honour its key. */
+function mayRepeat(error: unknown, { baseUrl }: Target): boolean {
+  if (error instanceof ServiceError) return failureOf(error).facts.exit === exitCodes.unreachable;
+  return error instanceof NetworkError && (error.sent === false || baseUrl === undefined);
+}
+
+async function ended(
+  { invocation, patience }: Batch,
+  command: Invocation,
+  { task, seen }: Begun,
+): Promise<End> {
+  const destination = destinationFor(command);
+  const offPeak = command.flags['off-peak'] === true;
+  const ending = { invocation, watch: unwatched, destination, ...patienceOf(command.flags, offPeak) };
+  const isAway = (error: unknown) => failureOf(error).facts.exit === exitCodes.unreachable;
+  const outcome = await patience.outlast(() => finish(ending, task, seen), isAway);
+  const { failure } = outcome;
+  if (!failure) return { status: 'done', outcome, isSaved: destination !== undefined };
+  return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
+}
+
+/** A batch shows counts, not the states of its tasks. */
+const unwatched = { state: () => undefined, say: async () => undefined };
+
+const refusals: readonly number[] = [exitCodes.usage, exitCodes.notFound, exitCodes.conflict];
+
+/** Decided: what the service refused has failed; what it was not asked, or did not answer, is left for the next run. */
+function statusUnbegun(
+  { invocation, journal }: Batch,
+  { key }: WrittenJob,
+  error: unknown,
+  { facts }: Failure,
+): Status {
+  if (error instanceof ServiceError && refusals.includes(facts.exit)) return 'failed';
+  const { entry: id } = journal.get(key);
+  const entry = id === undefined ? undefined : invocation.ledger.read(id);
+  return entry && entry.task_id === undefined ? 'unanswered' : 'unsent';
+}
+
+function told({ invocation, patience }: Batch, error: unknown): Failure {
+  invocation.signal.throwIfAborted();
+  const failure = failureOf(error);
+  patience.heard(failure);
+  return failure;
+}
+
+/** What the service says that a task costs, where it does. */
+function creditsIn(outcome: Outcome | undefined): number | undefined {
+  const { credits } = (outcome?.answer ?? {}) as { credits?: unknown };
+  return typeof credits === 'number' ? credits : undefined;
+}

@@ -1,0 +1,57 @@
+import { usage } from '../failure.js';
+import { type Destination, destinationOf } from '../generation/destination.js';
+import { type Job, plan } from '../generation/plan.js';
+import { type FlagValues, Invocation } from '../invocation.js';
+import { harmlessName } from '../save.js';
+import { wordsOf } from './words.js';
+
+/** A job as its line has it. */
+export interface WrittenJob {
+  readonly line: number;
+  /** What it is known by. */
+  readonly key: string;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The command that a line stands for. What the line leaves open, the batch's own flags say.
+ * @throws Failure with everything in the line that is none of the command's
+ */
+export function commandOf(batch: Invocation, { line, key, record }: WrittenJob): Invocation {
+  const { system, output, signal } = batch;
+  const { command, args, flags } = wordsOf(record);
+  const merged: FlagValues = { ...inherited(batch, flags), ...flags };
+  const named =
+    typeof merged.output === 'string' && withPlaces(merged.output, { line: String(line), id: key });
+  return new Invocation({
+    ...{ system, output, signal, command, args },
+    flags: { ...merged, ...(named && { output: named }) },
+  });
+}
+
+/** The batch's own flags; those about saving mean nothing to a line whose results are not saved. */
+function inherited({ flags }: Invocation, own: FlagValues): FlagValues {
+  if (flags.output !== undefined || own.output !== undefined) return flags;
+  const { force, receipt, ...others } = flags;
+  return others;
+}
+
+/** Besides what every `--output` knows: the job's line and id. */
+function withPlaces(pattern: string, places: { readonly line: string; readonly id: string }): string {
+  return pattern.replace(/\{(line|id)\}/g, (_, word: 'line' | 'id') => harmlessName(places[word]));
+}
+
+/** @throws Failure with everything that is wrong with the job */
+export async function jobOf(command: Invocation): Promise<Job> {
+  const [job, ...more] = await plan(command);
+  if (!job || more.length > 0) throw usage('A line is one job; give each image a line of its own.');
+  const isPiped = Object.values(job.images)
+    .flat()
+    .some(({ kind }) => kind === 'stdin');
+  if (isPiped) throw usage('An image of a batch cannot come from standard input.');
+  return job;
+}
+
+export function destinationFor(command: Invocation): Destination | undefined {
+  return destinationOf(command, true);
+}

@@ -1,0 +1,68 @@
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { expect, test } from 'vitest';
+import { homeWithService, type Ran, start, stopEmbedded } from '../support/cli.js';
+import { pixel } from '../support/generation.js';
+import { folderForTest } from '../support/service.js';
+
+const jobs = 16;
+const kills = 3;
+
+/** Waits until a batch has told some more results, or ended. */
+function results(child: ChildProcess, count: number): Promise<void> {
+  return new Promise((enough) => {
+    let left = count;
+    child.stdout?.on('data', (part: Buffer) => {
+      left -= part.toString().split('\n').length - 1;
+      if (left <= 0) enough();
+    });
+    child.once('close', () => enough());
+  });
+}
+
+test(`${jobs} jobs whose client and service are killed ${kills} times each are ${jobs} results, each charged once`, {
+  timeout: 180_000,
+}, async () => {
+  const home = homeWithService();
+  const data = join(home, '.local/share/regen');
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'photo.png'), Buffer.from(pixel, 'base64'));
+  // Half of them ask for the very same.
+  const lines = Array.from({ length: jobs }, (_, at) => ({
+    command: 'image relight',
+    image: 'photo.png',
+    ...(at % 2 === 0 && { prompt: `light ${at}` }),
+    output: 'out/{line}.png',
+  }));
+  writeFileSync(join(cwd, 'jobs.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const batch = () => start(['batch', 'jobs.jsonl', '--ndjson'], { cwd, home });
+  const some = () => 1 + Math.floor((Math.random() * jobs) / (3 * kills));
+
+  for (let round = 0; round < kills; round++) {
+    const { child, ended } = batch();
+    await results(child, some());
+    process.kill(JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')).pid, 'SIGKILL');
+    await results(child, some());
+    child.kill('SIGKILL');
+    await ended;
+  }
+  let last: Ran;
+  do last = await batch().ended;
+  while (last.exit === 9);
+  expect(last.exit, last.stderr).toBe(0);
+
+  const saved = readdirSync(join(cwd, 'out')).filter((name) => !name.endsWith('.part'));
+  expect(saved).toHaveLength(jobs);
+  await stopEmbedded(home);
+  const database = new Database(join(data, 'regen.db'));
+  const rows = (sql: string) => database.prepare(sql).all();
+  expect(rows('select status, count(*) as count from tasks group by status')).toMatchObject([
+    { status: 'COMPLETED', count: jobs },
+  ]);
+  expect(rows('select kind, count(*) as count from credits group by kind')).toMatchObject([
+    { kind: 'charge', count: jobs },
+  ]);
+  database.close();
+});
