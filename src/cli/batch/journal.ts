@@ -13,6 +13,8 @@ export interface JobState {
   readonly credits?: number;
   /** Absent while there is something left to do. */
   readonly end?: 'done' | 'failed';
+  /** Why it failed. */
+  readonly reason?: string;
 }
 
 /**

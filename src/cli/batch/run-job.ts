@@ -50,7 +50,9 @@ export async function runJob(batch: Batch, written: WrittenJob): Promise<End> {
   const end = await goOn(batch, written, command, state);
   const cost = end.status === 'failed' ? 0 : creditsIn(end.outcome);
   if (end.status === 'done' || end.status === 'failed') {
-    journal.change(key, { end: end.status, ...(cost !== undefined && { credits: cost }) });
+    const reason = end.failure?.message;
+    const told = { ...(cost !== undefined && { credits: cost }), ...(reason && { reason }) };
+    journal.change(key, { end: end.status, ...told });
   }
   purse?.budget.settle(key, cost);
   return end;

@@ -18,13 +18,13 @@ export interface WrittenJob {
  * @throws Failure with everything in the line that is none of the command's
  */
 export function commandOf(batch: Invocation, { line, key, record }: WrittenJob): Invocation {
-  const { system, output, signal } = batch;
+  const { system, output, signal, leaveSignals } = batch;
   const { command, args, flags } = wordsOf(record);
   const merged: FlagValues = { ...inherited(batch, flags), ...flags };
   const named =
     typeof merged.output === 'string' && withPlaces(merged.output, { line: String(line), id: key });
   return new Invocation({
-    ...{ system, output, signal, command, args },
+    ...{ system, output, signal, leaveSignals, command, args },
     flags: { ...merged, ...(named && { output: named }) },
   });
 }
