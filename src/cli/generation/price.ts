@@ -33,7 +33,7 @@ export async function agreeOnPrice(
 }
 
 /** What generation costs at a service; `undefined` where it does not tell, or not in a form that is known here. */
-async function pricesOf(invocation: Invocation, target: Target): Promise<Prices | undefined> {
+export async function pricesOf(invocation: Invocation, target: Target): Promise<Prices | undefined> {
   const { client } = await invocation.service(target);
   try {
     const answer = await client.video.prices({}, { signal: invocation.signal });
@@ -46,7 +46,7 @@ async function pricesOf(invocation: Invocation, target: Target): Promise<Prices 
 }
 
 /** @throws Failure where `--max-credits` is no whole number */
-function mostCredits(flags: FlagValues): number | undefined {
+export function mostCredits(flags: FlagValues): number | undefined {
   const given = flags['max-credits'];
   if (given === undefined) return undefined;
   if (/^\d{1,15}$/.test(String(given))) return Number(given);
