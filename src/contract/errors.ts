@@ -58,7 +58,11 @@ export const errorCodes = {
   range_not_satisfiable: { status: 416, exit: 2, meaning: 'The range lies outside the file.' },
   rate_limited: { status: 429, exit: 7, meaning: 'Too many requests from this caller.' },
   internal: { status: 500, exit: 1, meaning: 'The service failed; the request id finds it in the logs.' },
-  unavailable: { status: 503, exit: 7, meaning: 'The service is starting, stopping or out of a resource.' },
+  unavailable: {
+    status: 503,
+    exit: 7,
+    meaning: 'The service is starting or stopping, or what it needs does not answer.',
+  },
 } as const satisfies Record<string, { status: number; exit: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof errorCodes;
