@@ -16,8 +16,9 @@ export async function run(invocation: Invocation): Promise<void> {
     });
   }
   const me = await identity(client, signal);
-  const { sign_in, publish_tokens = {} } = await store.read();
-  const isKept = credential.source === store.placeOf(await store.read());
+  const kept = await store.read();
+  const { sign_in, publish_tokens = {} } = kept;
+  const isKept = credential.source === store.placeOf(kept);
   await output.answer({
     service: url,
     profile: name,

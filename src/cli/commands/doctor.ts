@@ -1,5 +1,6 @@
 import type { Finding } from '../doctor/finding.js';
 import { fail } from '../doctor/finding.js';
+import { checkKeychain } from '../doctor/keychain.js';
 import { checkFolder, checkProgram, checkProxy, checkSettings, checkTerminal } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../failure.js';
@@ -14,6 +15,7 @@ export async function run(invocation: Invocation): Promise<number> {
     checkProgram(system),
     checkSettings(invocation),
     ...service.findings,
+    await checkKeychain(invocation),
     checkProxy(system, service.url),
     checkFolder(system, 'data', folders.data),
     checkFolder(system, 'state', folders.state),

@@ -135,9 +135,7 @@ async function checkCredential(invocation: Invocation, { client, credential }: R
     }
     const refused = error instanceof ServiceError && (error.status === 401 || error.status === 403);
     const exit = refused ? exitCodes.notAllowed : exitCodes.unreachable;
-    const advice = refused
-      ? 'Get a new one: regen auth login --with-token < token.txt'
-      : 'Try again in a while.';
+    const advice = refused ? signInHint(invocation) : 'Try again in a while.';
     return fail('credential', `${from}: ${(error as ClientError).message}`, exit, advice);
   }
 }

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CredentialStore } from '../../src/cli/credentials.js';
+import type { Keychain } from '../../src/cli/keychain/keychain.js';
+import { system } from '../../src/cli/system.js';
+
+/** Keeps publish tokens in a keychain that is slow, as real ones are: `<file of the keychain> <publisher...>`. */
+const [file, ...publishers] = process.argv.slice(2) as [string, ...string[]];
+
+const keychain: Keychain = async ({ action, secret }) => {
+  await pause(5);
+  if (action === 'read') return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  if (action === 'remove') rmSync(file, { force: true });
+  else {
+    writeFileSync(`${file}.${process.pid}`, secret as string);
+    renameSync(`${file}.${process.pid}`, file);
+  }
+  return undefined;
+};
+
+const store = new CredentialStore(
+  { ...system(''), keychain },
+  'https://registry.example',
+  (sentence) => process.stderr.write(`${sentence}\n`),
+  'keychain',
+);
+for (const publisher of publishers) {
+  await store.keepPublishToken(publisher, `secret-of-${publisher}`);
+  process.stdout.write(`${publisher}\n`);
+}
