@@ -119,6 +119,8 @@ describe('a node in the hands of an admin', () => {
   it('is hidden while it is banned, readable with the reason for its members, and given back', async () => {
     const { ok, as, active } = registry();
     await active('bad', '1.0.0');
+    // His first sight is an event of its own.
+    await ok('bob', 'GET', '/users/me');
     const ban = { status: 'NodeStatusBanned', status_detail: 'it reads keys' };
     expect(await ok('admin', 'PUT', '/admin/nodes/bad', ban)).toMatchObject(ban);
     const paths = ['', '/install', '/versions', '/versions/1.0.0', '/versions/1.0.0/host-nodes'];
