@@ -5,6 +5,11 @@ export const limits = {
   imageBytes: 50 * 1024 ** 2,
   /** Pixels of one image, decoded. */
   imagePixels: 100_000_000,
+  /** The video that a generation request extends, as a file, and how long it may take to fetch. */
+  videoBytes: 500 * 1024 ** 2,
+  videoSeconds: 50,
+  /** When an off-peak task that has not ended is given up: service.md has it "generated within 48 hours". */
+  offPeakSeconds: 48 * 60 * 60,
   jsonBody: 20 * 1024 ** 2,
   archive: 2 * 1024 ** 3,
   archiveEntries: 50_000,

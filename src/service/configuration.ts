@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limits } from '../contract/limits.js';
 import { IssuerSettings } from './auth/issuer-settings.js';
 import { GenerationSettings } from './generation/engines/settings.js';
+import { PriceTable } from './generation/price-table.js';
 
 const Limits = z.object(
   Object.fromEntries(
@@ -10,8 +11,6 @@ const Limits = z.object(
     [Name in keyof typeof limits]: z.ZodDefault<z.ZodNumber>;
   },
 );
-
-const price = () => z.int32().min(0).default(0);
 
 /** Everything that changes how a service runs. Every field has a default fit for one machine. */
 export const Configuration = z.strictObject({
@@ -41,15 +40,8 @@ export const Configuration = z.strictObject({
       bearer: z.enum(['required', 'optional']).default('required'),
     })
     .prefault({}),
-  /** Credits of one task. */
-  prices: z
-    .strictObject({
-      // Decided: images cost 0 unless configured.
-      image: z
-        .strictObject({ relight: price(), styleTransfer: price(), skinEnhancer: price(), upscaler: price() })
-        .prefault({}),
-    })
-    .prefault({}),
+  /** Credits. */
+  prices: PriceTable.prefault({}),
   /** Who makes images and videos. */
   generation: GenerationSettings.prefault({}),
   cors: z.strictObject({ origins: z.array(z.url()).default([]) }).prefault({}),

@@ -82,7 +82,8 @@ async function startIn(
   const instance = randomUUID();
   const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
   try {
-    const longestDelayMs = configuration.limits.uploadAbandonedSeconds * 1000;
+    const { uploadAbandonedSeconds, offPeakSeconds } = configuration.limits;
+    const longestDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
     const queue = leasedTable({ database, now, log, instance, alone: true, longestDelayMs });
     const keys = await loadKeys(database, now, folder.ownerToken);
     const storage = diskStorage(join(folder.path, 'objects'));

@@ -252,7 +252,7 @@ describe('the upscaler', () => {
   it('fills in what is not given', () => {
     expect(check(UpscalerRequest, { image })).toEqual({
       ok: true,
-      value: { image, sharpen: 7, smart_grain: 7, ultra_detail: 30 },
+      value: { image, sharpen: 7, smart_grain: 7, ultra_detail: 30, scale_factor: 2 },
     });
   });
 });

@@ -3,7 +3,7 @@ import type { TaskAccount } from '../../contract/task.js';
 import type { Context, Database } from '../context.js';
 import type { Caller } from '../http/authenticate.js';
 import { creditsOf } from './credits.js';
-import { visibleTask } from './view.js';
+import { visibleTask } from './visible.js';
 
 interface AccountCall {
   readonly params: { readonly task_id: string };

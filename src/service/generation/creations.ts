@@ -1,8 +1,12 @@
-import type { Result } from './results.js';
+import type { Database } from '../context.js';
+import type { Caller } from '../http/authenticate.js';
+import { type Result, resultsOf } from './results.js';
+import { maySee } from './visible.js';
 
 /** One video of a task, and the picture that stands for it. */
 export interface Creation {
   readonly id: string;
+  readonly taskId: string;
   readonly video: Result;
   readonly cover?: Result;
 }
@@ -13,6 +17,21 @@ export function creationsIn(taskId: string, results: readonly Result[]): Creatio
   return results.flatMap((video, at) => {
     if (video.role !== 'video') return [];
     const next = results[at + 1];
-    return [{ id: `${taskId}-${at}`, video, ...(next?.role === 'cover' && { cover: next }) }];
+    return [{ id: `${taskId}-${at}`, taskId, video, ...(next?.role === 'cover' && { cover: next }) }];
   });
+}
+
+/** The creation with this id, where there is one that the caller may see. */
+export async function creationOf(
+  database: Database,
+  caller: Caller,
+  creationId: string,
+): Promise<Creation | undefined> {
+  const task = await database
+    .selectFrom('tasks')
+    .select(['id', 'creator', 'results'])
+    .where('id', '=', creationId.replace(/-\d+$/, ''))
+    .executeTakeFirst();
+  if (!task || !maySee(caller, task.creator)) return undefined;
+  return creationsIn(task.id, resultsOf(task.results)).find(({ id }) => id === creationId);
 }

@@ -1,19 +1,16 @@
+import { creditsFor } from '../../contract/prices.js';
 import type { Context, Database, Tx } from '../context.js';
-import type { ImageOperation } from './engine.js';
+import type { TaskOperation } from './engine.js';
 
-/** What a task of this operation costs now. */
+/** What a task of this operation costs now, in credits. */
 export function priceOf(
   { configuration }: Pick<Context, 'configuration'>,
-  operation: ImageOperation,
+  operation: TaskOperation,
+  request: Readonly<Record<string, unknown>>,
 ): number {
-  const { relight, styleTransfer, skinEnhancer, upscaler } = configuration.prices.image;
-  const prices: Record<ImageOperation, number> = {
-    'image.relight': relight,
-    'image.styleTransfer': styleTransfer,
-    'image.skinEnhancer': skinEnhancer,
-    'image.upscaler': upscaler,
-  };
-  return prices[operation];
+  const credits = creditsFor(configuration.prices, operation, request);
+  if (credits === undefined) throw new Error(`The configuration has no price for this ${operation}.`);
+  return credits;
 }
 
 interface Charge {

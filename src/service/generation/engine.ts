@@ -71,8 +71,7 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
 /** What makes each kind of thing. */
 export interface Engines {
   readonly image: Engine<ImageOperation>;
-  /** Absent: this service makes no videos. */
-  readonly video?: Engine<VideoOperation>;
+  readonly video: Engine<VideoOperation>;
 }
 
 /** Ends the task as failed, and gives its credits back. */

@@ -16,6 +16,8 @@ export interface FetchRules {
   readonly serviceOrigin: string;
   /** Only https, but for the service's own origin and what is loopback as it is. */
   readonly httpsOnly: boolean;
+  /** What it has to be. */
+  readonly media: 'image' | 'video';
   readonly signal?: AbortSignal;
 }
 
@@ -87,7 +89,7 @@ async function fetchOnce(
   const { statusCode, headers, body } = await request(url, {
     dispatcher: agent,
     signal: rules.signal,
-    headers: { accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'regen' },
+    headers: { accept: `${rules.media}/*`, 'accept-encoding': 'identity', 'user-agent': 'regen' },
   });
   // A body that is thrown away says so with an error.
   body.on('error', () => {});
@@ -98,7 +100,7 @@ async function fetchOnce(
     return new URL(next, url);
   }
   try {
-    checkHead(statusCode, headers, rules.bytes);
+    checkHead(statusCode, headers, rules);
   } catch (error) {
     body.destroy();
     throw error;
@@ -114,16 +116,18 @@ function checkScheme({ protocol, username, password }: URL, secure: boolean): vo
   if (username || password) throw new NotFetched('its URL must not hold a name or password');
 }
 
-function checkHead(status: number, headers: Record<string, unknown>, mostBytes: number): void {
+function checkHead(status: number, headers: Record<string, unknown>, { bytes, media }: FetchRules): void {
   if (status !== 200) throw new NotFetched(`the answer was ${status}`);
   const type = String(headers['content-type'] ?? '')
     .split(';')[0]
     ?.trim()
     .toLowerCase();
-  if (type && !type.startsWith('image/') && !/^(application|binary)\/octet-stream$/.test(type)) {
-    throw new NotFetched(`the answer is ${type.slice(0, 60)}, not an image`);
+  if (type && !type.startsWith(`${media}/`) && !/^(application|binary)\/octet-stream$/.test(type)) {
+    throw new NotFetched(
+      `the answer is ${type.slice(0, 60)}, not ${media === 'image' ? 'an image' : 'a video'}`,
+    );
   }
-  if (Number(headers['content-length']) > mostBytes) throw tooLarge(mostBytes);
+  if (Number(headers['content-length']) > bytes) throw tooLarge(bytes);
 }
 
 /** What resolves a name to all of its addresses, as node's own `lookup` does. */

@@ -4,14 +4,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../context.js';
 import type { Staged } from '../storage/storage.js';
-import { imageFields } from './operations.js';
+import { inputNames } from './operations.js';
 
-/** A result lies in storage as its own file; no more than this. Bytes. */
-const largestResult = 4 * 1024 ** 3;
+/** An input was checked before, a result lies in storage as its own file: no more than this. Bytes. */
+const largestFile = 4 * 1024 ** 3;
 
-/** The storage key of an image that a task was given. */
-export function inputKey(taskId: string, field: string): string {
-  return `tasks/${taskId}/inputs/${field}`;
+/** The storage key of an image or video that a task was given. */
+export function inputKey(taskId: string, name: string): string {
+  return `tasks/${taskId}/inputs/${name}`;
 }
 
 /** The storage key of a file that a task made. */
@@ -20,20 +20,18 @@ export function resultKey(taskId: string, name: string): string {
 }
 
 /** @param path of a file on this machine */
-export function stageInput({ storage, configuration }: Context, key: string, path: string): Promise<Staged> {
-  return storage.stage(key, createReadStream(path), configuration.limits.imageBytes);
+export function stageFile({ storage }: Context, key: string, path: string): Promise<Staged> {
+  return storage.stage(key, createReadStream(path), largestFile);
 }
 
-/** @param path of a file on this machine */
-export function stageResult({ storage }: Context, key: string, path: string): Promise<Staged> {
-  return storage.stage(key, createReadStream(path), largestResult);
+/** Copies what lies under another key. */
+export async function stageCopy({ storage }: Context, key: string, source: string): Promise<Staged> {
+  return storage.stage(key, await storage.read(source), largestFile);
 }
 
-/** Removes the images a task was given. Harmless where there are none. */
+/** Removes what a task was given. Harmless where there is nothing. */
 export async function removeInputs({ storage }: Context, taskId: string): Promise<void> {
-  for (const field of new Set(Object.values(imageFields).flat())) {
-    await storage.remove(inputKey(taskId, field));
-  }
+  for (const name of inputNames) await storage.remove(inputKey(taskId, name));
 }
 
 /** A new folder for files that are not worth keeping, until `remove`; a crash leaves it to the next start. */

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Refused } from '../refused.js';
-import { fetchImage, fetchLimits, NotFetched } from './fetch-image.js';
+import { fetchLimits } from './fetch-image.js';
+import { fetchInput, refusedInput } from './fetch-input.js';
 import { loadSharp } from './sharp.js';
 import { Turns } from './turns.js';
 
@@ -66,29 +66,22 @@ export async function takeImage(value: string, taking: ImageTaking): Promise<Tak
 async function bring(value: string, path: string, taking: ImageTaking): Promise<void> {
   const { field, limits, serviceOrigin, httpsOnly = false, signal } = taking;
   if (!/^https?:/i.test(value)) return writeFile(path, bytesOf(value, taking), { flag: 'wx', mode: 0o600 });
-  if (!URL.canParse(value)) throw refused(field, 'must be a valid URL');
-  const rules = {
+  await fetchInput(field, value, path, {
     bytes: limits.imageBytes,
     seconds: limits.imageSeconds ?? fetchLimits.seconds,
     serviceOrigin,
     httpsOnly,
     signal,
-  };
-  try {
-    await fetchImage(new URL(value), path, rules);
-  } catch (error) {
-    if (error instanceof NotFetched) throw refused(field, `could not be fetched: ${error.message}`);
-    throw error;
-  }
-  if ((await stat(path)).size === 0) throw refused(field, 'must not be empty: 0 bytes were fetched');
+    media: 'image',
+  });
 }
 
 function bytesOf(value: string, { field, limits }: ImageTaking): Buffer {
   const start = /^data:/i.test(value) ? value.slice(0, 200).indexOf(',') + 1 : 0;
   const bytes = Buffer.from(start === 0 ? value : value.slice(start), 'base64');
-  if (bytes.length === 0) throw refused(field, 'must not be empty: it holds 0 bytes');
+  if (bytes.length === 0) throw refusedInput(field, 'must not be empty: it holds 0 bytes');
   if (bytes.length > limits.imageBytes)
-    throw refused(field, `must be at most ${megabytes(limits.imageBytes)} large`);
+    throw refusedInput(field, `must be at most ${megabytes(limits.imageBytes)} large`);
   return bytes;
 }
 
@@ -101,17 +94,17 @@ async function decode(
   const picture = sharp(path, { failOn: 'error', limitInputPixels: false, sequentialRead: true });
   const head = await picture.metadata().catch(() => undefined);
   const format = head && formatOf(head.format, head.compression);
-  if (!head || !format) throw refused(field, `must be an image: ${names}`);
+  if (!head || !format) throw refusedInput(field, `must be an image: ${names}`);
   const { width, height } = head.autoOrient;
   if (width * height > limits.imagePixels) {
     const most = Math.floor(limits.imagePixels / 1e6);
     const size = `${width} × ${height} pixels`;
-    throw refused(field, `must hold at most ${most} megapixels; it unpacks to ${size}`);
+    throw refusedInput(field, `must hold at most ${most} megapixels; it unpacks to ${size}`);
   }
   try {
     await picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: 60 }).toBuffer();
   } catch {
-    throw refused(field, 'is broken: it cannot be decoded to its end');
+    throw refusedInput(field, 'is broken: it cannot be decoded to its end');
   }
   return { format, width, height };
 }
@@ -130,7 +123,3 @@ async function digest(path: string): Promise<string> {
 }
 
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1024 ** 2)} MB`;
-
-function refused(field: string, message: string): Refused {
-  return new Refused('invalid_request', `${field} ${message}.`, [{ path: field, message }]);
-}

@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import type { Staged } from '../storage/storage.js';
 import type { EngineFile, EngineResult } from './engine.js';
-import { resultKey, stageResult } from './files.js';
+import { resultKey, stageFile } from './files.js';
 
 /** One file that a task made, as its row keeps it. */
 export interface Result {
@@ -50,7 +50,7 @@ export async function stageResults(
       const extension = extensions[contentType];
       if (!extension) throw new Error(`The engine made a file of the type ${contentType}.`);
       const name = `${index}.${extension}`;
-      const file = await stageResult(context, resultKey(taskId, name), path);
+      const file = await stageFile(context, resultKey(taskId, name), path);
       staged.push(file);
       results.push({ name, contentType, size: file.size, sha256: file.sha256, ...(role && { role }) });
     }

@@ -6,12 +6,13 @@ import type { Context, Database } from '../context.js';
 import type { TaskTable } from '../database/schema.js';
 import type { Caller } from '../http/authenticate.js';
 import { resultUrl } from '../http/signed-urls.js';
-import { Refused } from '../refused.js';
 import { creationsIn } from './creations.js';
 import { creditsOf } from './credits.js';
-import type { ImageOperation, TaskOperation } from './engine.js';
+import type { ImageOperation } from './engine.js';
+import { kindOf } from './operations.js';
 import { resultsOf } from './results.js';
 import { statuses } from './states.js';
+import { visibleTask } from './visible.js';
 
 type Task = Selectable<TaskTable>;
 
@@ -66,25 +67,11 @@ export function statusOf(
   };
 }
 
-/**
- * The task of the path.
- * @throws Refused not_found, also where it is hidden from the caller
- */
-export async function visibleTask(
-  { params, caller }: Omit<StatusCall, 'context'>,
+/** Answers `video.creations`, for the tasks of every video operation. */
+export async function creationsOfTask(
+  call: StatusCall,
   database: Database,
-  isSought: (operation: TaskOperation) => boolean = () => true,
-): Promise<Task> {
-  const task = await database
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', params.task_id)
-    .executeTakeFirst();
-  if (task && isSought(task.operation) && maySee(caller, task.creator)) return task;
-  throw new Refused('not_found', 'There is no such task.');
-}
-
-// Decided: a task is its creator's and the admins'; a personal access token, which stands for a publisher, sees none.
-function maySee({ kind, userId, admin }: Caller, creator: string): boolean {
-  return admin || (userId === creator && kind !== 'personal_access_token');
+): Promise<z.output<typeof VideoCreations>> {
+  const task = await visibleTask(call, database, (operation) => kindOf(operation) === 'video');
+  return creationsView(call.context, database, task);
 }

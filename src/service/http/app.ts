@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { contract } from '../../contract/index.js';
 import { openapi } from '../../contract/openapi.js';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
@@ -7,7 +8,7 @@ import { acceptJson } from './bodies.js';
 import { crossOrigin, hostCheck } from './browsers.js';
 import { answerClientError, answerError, refuseConnect } from './errors.js';
 import { allowedMethods } from './methods.js';
-import { routeOperations, served } from './routes.js';
+import { routeOperations } from './routes.js';
 import { watchBody } from './slow-bodies.js';
 import { uploadPath } from './uploads.js';
 import { requireCleanUrl } from './validate.js';
@@ -46,7 +47,7 @@ export function createApp(context: Context, ready: () => boolean): FastifyInstan
     if (!ready()) throw new Refused('unavailable', 'The service is starting or stopping.');
     return { status: 'ready' };
   });
-  const document = openapi(served, { version: context.configuration.version });
+  const document = openapi(contract, { version: context.configuration.version });
   app.get('/openapi.json', async () => ({ ...document, servers: [{ url: context.baseUrl() }] }));
   routeOperations(app, context);
   return app;

@@ -1,7 +1,7 @@
+import type { OperationName } from '../../contract/index.js';
 import type { Database } from '../context.js';
 import { Refused } from '../refused.js';
 import type { Caller } from './authenticate.js';
-import type { ServedOperation } from './handler.js';
 
 /**
  * Who may call an operation. `anyone`: no credential needed. `bearer`: any valid one, which is for reads. `person`: one
@@ -22,7 +22,7 @@ type Rule =
 // Decided: a personal access token reaches 4.3.4, 4.3.5 and every read, with a member's sight of its own publisher: it passes
 // every rule of this table but `person`, `owner reads`, `owner writes` and the admins'.
 // Decided: an admin token reaches /admin/* and every read: it passes `anyone`, `bearer`, `admin` and `…reads`.
-const rules: { readonly [Name in ServedOperation]: Rule } = {
+const rules: { readonly [Name in OperationName]: Rule } = {
   'publisher.create': 'person',
   'publisher.get': 'anyone',
   'publisher.list': 'bearer',
@@ -61,6 +61,11 @@ const rules: { readonly [Name in ServedOperation]: Rule } = {
   'image.skinEnhancerStatus': 'bearer',
   'image.upscaler': 'person',
   'image.upscalerStatus': 'bearer',
+  'video.text2video': 'person',
+  'video.startEnd2video': 'person',
+  'video.extend': 'person',
+  'video.creations': 'bearer',
+  'video.prices': 'bearer',
   'task.get': 'bearer',
   // Decided: webhooks are a person's own, as tasks are: tokens that stand for something else see neither secret nor log.
   'webhook.secret': 'person',
@@ -78,7 +83,7 @@ const rules: { readonly [Name in ServedOperation]: Rule } = {
 };
 
 export interface Attempt {
-  readonly operation: ServedOperation;
+  readonly operation: OperationName;
   readonly caller: Caller;
   /** Of the path, where it names one. */
   readonly publisherId?: string;

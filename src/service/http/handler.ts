@@ -3,9 +3,6 @@ import type { OperationName, OperationOf } from '../../contract/index.js';
 import type { Context, Database, Tx } from '../context.js';
 import type { Caller } from './authenticate.js';
 
-/** What this service answers itself. Video operations are in the contract for services that generate videos. */
-export type ServedOperation = Exclude<OperationName, `video.${string}`>;
-
 type Value<Schema> = [NonNullable<Schema>] extends [never] ? undefined : z.output<Extract<Schema, z.ZodType>>;
 
 /** One request of an operation, authorized and held against its schemas. */

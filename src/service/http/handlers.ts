@@ -1,9 +1,10 @@
+import type { OperationName } from '../../contract/index.js';
 import { protectedResource } from '../auth/protected-resource.js';
 import { listDeliveries } from '../events/deliveries.js';
 import { rotateWebhookSecret, showWebhookSecret } from '../events/secrets.js';
 import { taskAccount } from '../generation/account.js';
-import { startTask } from '../generation/create.js';
-import { statusOf } from '../generation/view.js';
+import { startImage, startVideo } from '../generation/create.js';
+import { creationsOfTask, statusOf } from '../generation/view.js';
 import { audit } from '../registry/admin/audit.js';
 import { setHostNodePolicy } from '../registry/admin/host-nodes.js';
 import { setNode } from '../registry/admin/nodes.js';
@@ -28,11 +29,11 @@ import {
   updateVersion,
   versionHistory,
 } from '../registry/versions.js';
-import type { Handler, ServedOperation } from './handler.js';
+import type { Handler } from './handler.js';
 import { preparedInData, readInData } from './in-data.js';
 
-/** What answers each operation that is served; one without an entry does not compile. */
-export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
+/** What answers each operation; one without an entry does not compile. */
+export const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   'publisher.create': { write: createPublisher },
   'publisher.get': { read: getPublisher },
   'publisher.list': { read: listPublishers },
@@ -66,14 +67,19 @@ export const handlers: { readonly [Name in ServedOperation]: Handler<Name> } = {
   'webhook.secret': { write: showWebhookSecret },
   'webhook.rotateSecret': { write: rotateWebhookSecret },
   'webhook.deliveries': { read: listDeliveries },
-  'image.relight': { prepare: preparedInData(startTask('image.relight')) },
+  'image.relight': { prepare: preparedInData(startImage('image.relight')) },
   'image.relightStatus': { read: readInData(statusOf('image.relight')) },
-  'image.styleTransfer': { prepare: startTask('image.styleTransfer') },
+  'image.styleTransfer': { prepare: startImage('image.styleTransfer') },
   'image.styleTransferStatus': { read: statusOf('image.styleTransfer') },
-  'image.skinEnhancer': { prepare: preparedInData(startTask('image.skinEnhancer')) },
+  'image.skinEnhancer': { prepare: preparedInData(startImage('image.skinEnhancer')) },
   'image.skinEnhancerStatus': { read: readInData(statusOf('image.skinEnhancer')) },
-  'image.upscaler': { prepare: preparedInData(startTask('image.upscaler')) },
+  'image.upscaler': { prepare: preparedInData(startImage('image.upscaler')) },
   'image.upscalerStatus': { read: readInData(statusOf('image.upscaler')) },
+  'video.text2video': { prepare: startVideo('video.text2video') },
+  'video.startEnd2video': { prepare: startVideo('video.startEnd2video') },
+  'video.extend': { prepare: startVideo('video.extend') },
+  'video.creations': { read: creationsOfTask },
+  'video.prices': { read: async ({ context }) => context.configuration.prices },
   'task.get': { read: taskAccount },
   'admin.generateToken': { write: generateAdminToken },
   'admin.node.set': { write: setNode },

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { contract } from '../../contract/index.js';
+import { contract, type OperationName } from '../../contract/index.js';
 import { jsonSchema } from '../../contract/json-schema.js';
-import { type Operation, operations, type Tree } from '../../contract/operation.js';
+import { type Operation, operations } from '../../contract/operation.js';
 import type { Context, Tx } from '../context.js';
 import { Refused } from '../refused.js';
 import { authenticate, type Caller } from './authenticate.js';
 import { type Attempt, authorize } from './authorize.js';
-import type { Answer, Call, Handler, ServedOperation } from './handler.js';
+import type { Answer, Call, Handler } from './handler.js';
 import { handlers } from './handlers.js';
 import { hashOf, RunningKeys, requireKey, storeAnswer, storedAnswer } from './idempotency.js';
 import { type RateLimit, rateLimit, refuseRate } from './limits.js';
@@ -29,27 +29,22 @@ interface Shared {
   readonly room: Room;
 }
 
-/** The operations of the contract that have a handler. */
-export const served: Tree = Object.fromEntries(
-  [...operations(contract)].filter(([name]) => Object.hasOwn(handlers, name)),
-);
-
-/** Routes every operation that is served. */
+/** Routes every operation of the contract. */
 export function routeOperations(app: FastifyInstance, context: Context): void {
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');
   const limit = rateLimit(context.configuration.rateLimit, context.now);
   const room = roomFor(context.configuration.limits.generationBody);
   const shared = { context, running: new RunningKeys(), limit, room };
-  for (const [name, operation] of operations(served)) {
-    routeOperation(app, shared, name as ServedOperation, operation);
+  for (const [name, operation] of operations(contract)) {
+    routeOperation(app, shared, name as OperationName, operation);
   }
 }
 
 function routeOperation(
   app: FastifyInstance,
   shared: Shared,
-  name: ServedOperation,
+  name: OperationName,
   operation: Operation,
 ): void {
   const { context, limit, room } = shared;
@@ -114,14 +109,14 @@ async function admitted(
   return caller;
 }
 
-function attemptOf({ configuration }: Context, operation: ServedOperation, request: FastifyRequest): Attempt {
+function attemptOf({ configuration }: Context, operation: OperationName, request: FastifyRequest): Attempt {
   const { publisherId } = request.params as { publisherId?: string };
   const bearerOptional = operation === 'version.publish' && configuration.publish.bearer === 'optional';
   return { operation, caller: request.caller, publisherId, bearerOptional };
 }
 
 interface Run extends Shared {
-  readonly name: ServedOperation;
+  readonly name: OperationName;
   readonly operation: Operation;
   readonly handler: Handler<'version.publish'>;
   readonly call: Call<'version.publish'>;

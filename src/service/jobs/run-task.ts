@@ -57,8 +57,7 @@ async function make(
   folder: string,
   signal: AbortSignal,
 ): Promise<EngineResult> {
-  const engine: Engine | undefined = context.engines[kindOf(task.operation)];
-  if (!engine) throw new EngineFailure('This service makes no such things any more.');
+  const engine: Engine = context.engines[kindOf(task.operation)];
   const fields: string[] = JSON.parse(task.images);
   const borrowed = await Promise.all(fields.map((field) => context.storage.borrow(inputKey(task.id, field))));
   const silence = silenceWatch();

@@ -5,6 +5,7 @@ import { limits } from '../../../src/contract/limits.js';
 import type { ImageOperation } from '../../../src/service/generation/engine.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { pixel, smallestBody, startPaths } from '../../support/generation.js';
+import { choice, flag, type Row, testRows } from '../../support/limit-rows.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
@@ -13,24 +14,11 @@ const registry = registryForFile({}, { engines: { image: copyingEngine() } });
 const start = (operation: ImageOperation, fields: object) =>
   registry().as('ann', 'POST', startPaths[operation], { ...smallestBody(operation), ...fields });
 
-/** What each field of service.md 4.1 and section 8 takes at its limits, and what it does not. */
-interface Row {
-  readonly field: string;
-  readonly takes: readonly unknown[];
-  readonly refuses: readonly unknown[];
-}
-
 const percent = (field: string): Row => ({ field, takes: [0, 100], refuses: [-1, 101, 0.5, '50', null] });
 const level = (field: string): Row => ({
   field: `advanced_settings.${field}`,
   takes: [0, 100, 0.5],
   refuses: [-0.1, 100.1, '50', true],
-});
-const flag = (field: string): Row => ({ field, takes: [true, false], refuses: ['true', 1] });
-const choice = (field: string, values: string): Row => ({
-  field,
-  takes: values.split(' '),
-  refuses: ['', 'other', values.split(' ')[0]?.toUpperCase(), 1],
 });
 const images = (field: string): Row => ({
   field,
@@ -97,35 +85,7 @@ const table: Readonly<Record<ImageOperation, readonly Row[]>> = {
   ],
 };
 
-/** `{ a: { b: value } }` of `a.b`. */
-function nested(field: string, value: unknown): object {
-  const [first, ...rest] = field.split('.') as [string, ...string[]];
-  return { [first]: rest.length > 0 ? nested(rest.join('.'), value) : value };
-}
-
-const rows = Object.entries(table).flatMap(([operation, ofOne]) =>
-  ofOne.map((row) => ({ operation: operation as ImageOperation, ...row })),
-);
-
-describe('every field of an image request', () => {
-  it.each(rows)('$operation $field is taken at its limits', async ({ operation, field, takes }) => {
-    for (const value of takes) {
-      const { status, body } = await start(operation, nested(field, value));
-      expect([status, body.message], JSON.stringify(value)).toEqual([200, undefined]);
-    }
-  });
-
-  it.each(rows)(
-    '$operation $field is refused beyond them, by its name',
-    async ({ operation, field, refuses }) => {
-      for (const value of refuses) {
-        const { status, body } = await start(operation, nested(field, value));
-        expect([status, body.error], JSON.stringify(value)).toEqual([400, 'invalid_request']);
-        expect(body.details.map(({ path }: { path: string }) => path)).toEqual([field]);
-      }
-    },
-  );
-});
+describe('every field of an image request', () => testRows(table, start));
 
 describe('an image request', () => {
   it('is refused with both a lightmap and a reference image, before anything starts', async () => {
@@ -200,6 +160,16 @@ describe('the size of an image request', () => {
       400,
       [{ path: 'image', message: expect.stringContaining('megapixels') }],
     ]);
+  });
+
+  it('of an upscaler’s result is 400 beyond 100 megapixels, naming the factor that fits', async () => {
+    const create = { width: 2500, height: 2500, channels: 3, background: '#567' } as const;
+    const image = (await sharp({ create }).png().toBuffer()).toString('base64');
+    const { status, body } = await start('image.upscaler', { image, scale_factor: 5 });
+    const sizes = '2500 × 2500 pixels would become 12500 × 12500';
+    const message = `is too large: ${sizes}, which is more than 100 megapixels; take at most 4`;
+    expect([status, body.details]).toEqual([400, [{ path: 'scale_factor', message }]]);
+    expect((await start('image.upscaler', { image, scale_factor: 4 })).status).toBe(200);
   });
 
   it('is what the configuration says', async () => {

@@ -274,15 +274,6 @@ test.each([2, 3, 16])('the upscaler makes a picture %i times larger', async (sca
   expect([width, height]).toEqual([size.width * scale_factor, size.height * scale_factor]);
 });
 
-test('the upscaler says which factor fits when a result would be too large', async () => {
-  const create = { width: 2500, height: 2500, channels: 3, background: '#567' } as const;
-  await sharp({ create }).png().toFile(path('large.png'));
-  const large = { ...job('image.upscaler', { scale_factor: 8 }), images: { image: path('large.png') } };
-  const sentence =
-    '2500 × 2500 pixels become 20000 × 20000, which is more than 100 megapixels; take a scale_factor of at most 4.';
-  await expect(render(large, () => {})).rejects.toThrow(new EngineFailure(sentence));
-});
-
 test.each(Object.keys(schemas) as Name[])('%s gives equal bytes for the same job', async (operation) => {
   const once = await result(operation, {}, 3);
   expect(once.equals(await result(operation, {}, 3))).toBe(true);

@@ -23,7 +23,10 @@ interface Parts extends Pick<Context, 'database' | 'now' | 'log'> {
 export function configuredEngines({ image, video }: Configuration['generation'], parts: Parts): Engines {
   return {
     image: image.engine === 'local' ? localImage() : vendorEngine<ImageOperation>('image', image, parts),
-    video: video.engine === 'local' ? localVideo() : vendorEngine<VideoOperation>('video', video, parts),
+    video:
+      video.engine === 'local'
+        ? localVideo(video.atOnce)
+        : vendorEngine<VideoOperation>('video', video, parts),
   };
 }
 

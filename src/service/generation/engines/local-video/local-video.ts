@@ -26,11 +26,10 @@ export type Message =
  * Makes previews of what a vendor would make, with real pixels and without one: every parameter is honoured. Each task
  * has a process of its own, which can be ended at any time and gives all its memory back.
  */
-export function localVideo() {
+export function localVideo(atOnce = 2) {
   return {
     name: 'local-video',
-    // One draws while the other's frames are compressed; each takes up to 300 MB.
-    atOnce: 2,
+    atOnce,
     unavailable: () =>
       Promise.all([loadCodecs(), loadSharp()]).then(
         () => undefined,

@@ -1,0 +1,407 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { contract } from '../../../src/contract/index.js';
+import { operations } from '../../../src/contract/operation.js';
+import { videoModels } from '../../../src/contract/video-models.js';
+import {
+  EngineFailure,
+  type EngineJob,
+  type VideoOperation,
+} from '../../../src/service/generation/engine.js';
+import { film, filmingEngine } from '../../support/filming-engine.js';
+import { pixel } from '../../support/generation.js';
+import { startRegistry } from '../../support/registry.js';
+import { type Answered, ask, serviceForTest } from '../../support/service.js';
+import { creationsPath, smallestVideos, startedVideo, videoAt, videoPaths } from '../../support/videos.js';
+
+type Job = EngineJob<VideoOperation>;
+
+/** Something on loopback that answers each path with what it is given. */
+async function files(given: Record<string, Buffer>, type = 'application/octet-stream'): Promise<string> {
+  const server = createServer((request, response) => {
+    const file = given[request.url ?? ''];
+    response.writeHead(file ? 200 : 404, { 'content-type': type }).end(file);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A service whose engine keeps what it was asked for. */
+async function filming(input: object = {}, before: (job: Job) => void = () => {}) {
+  const jobs: Job[] = [];
+  const video = filmingEngine((job) => {
+    jobs.push(job);
+    before(job);
+  });
+  const service = await serviceForTest(input, { engines: { video } });
+  return { service, jobs, asking: { url: service.url, token: service.ownerToken } };
+}
+
+const post = (asking: { url: string; token: string }, operation: VideoOperation, json: object) =>
+  ask(asking.url + videoPaths[operation], { method: 'POST', token: asking.token, json });
+
+describe('a video task', () => {
+  it('is answered as created with what it was asked for and what stands for what it was not', async () => {
+    const { asking } = await filming();
+    const before = Date.now();
+    const body = await startedVideo(asking, { payload: 'p', style: 'anime', enhance: true, meta_data: '{}' });
+    const { task_id, created_at, seed, ...rest } = body;
+    expect(rest).toEqual({
+      state: 'created',
+      credits: 30,
+      model: 'vvq3-pro',
+      duration: 5,
+      resolution: '720p',
+      aspect_ratio: '16:9',
+      prompt: 'A boat',
+      payload: 'p',
+      style: 'anime',
+      watermark: false,
+    });
+    expect(task_id).toEqual(expect.any(String));
+    expect(Date.parse(created_at)).toBeGreaterThanOrEqual(before);
+    expect(seed).toBe(seed | 0);
+  });
+
+  it('of vv2.0 has defaults that fit its duration', async () => {
+    const { asking } = await filming();
+    const [short, long] = [{ model: 'vv2.0' }, { model: 'vv2.0', duration: 8 }];
+    expect(await startedVideo(asking, short)).toMatchObject({ duration: 4, resolution: '360p' });
+    expect(await startedVideo(asking, long)).toMatchObject({ duration: 8, resolution: '720p' });
+  });
+
+  it('ends as success, with a creation whose files are there', async () => {
+    const { asking, service } = await filming();
+    const { task_id, credits } = await startedVideo(asking, { payload: '{"mine":1}' });
+    const done = await videoAt(asking, task_id);
+    expect(done).toEqual({
+      id: task_id,
+      state: 'success',
+      err_code: '',
+      credits,
+      payload: '{"mine":1}',
+      creations: [
+        {
+          id: `${task_id}-0`,
+          url: expect.stringContaining('/0.mp4?'),
+          cover_url: expect.stringContaining('/1.png?'),
+          watermarked_url: '',
+        },
+      ],
+    });
+    const [{ url, cover_url }] = done.creations;
+    const whole = await fetch(url);
+    expect([whole.headers.get('content-type'), Buffer.from(await whole.arrayBuffer())]).toEqual([
+      'video/mp4',
+      film,
+    ]);
+    const part = await fetch(url, { headers: { range: 'bytes=4-7' } });
+    expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
+    expect((await fetch(cover_url)).headers.get('content-type')).toBe('image/png');
+    const events = await service.context.database
+      .selectFrom('events')
+      .select('status')
+      .where('subject_id', '=', task_id)
+      .orderBy('id')
+      .execute();
+    expect(events.map(({ status }) => status)).toEqual(['created', 'queueing', 'processing', 'success']);
+  });
+
+  it('with a watermark says where the video with it is', async () => {
+    const { asking } = await filming();
+    const { task_id } = await startedVideo(asking, { watermark: true });
+    const { url, watermarked_url } = (await videoAt(asking, task_id)).creations[0];
+    expect(watermarked_url).toBe(url);
+  });
+
+  it('gives its engine the checked request with defaults, and the same seed at every attempt', async () => {
+    const { asking, jobs } = await filming({}, () => {
+      if (jobs.length === 1) throw new Error('the disk is slow');
+    });
+    const images = [pixel, `data:image/png;base64,${pixel}`];
+    const place = await files({ '/mark.png': Buffer.from(pixel, 'base64') });
+    const fields = { images, wm_url: `${place}/mark.png`, seed: -7, callback_url: 'http://127.0.0.1:9/' };
+    const { task_id, seed } = await startedVideo({ ...asking, operation: 'video.startEnd2video' }, fields);
+    await videoAt(asking, task_id);
+    expect([seed, ...jobs.map((job) => job.seed)]).toEqual([-7, -7, -7]);
+    expect(jobs[1]?.request).toEqual({
+      ...{ model: 'vvq3-pro', duration: 5, resolution: '720p', aspect_ratio: '16:9', seed: -7 },
+      ...{ images: ['images.0', 'images.1'], wm_url: 'wm_url', watermark: false, wm_position: 3 },
+    });
+    expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['images.0', 'images.1', 'wm_url']);
+  });
+
+  it('echoes images that are URLs, and no Base64', async () => {
+    const { asking } = await filming();
+    const place = await files({ '/a.png': Buffer.from(pixel, 'base64') });
+    const frames = { ...asking, operation: 'video.startEnd2video' } as const;
+    const images = [`${place}/a.png`, `${place}/a.png`];
+    expect((await startedVideo(frames, { images })).images).toEqual(images);
+    expect(await startedVideo(frames, { images: [`${place}/a.png`, pixel] })).not.toHaveProperty('images');
+  });
+
+  it('keeps what its engine writes down, over attempts', async () => {
+    const read: (string | undefined)[] = [];
+    const video = filmingEngine(async (_, __, memory) => {
+      read.push(await memory.read());
+      await memory.write(`attempt ${read.length}`);
+      if (read.length < 3) throw new Error('cut');
+    });
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
+    await videoAt({ url, token }, (await startedVideo({ url, token })).task_id);
+    expect(read).toEqual([undefined, 'attempt 1', 'attempt 2']);
+  });
+
+  it('that its engine cannot make has failed with a code, and is paid back', async () => {
+    const { asking, service } = await filming({}, () => {
+      throw new EngineFailure('The prompt is empty of meaning.', { code: 'prompt_refused' });
+    });
+    const { task_id, credits } = await startedVideo(asking);
+    expect(credits).toBe(30);
+    expect(await videoAt(asking, task_id, 'failed')).toEqual({
+      ...{ id: task_id, state: 'failed', err_code: 'prompt_refused', credits: 0, payload: '', creations: [] },
+    });
+    const { body } = await ask(`${service.url}/users/tasks/${task_id}`, { token: asking.token });
+    expect(body).toMatchObject({
+      operation: 'video.text2video',
+      reason: 'The prompt is empty of meaning.',
+      credits: 0,
+    });
+  });
+
+  it('is shown to its creator and to admins, and is no image task', async () => {
+    const { as, service, url, tokens } = await startRegistry({}, { engines: { video: filmingEngine() } });
+    try {
+      const { task_id } = await startedVideo({ url, token: tokens.ann });
+      const seen = await Promise.all(
+        (['ann', 'admin', 'bob', 'pat'] as const).map(
+          async (who) => (await as(who, 'GET', creationsPath(task_id))).status,
+        ),
+      );
+      expect(seen).toEqual([200, 200, 404, 404]);
+      const relight = contract.image.relightStatus.path.replace('{task_id}', task_id);
+      expect((await as('ann', 'GET', relight)).status).toBe(404);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('an extension', () => {
+  /** A service, and a creation of its own. */
+  async function created() {
+    const here = await filming();
+    const { task_id } = await startedVideo(here.asking);
+    const [creation] = (await videoAt(here.asking, task_id)).creations;
+    return { ...here, creation };
+  }
+
+  const nowhere = 'http://127.0.0.1:9/a.mp4';
+
+  it('of one’s own creation takes it from storage, whatever became of its URL', async () => {
+    const { asking, creation, jobs } = await created();
+    const given = { video_creation_id: creation.id, video_url: nowhere };
+    const { seed, task_id, created_at, ...answer } = await startedVideo(
+      { ...asking, operation: 'video.extend' },
+      given,
+    );
+    expect(answer).toEqual({
+      ...given,
+      ...{ state: 'created', credits: 20, model: 'vvq2-turbo', duration: 5, resolution: '720p' },
+    });
+    await videoAt(asking, task_id);
+    expect(jobs[1]?.request).toMatchObject({ video_url: 'video', duration: 5 });
+    expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['video']);
+  });
+
+  it('of an id that is not known fetches the video, a result of this service too', async () => {
+    const { asking, creation } = await created();
+    const extend = { ...asking, operation: 'video.extend' } as const;
+    for (const video_creation_id of ['vendor-77', `${creation.id}9`, 'x-0']) {
+      const { task_id } = await startedVideo(extend, { video_creation_id, video_url: creation.url });
+      await videoAt(asking, task_id);
+    }
+  });
+
+  it('of somebody else’s creation says no more than of an unknown one', async () => {
+    const { service, as, url, tokens } = await startRegistry({}, { engines: { video: filmingEngine() } });
+    try {
+      const { task_id } = await startedVideo({ url, token: tokens.ann });
+      await videoAt({ url, token: tokens.ann }, task_id);
+      const ask = (video_creation_id: string) =>
+        as('bob', 'POST', videoPaths['video.extend'], { video_creation_id, video_url: nowhere });
+      const [theirs, unknown] = [await ask(`${task_id}-0`), await ask('unknown-0')];
+      expect([theirs.status, theirs.body]).toEqual([400, unknown.body]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it.each([
+    ['is no video', Buffer.from(pixel, 'base64'), 'must be a video: MP4, MOV, WebM or MKV'],
+    [
+      'is a picture in a video’s container',
+      Buffer.from('\0\0\0\x18ftypavif\0\0\0\0', 'latin1'),
+      'must be a video: MP4, MOV, WebM or MKV',
+    ],
+    ['is empty', Buffer.alloc(0), 'must not be empty: 0 bytes were fetched'],
+    [
+      'is too large',
+      Buffer.concat([film, Buffer.alloc(2000)]),
+      'could not be fetched: it is larger than 0 MB',
+    ],
+    ['is not there', undefined, 'could not be fetched: the answer was 404'],
+  ])('is refused where the video %s', async (_, file, message) => {
+    const { asking, service } = await filming({ limits: { videoBytes: 1000 } });
+    const place = await files(file ? { '/a': file } : {});
+    const given = { video_creation_id: 'x', video_url: `${place}/a` };
+    const { status, body } = await post(asking, 'video.extend', given);
+    expect([status, body.details]).toEqual([400, [{ path: 'video_url', message }]]);
+    expect(await service.context.database.selectFrom('tasks').select('id').execute()).toEqual([]);
+  });
+
+  it.each([
+    ['WebM', Buffer.from('\x1aE\xdf\xa3\x01\0\0\0\0\0\0\x1f', 'latin1')],
+    ['an old MOV', Buffer.from('\0\0\0\x08wide\0\0\0\0mdat', 'latin1')],
+  ])('takes %s', async (_, file) => {
+    const { asking } = await filming();
+    const place = await files({ '/a': file }, 'video/x');
+    await startedVideo({ ...asking, operation: 'video.extend' }, { video_url: `${place}/a` });
+  });
+
+  it('tells of its video and its image together', async () => {
+    const { asking } = await filming();
+    const { body } = await post(asking, 'video.extend', {
+      ...smallestVideos['video.extend'],
+      images: ['AAAA'],
+    });
+    expect(body.details.map(({ path }: { path: string }) => path)).toEqual(['video_url', 'images.0']);
+  });
+});
+
+describe('what a video costs', () => {
+  const prices = { video_per_second: { 'vvq3-pro': { '720p': 3 } }, image: { relight: 2 } };
+
+  it('is fixed when it is created, and told by the answer', async () => {
+    const { asking, service } = await filming({ prices });
+    const cost = async (fields: object) => (await startedVideo(asking, fields)).credits;
+    expect(await cost({ duration: 3 })).toBe(9);
+    expect(await cost({ duration: 3, off_peak: true })).toBe(5);
+    expect(await cost({ duration: 3, is_rec: true })).toBe(19);
+    expect(await cost({ duration: 3, resolution: '1080p' })).toBe(30);
+    const charges = await service.context.database.selectFrom('credits').select('amount').execute();
+    expect(charges.map(({ amount }) => amount).sort()).toEqual([19, 30, 5, 9]);
+  });
+
+  it('is what the price table says, which has every model at every resolution that it makes', async () => {
+    const { asking } = await filming({ prices });
+    const { body } = await ask(asking.url + contract.video.prices.path, { token: asking.token });
+    expect(body).toMatchObject({ is_rec: 10, off_peak: 0.5, image: { relight: 2, upscaler: 0 } });
+    expect(body.video_per_second['vvq3-pro']).toEqual({ '540p': 4, '720p': 3, '1080p': 10, '2K': 16 });
+    const made = Object.entries(videoModels).map(([name, { modes }]) => [
+      name,
+      [...new Set(modes.flatMap(({ resolutions }) => resolutions as readonly string[]))].sort(),
+    ]);
+    const priced = Object.entries<object>(body.video_per_second).map(([name, of]) => [
+      name,
+      Object.keys(of).sort(),
+    ]);
+    expect(priced).toEqual(made);
+  });
+});
+
+describe('an off-peak task', () => {
+  it('comes after those that are not', async () => {
+    const begun: unknown[] = [];
+    let go = () => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const video = {
+      ...filmingEngine(async ({ request }) => {
+        begun.push(request.prompt);
+        await gate;
+      }),
+      atOnce: 1,
+    };
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
+    const start = (prompt: string, off_peak = false) => startedVideo({ url, token }, { prompt, off_peak });
+    await start('first');
+    await start('cheap', true);
+    const { task_id } = await start('second');
+    const states = async () => (await ask(url + creationsPath(task_id), { token })).body.state;
+    expect(await states()).toBe('queueing');
+    go();
+    await vi.waitFor(() => expect(begun).toEqual(['first', 'second', 'cheap']), { timeout: 5_000 });
+  });
+
+  it('that has not ended after 48 hours has failed and is paid back, also while it is being made', async () => {
+    const clock = { ahead: 0 };
+    const video = filmingEngine(
+      (_, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
+    );
+    const parts = { engines: { video }, now: () => Date.now() + clock.ahead };
+    const service = await serviceForTest({ graceMs: 0 }, parts);
+    const token = () => service.signFor({ sub: 'ann' });
+    const start = async () => startedVideo({ url: service.url, token: await token() }, { off_peak: true });
+    const [one, other, waiting] = [await start(), await start(), await start()];
+    clock.ahead = 48 * 3_600_000 - 60_000;
+    expect(
+      (await videoAt({ url: service.url, token: await token() }, one.task_id, 'processing')).credits,
+    ).toBe(15);
+    clock.ahead = 48 * 3_600_000;
+    for (const { task_id } of [one, other, waiting]) {
+      const failed = await videoAt({ url: service.url, token: await token() }, task_id, 'failed');
+      expect([failed.err_code, failed.credits]).toEqual(['off_peak_expired', 0]);
+    }
+  });
+});
+
+describe('the callback of a video task', () => {
+  it('is told when it is made, and of the end, with the body of its creations', async () => {
+    const told: Answered[] = [];
+    const server = createServer((request, response) => {
+      let text = '';
+      request.on('data', (chunk) => {
+        text += chunk;
+      });
+      request.on('end', () => {
+        told.push({ event: request.headers['webhook-event'], ...JSON.parse(text) });
+        response.end();
+      });
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void server.close());
+    const callback_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { asking } = await filming();
+    const { task_id } = await startedVideo(asking, { callback_url, payload: 'mine' });
+    await vi.waitFor(() => expect(told).toHaveLength(2), { timeout: 5_000 });
+    const body = { event: 'video.task.updated', id: task_id, err_code: '', credits: 30, payload: 'mine' };
+    const creation = expect.objectContaining({ id: `${task_id}-0`, url: expect.stringContaining('/0.mp4?') });
+    expect(told).toEqual([
+      { ...body, state: 'processing', creations: [] },
+      { ...body, state: 'success', creations: [creation] },
+    ]);
+  });
+});
+
+it('a service that can make no videos says why, before it takes anything', async () => {
+  const video = { ...filmingEngine(), unavailable: async () => 'The codecs are not installed.' };
+  const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
+  const { status, body } = await post({ url, token }, 'video.extend', smallestVideos['video.extend']);
+  expect([status, body]).toEqual([503, { error: 'unavailable', message: 'The codecs are not installed.' }]);
+});
+
+it('a service’s document lists every operation on videos', async () => {
+  const { url } = await serviceForTest();
+  const { body } = await ask(`${url}/openapi.json`);
+  for (const [name, { path, method }] of operations({ video: contract.video })) {
+    expect(body.paths[path][method.toLowerCase()].operationId).toBe(name);
+  }
+});

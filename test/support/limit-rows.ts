@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import type { ask } from './service.js';
+
+/** What one field of a request takes at its limits, and what it does not. */
+export interface Row {
+  readonly field: string;
+  readonly takes: readonly unknown[];
+  readonly refuses: readonly unknown[];
+  /** What problems name, where it is not the field itself. */
+  readonly named?: string;
+}
+
+export const flag = (field: string): Row => ({ field, takes: [true, false], refuses: ['true', 1] });
+
+export const choice = (field: string, values: string): Row => ({
+  field,
+  takes: values.split(' '),
+  refuses: ['', 'other', values.split(' ')[0]?.toUpperCase(), 1],
+});
+
+/** Tests every row of each operation's table over HTTP. */
+export function testRows<Operation extends string>(
+  table: Readonly<Record<Operation, readonly Row[]>>,
+  start: (operation: Operation, fields: object) => ReturnType<typeof ask>,
+): void {
+  const rows = Object.entries<readonly Row[]>(table).flatMap(([operation, ofOne]) =>
+    ofOne.map((row) => ({ operation: operation as Operation, ...row })),
+  );
+
+  it.each(rows)('$operation $field is taken at its limits', async ({ operation, field, takes }) => {
+    for (const value of takes) {
+      const { status, body } = await start(operation, nested(field, value));
+      expect([status, body.message], JSON.stringify(value)?.slice(0, 200)).toEqual([200, undefined]);
+    }
+  });
+
+  it.each(rows)(
+    '$operation $field is refused beyond them, by its name',
+    async ({ operation, field, refuses, named = field }) => {
+      for (const value of refuses) {
+        const { status, body } = await start(operation, nested(field, value));
+        const told = JSON.stringify(value)?.slice(0, 200);
+        expect([status, body.error], told).toEqual([400, 'invalid_request']);
+        expect(
+          body.details.map(({ path }: { path: string }) => path),
+          told,
+        ).toEqual([named]);
+      }
+    },
+  );
+}
+
+/** `{ a: { b: value } }` of `a.b`. */
+function nested(field: string, value: unknown): object {
+  const [first, ...rest] = field.split('.') as [string, ...string[]];
+  return { [first]: rest.length > 0 ? nested(rest.join('.'), value) : value };
+}

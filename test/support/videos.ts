@@ -1,0 +1,53 @@
+import { expect, vi } from 'vitest';
+import { contract } from '../../src/contract/index.js';
+import type { VideoOperation } from '../../src/service/generation/engine.js';
+import { pixel } from './generation.js';
+import { type Answered, ask } from './service.js';
+
+/** Where the tasks of each operation start. */
+export const videoPaths: Readonly<Record<VideoOperation, string>> = {
+  'video.text2video': contract.video.text2video.path,
+  'video.startEnd2video': contract.video.startEnd2video.path,
+  'video.extend': contract.video.extend.path,
+};
+
+/** The least that starts a task; of an extension, with a video that is nowhere. */
+export const smallestVideos: Readonly<Record<VideoOperation, object>> = {
+  'video.text2video': { prompt: 'A boat' },
+  'video.startEnd2video': { images: [pixel] },
+  'video.extend': { video_creation_id: 'unknown', video_url: 'http://127.0.0.1:9/a.mp4' },
+};
+
+interface Asking {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly operation?: VideoOperation;
+}
+
+/** The answer to the start of a video task, which succeeds. */
+export async function startedVideo(
+  { url, token, operation = 'video.text2video' }: Asking,
+  fields: object = {},
+): Promise<Answered> {
+  const json = { ...smallestVideos[operation], ...fields };
+  const { status, body } = await ask(url + videoPaths[operation], { method: 'POST', token, json });
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Where a task's creations are read. */
+export function creationsPath(taskId: string): string {
+  return contract.video.creations.path.replace('{task_id}', taskId);
+}
+
+/** A task and its creations once it has this state. */
+export function videoAt({ url, token }: Asking, taskId: string, state = 'success'): Promise<Answered> {
+  return vi.waitFor(
+    async () => {
+      const { body } = await ask(url + creationsPath(taskId), { token });
+      expect(body.state).toBe(state);
+      return body;
+    },
+    { timeout: 20_000 },
+  );
+}
