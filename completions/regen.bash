@@ -5,7 +5,7 @@ _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
     '')
-      commands='publisher node version host-nodes image video task batch admin api auth config doctor completion serve'
+      commands='publisher node version host-nodes image video task batch webhook admin api auth config doctor completion serve'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
@@ -832,6 +832,51 @@ _regen_facts() {
         --resolution) hint=live:resolution ;;
         --style) hint=choice:general,anime ;;
         --images | --output | -o | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'webhook')
+      commands='listen verify secret deliveries'
+      flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'webhook deliveries')
+      flags='--task-id --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:task'
+      case $2 in
+        --task-id) hint=live:task ;;
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'webhook listen')
+      flags='--port --public-url --forward-to --exec --until --timeout --secret-file --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --port | --public-url | --forward-to | --exec | --timeout | --base-url) hint=text ;;
+        --until) hint=live:task ;;
+        --secret-file | --token-file) hint=file ;;
+        --profile) hint=live:profile ;;
+      esac
+      ;;
+    'webhook secret')
+      flags='--rotate --show --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      case $2 in
+        --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'webhook verify')
+      flags='--id --timestamp --signature --secret-file --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='text'
+      case $2 in
+        --id | --timestamp | --signature | --base-url) hint=text ;;
+        --secret-file | --token-file) hint=file ;;
         --profile) hint=live:profile ;;
       esac
       ;;

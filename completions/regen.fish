@@ -10,8 +10,8 @@ function __regen_facts --no-scope-shadowing
     set hint ''
     switch $argv[1]
         case ''
-            set commands publisher node version host-nodes image video task batch admin api auth config doctor completion serve
-            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'Run many image and video jobs, and print a result a line; run again, it goes ...' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
+            set commands publisher node version host-nodes image video task batch webhook admin api auth config doctor completion serve
+            set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'Run many image and video jobs, and print a result a line; run again, it goes ...' 'Being told of tasks: receive, verify, look at deliveries' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
@@ -1145,6 +1145,69 @@ function __regen_facts --no-scope-shadowing
                 case --style
                     set hint 'choice:general,anime'
                 case --images --output -o --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'webhook'
+            set commands listen verify secret deliveries
+            set command_texts 'Receive webhooks on this machine, verify them, and print one a line (NDJSON w...' 'Say whether a webhook is genuine; where it is not, why (exit 2)' 'Print the secret that signs your webhooks, or replace it' 'List what your webhooks were told or are yet to be told, newest first'
+            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'webhook deliveries'
+            set flags --task-id --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Of this task alone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:task'
+            switch $argv[2]
+                case --task-id
+                    set hint 'live:task'
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'webhook listen'
+            set flags --port --public-url --forward-to --exec --until --timeout --secret-file --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Port to listen on, 0 for a free one (default 0)' 'Address at which others reach this listener, such as that of a tunnel' 'Send each on, byte by byte with its headers; what is answered is passed back' 'Run a command of the shell for each: the body on its standard input, REGEN_WE...' 'End when this task has ended, told by webhook or by its status; exit 6 when i...' 'With --until: how long to wait at most; exit 8 then' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --port --public-url --forward-to --exec --timeout --base-url
+                    set hint 'text'
+                case --until
+                    set hint 'live:task'
+                case --secret-file --token-file
+                    set hint 'file'
+                case --profile
+                    set hint 'live:profile'
+            end
+        case 'webhook secret'
+            set flags --rotate --show --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Make a new one; the old one signs, too, for 24 hours' 'Print it even to a terminal' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            switch $argv[2]
+                case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'webhook verify'
+            set flags --id --timestamp --signature --secret-file --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Its header webhook-id' 'Its header webhook-timestamp' 'Its header webhook-signature' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'text'
+            switch $argv[2]
+                case --id --timestamp --signature --base-url
+                    set hint 'text'
+                case --secret-file --token-file
                     set hint 'file'
                 case --profile
                     set hint 'live:profile'

@@ -23,3 +23,4 @@ export type { Input, Output } from './prepare.js';
 export type { Trace } from './trace.js';
 export type { Downloaded, DownloadOptions, UploadOptions } from './transfer.js';
 export { type WaitOptions, wait } from './wait.js';
+export { signWebhook, verifyWebhook, type Webhook, type WebhookProblem } from './webhook.js';

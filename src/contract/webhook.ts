@@ -10,7 +10,7 @@ const WebhookSecret = z
 
 // Decided: `pending` is tried again at next_at; `failed` is given up; `gone` is what the receiver answered 410 to, and
 // all that came after it.
-const WebhookDelivery = z
+export const WebhookDelivery = z
   .object({
     id: z.string().meta({ description: 'Its webhook-id, the same over retries' }),
     task_id: z.string(),

@@ -4,6 +4,7 @@ import { durationMs } from '../duration.js';
 import { exitCodes, Failure } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { FlagValues, Invocation } from '../invocation.js';
+import type { Entry } from '../ledger.js';
 import { bytes } from '../text.js';
 import { accountOf } from './account.js';
 import { type Destination, destinationOf } from './destination.js';
@@ -114,7 +115,12 @@ export async function bringHome(
   return paths;
 }
 
-async function failed({ invocation }: Ending, task: Task, seen: Seen): Promise<Failure> {
+/** The end of a task that failed. */
+export async function failed(
+  { invocation }: Pick<Ending, 'invocation'>,
+  task: Task,
+  seen: Seen,
+): Promise<Failure> {
   const { id, operation } = task;
   const told = (await accountOf(invocation, task))?.reason;
   const reason = told ?? (seen.reason && `${seen.reason}.`);
@@ -125,7 +131,7 @@ async function failed({ invocation }: Ending, task: Task, seen: Seen): Promise<F
   });
 }
 
-function stillRunning({ id, operation }: Task): Failure {
+export function stillRunning({ id, operation }: Task): Failure {
   return new Failure(
     `The ${nounOf(operation)} ${id} is still running, and the time to wait for it is over.`,
     {
@@ -136,7 +142,8 @@ function stillRunning({ id, operation }: Task): Failure {
   );
 }
 
-function cannotRead(error: unknown, { operation }: Task): boolean {
+/** Whether a service has no way to tell the status of such a task. */
+export function cannotRead(error: unknown, { operation }: Task): boolean {
   return (
     error instanceof ServiceError &&
     [404, 405].includes(error.status) &&
@@ -144,16 +151,27 @@ function cannotRead(error: unknown, { operation }: Task): boolean {
   );
 }
 
-function unreadable({ id, operation, target }: Task): Failure {
+function unreadable({ id, operation, target, entry }: Task): Failure {
   return new Failure(
     `${target.name} cannot tell the status of the ${nounOf(operation)} ${id}; the task goes on.`,
     {
       code: 'status_unreadable',
       exit: exitCodes.stillGoing,
-      hint: `Start it with ${told[mediumOf(operation)]} to be told when its status changes.`,
+      hint: howToBeTold(operation, entry),
     },
   );
 }
 
+function howToBeTold(operation: string, entry: Entry | undefined): string {
+  const { field, flag } = addressOf[mediumOf(operation)];
+  const isTold = entry?.request[field] !== undefined;
+  return isTold
+    ? `Its webhook is told; where that is \`regen webhook listen\`, add --until ${entry.task_id ?? entry.id}.`
+    : `Run \`regen webhook listen\`, and start it with ${flag} to be told there when its status changes.`;
+}
+
 /** What names an address that is told of a task. */
-const told = { image: '--webhook-url', video: '--callback-url' };
+const addressOf = {
+  image: { field: 'webhook_url', flag: '--webhook-url' },
+  video: { field: 'callback_url', flag: '--callback-url' },
+} as const;

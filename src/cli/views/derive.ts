@@ -22,6 +22,7 @@ import { taskViews } from './task.js';
 import { versionViews } from './version.js';
 import { videoViews } from './video.js';
 import type { View } from './view.js';
+import { webhookViews } from './webhook.js';
 
 const views = [
   ...publisherViews,
@@ -32,6 +33,7 @@ const views = [
   ...videoViews,
   ...taskViews,
   ...batchViews,
+  ...webhookViews,
   ...adminViews,
   ...apiViews,
   ...authViews,

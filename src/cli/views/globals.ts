@@ -39,6 +39,7 @@ export const groups: Readonly<Record<string, string>> = {
   image: 'Image generation: relight, style transfer, skin enhancement, upscaling',
   video: 'Video generation: from a prompt or a picture, between two pictures, longer; what it costs',
   task: 'The tasks started from here, and how to get back to them',
+  webhook: 'Being told of tasks: receive, verify, look at deliveries',
   admin: 'What admins do: statuses, bans, policies, tokens, audit',
   'admin version': 'Statuses of versions',
   'admin node': 'Bans, rankings and admin tags of nodes',

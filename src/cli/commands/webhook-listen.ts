@@ -1,0 +1,105 @@
+import { durationMs } from '../duration.js';
+import { usage } from '../failure.js';
+import { failed } from '../generation/finish.js';
+import { endOf } from '../generation/seen.js';
+import { findTask } from '../generation/task.js';
+import type { Invocation } from '../invocation.js';
+import { field, oneLine } from '../text.js';
+import { actionsOf } from '../webhook/actions.js';
+import { catchUp } from '../webhook/catch-up.js';
+import { type Event, written } from '../webhook/event.js';
+import { Handled } from '../webhook/handled.js';
+import { Inbox, isDone } from '../webhook/inbox.js';
+import { receive } from '../webhook/receive.js';
+import { SecretsInUse } from '../webhook/secrets.js';
+import { afterSleep } from '../webhook/sleep.js';
+import { End, firstEnd, interrupted } from '../webhook/until.js';
+
+/** Receives webhooks, prints them, and passes them on, until it is told to end or a task has ended. */
+export async function run(invocation: Invocation): Promise<void> {
+  const wishes = wishesOf(invocation);
+  const act = actionsOf(invocation);
+  const secrets = await SecretsInUse.open(invocation);
+  const task = wishes.until === undefined ? undefined : await findTask(invocation, wishes.until);
+  const end = new End(task?.id);
+  const inbox = new Inbox({
+    handled: new Handled(invocation.folders.state),
+    show: (event) => show(invocation, event),
+    act: async (event) => {
+      const reply = await act(event);
+      if (isDone(reply)) end.look(event);
+      return reply;
+    },
+  });
+  const receiver = await receive({ invocation, secrets, inbox, port: wishes.port });
+  const address = wishes.publicUrl ?? receiver.url;
+  const parts = { invocation, inbox, secrets, address };
+  try {
+    await sayWhere(invocation, receiver.url, address);
+    await catchUp(parts, task?.id);
+    const stop = afterSleep(invocation.system.now, () => {
+      catchUp(parts, task?.id).catch((error) => invocation.output.warn(String(error)));
+    });
+    try {
+      if (!task) return await interrupted(invocation.signal);
+      const seen = await firstEnd(parts, task, end, wishes.timeoutMs);
+      const { state, outputs } = seen;
+      if (task.entry) invocation.ledger.change(task.entry.id, { state, outputs });
+      if (endOf(state) === 'badly') throw await failed({ invocation }, task, seen);
+    } finally {
+      stop();
+    }
+  } finally {
+    await receiver.close();
+  }
+}
+
+interface Wishes {
+  /** 0: a free one. */
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  readonly until: string | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+function wishesOf(invocation: Invocation): Wishes {
+  const port = invocation.text('port') ?? '0';
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw usage(`--port is a number from 0 to 65535, not '${port}'.`);
+  }
+  const publicUrl = invocation.text('public-url');
+  if (
+    publicUrl !== undefined &&
+    !/^https?:/.test(URL.canParse(publicUrl) ? new URL(publicUrl).protocol : '')
+  ) {
+    throw usage(`--public-url is a URL that begins with http or https, not '${publicUrl}'.`);
+  }
+  const until = invocation.text('until');
+  const timeout = invocation.text('timeout');
+  if (timeout !== undefined && until === undefined) throw usage('--timeout needs --until.');
+  const timeoutMs = timeout === undefined ? undefined : durationMs(timeout, '--timeout');
+  return { port: Number(port), publicUrl, until, timeoutMs };
+}
+
+async function sayWhere(invocation: Invocation, url: string, address: string): Promise<void> {
+  const { output } = invocation;
+  const { url: service, name } = await invocation.service();
+  await output.note(`Listening at ${url}. Ctrl-C ends it.`);
+  await output.note(`Tasks started with --webhook-url ${address} (videos: --callback-url) are told here.`);
+  if (!isLoopback(service) && isLoopback(address)) {
+    await output.warn(
+      `${name} cannot reach this machine by that address; give the address of a tunnel as --public-url.`,
+    );
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
+}
+
+async function show({ output, system }: Invocation, event: Event): Promise<void> {
+  const { seen, taskId } = event;
+  if (output.mode.json || output.mode.ndjson) return output.items([written(event)]);
+  const columns = [event.name, taskId ?? event.id, seen?.state ?? '', seen?.outputs.join(' ') ?? ''];
+  await output.line(system.stdout.isTTY ? columns.map(oneLine).join('  ') : columns.map(field).join('\t'));
+}

@@ -1,0 +1,25 @@
+import { printDryRun } from '../dry-run.js';
+import { usage } from '../failure.js';
+import type { Invocation } from '../invocation.js';
+import { operationNamed } from './operation.js';
+
+/** Prints what signs the user's webhooks, or replaces it; to a terminal only when asked to show it. */
+export async function run(invocation: Invocation): Promise<void> {
+  const { system, flags, output, signal } = invocation;
+  const rotates = flags.rotate === true;
+  invocation.changes = rotates;
+  if (flags['dry-run']) {
+    const operation = operationNamed(rotates ? 'webhook.rotateSecret' : 'webhook.secret');
+    return printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
+  }
+  if (system.stdout.isTTY && !flags.show) {
+    throw usage('The secret would be readable on this screen.', 'Pipe it, or add --show.');
+  }
+  const { client } = await invocation.service();
+  const { webhook } = client;
+  const answer = rotates ? await webhook.rotateSecret({}, { signal }) : await webhook.secret({}, { signal });
+  await output.answer(answer, { only: 'secret' });
+  if (!rotates) return;
+  await output.note('The old secret signs, too, for 24 hours.');
+  await invocation.sayWhere();
+}
