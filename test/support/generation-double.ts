@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { contract } from '../../src/contract/index.js';
@@ -12,6 +12,7 @@ export interface Asked {
   readonly operation: string;
   readonly key: string | undefined;
   readonly token: string | undefined;
+  readonly headers: IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: what a body holds is for the test to assert
   readonly body: any;
 }
@@ -120,7 +121,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     for await (const part of request) parts.push(part);
     const body = JSON.parse(Buffer.concat(parts).toString());
     const key = request.headers['idempotency-key'] as string | undefined;
-    const one = { operation: route.name, key, token: request.headers.authorization, body };
+    const { headers } = request;
+    const one = { operation: route.name, key, token: headers.authorization, headers, body };
     asked.push(one);
     const checked = check(route.operation.body as NonNullable<Operation['body']>, body);
     if (!checked.ok) {
