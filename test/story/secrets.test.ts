@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { homeWithService, type Ran, regen, start } from '../support/cli.js';
+import { filesForTest } from '../support/packs.js';
+
+const planted = (name: string) => `planted${name}${'x'.repeat(24)}`;
+
+const manifest = `[project]
+name = "pack"
+version = "1.0.0"
+[tool.hostui]
+PublisherId = "acme"
+`;
+
+/** Whole files below a folder, by path. */
+function filesBelow(folder: string): [string, string][] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => [path, readFileSync(path, 'latin1')]);
+}
+
+test('a tour of the commands leaves no secret where others could read it', { timeout: 120_000 }, async () => {
+  const home = homeWithService();
+  const data = join(home, '.local', 'share', 'regen');
+  const env: Record<string, string> = {
+    REGEN_TOKEN: planted('Bearer'),
+    REGEN_PUBLISH_TOKEN: planted('Publish'),
+    REGEN_WEBHOOK_SECRET: planted('Webhook'),
+    AWS_SECRET_ACCESS_KEY: planted('Cloud'),
+    HTTPS_PROXY: `http://user:${planted('Proxy')}@127.0.0.1:9`,
+  };
+  const secrets = new Map(Object.entries(env).map(([name, value]) => [name, value.match(/planted\w+/)?.[0]]));
+  // The embedded service is started by a command that knows them all.
+  const first = await start(['node', 'search', '--profile', 'local'], { home, env }).ended;
+  const { url, pid } = JSON.parse(readFileSync(join(data, 'service.json'), 'utf8'));
+  const owner = readFileSync(join(data, 'owner.token'), 'utf8').trim();
+  secrets.set('the owner', owner);
+
+  const cwd = filesForTest({
+    'owner.txt': owner,
+    'wrong.txt': planted('TokenFile'),
+    'pack/pyproject.toml': manifest,
+    'pack/__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
+    'pack/.env': `KEY=${planted('InPack')}\n`,
+    'clean/pyproject.toml': manifest,
+    'clean/__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
+    'clean/.env': `KEY=${planted('InPack')}\n`,
+    'clean/.regenignore': '.env\n',
+  });
+  secrets.set('a wrong token file', planted('TokenFile')).set('a secret of the pack', planted('InPack'));
+
+  const ran: [argv: readonly string[], ran: Ran][] = [[['node', 'search'], first]];
+  const tour = async (argv: string[], more: Record<string, string> = {}, stdin = '') => {
+    const done = await regen(argv, { home, cwd, stdin, env: { ...env, REGEN_BASE_URL: url, ...more } });
+    ran.push([argv, done]);
+    return done;
+  };
+  const asOwner = ['--token-file', 'owner.txt', '--verbose'];
+  const only = { REGEN_TOKEN: '', REGEN_PUBLISH_TOKEN: '' };
+
+  await tour(['publisher', 'create', 'acme', '--name', 'Acme', ...asOwner]);
+  const pat = await regen(['publisher', 'token', 'create', 'acme', 'ci', '--token-file', 'owner.txt'], {
+    ...{ home, cwd, env: { REGEN_BASE_URL: url } },
+  });
+  secrets.set('a personal access token', pat.stdout.trim());
+  await tour(['publisher', 'token', 'list', 'acme', '--json', ...asOwner]);
+  await tour(['auth', 'login', '--with-token', '--verbose'], {}, `${owner}\n`);
+  await tour(['auth', 'login', '--with-token', '--publisher', 'acme', '--verbose'], {}, pat.stdout);
+  await tour(['auth', 'status', '--verbose'], only);
+  await tour(['auth', 'status', '--verbose', '--json']);
+  await tour(['auth', 'status', '--verbose', '--token-file', 'wrong.txt']);
+  await tour(['doctor']);
+  await tour(['config', 'list', '--json']);
+  await tour(['node', 'search', '--verbose', '--base-url', 'https://registry.example'], {
+    REGEN_BASE_URL: '',
+  });
+  await tour(['node', 'search', '--base-url', url.replace('//', `//me:${planted('Address')}@`), '--verbose']);
+  secrets.set('a password in an address', planted('Address'));
+  await tour(['admin', 'generate-token', '--output-file', 'admin.txt', ...asOwner]);
+  secrets.set('an admin token', readFileSync(join(cwd, 'admin.txt'), 'utf8').trim());
+  await tour(['admin', 'audit', '--json', '--verbose', '--token-file', 'admin.txt']);
+  await tour(['version', 'check', 'pack']);
+  await tour(['version', 'publish', 'pack', '--verbose'], only);
+  await tour(['version', 'pack', 'clean', '--output', 'pack.zip']);
+  await tour(['version', 'publish', 'clean', '--verbose'], only);
+  await tour(['api', '/users/me', '--verbose', ...asOwner]);
+  await tour(['api', 'POST', '/publishers', '-F', 'id=1', '--verbose', '--json'], only);
+
+  // A sign-in whose issuer is gone.
+  const folder = join(home, '.config', 'regen', 'credentials');
+  const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const sign_in = {
+    ...{ issuer: 'http://127.0.0.1:9', client_id: 'cli', expires_at: '2020-01-01T00:00:00Z' },
+    ...{ access_token: planted('Access'), refresh_token: planted('Refresh') },
+  };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, file as string), JSON.stringify({ sign_in }), { mode: 0o600 });
+  secrets.set('an access token', sign_in.access_token).set('a refresh token', sign_in.refresh_token);
+  await tour(['auth', 'status', '--verbose'], only);
+  await tour(['auth', 'logout', '--verbose'], only);
+
+  const proc = (name: string) => `/proc/${pid}/${name}`;
+  const places: [place: string, text: string][] = [
+    ...ran.map(([argv, { stdout, stderr }]): [string, string] => [argv.join(' '), stdout + stderr]),
+    ...filesBelow(join(home, '.local', 'state')),
+    ...filesBelow(join(home, '.config')),
+    ['the archive', readFileSync(join(cwd, 'pack.zip'), 'latin1')],
+    ...['environ', 'cmdline']
+      .filter((name) => existsSync(proc(name)))
+      .map((name): [string, string] => [proc(name), readFileSync(proc(name), 'latin1')]),
+  ];
+  expect(secrets.size).toBeGreaterThanOrEqual(13);
+  const found = places.flatMap(([place, text]) =>
+    Array.from(secrets)
+      .filter(([, secret]) => text.includes(secret as string))
+      .map(([name]) => `${name} in ${place}`),
+  );
+  expect(found).toEqual([]);
+  // What signs an address is masked as well.
+  expect(places.filter(([, text]) => /[?&](sig|signature|token)=(?!\*|%2A)/i.test(text))).toEqual([]);
+  expect(ran.filter(([, { exit }]) => exit === 1)).toEqual([]);
+  expect(ran.filter(([, { exit }]) => exit === 0).length).toBeGreaterThan(10);
+});
