@@ -277,7 +277,7 @@ test('gives equal bytes for equal requests', async () => {
 
 test('begins and ends with the pictures, and extends a video from where it ended', async () => {
   const images = { ...start(), 'images.1': path('end.png') };
-  const between = await render(job('video.startEnd2video', {}, images), () => {});
+  const between = await render(job('video.startEnd2video', { bgm: true }, images), () => {});
   const [first, middle, last] = await decodedFrames(between.files[0]?.path as string, [0, 12, 23]);
   const [from, to] = [await stillFrame('start.png'), await stillFrame('end.png')];
   expect(difference(first as Uint8Array, from)).toBeLessThan(2);
@@ -288,7 +288,15 @@ test('begins and ends with the pictures, and extends a video from where it ended
   const source = { video: between.files[0]?.path as string, 'images.0': path('start.png') };
   const { files } = await render(job('video.extend', { duration: 2 }, source), () => {});
   const whole = files[0]?.path as string;
-  expect(await facts(whole)).toMatchObject({ size: [side, side], frames: 72, seconds: 3 });
+  const { heard, ...found } = await facts(whole);
+  expect(found).toMatchObject({ size: [side, side], frames: 72, seconds: 3 });
+  expect(Math.abs((heard as number) - 3)).toBeLessThan(0.022);
+  const sounds = [await openSource(source.video, '360p'), await openSource(whole, '360p')].map(
+    ({ sound }) => sound?.left.subarray(10_000, 40_000) as Float32Array,
+  );
+  const [given, kept] = sounds as [Float32Array, Float32Array];
+  expect(Math.max(...given)).toBeGreaterThan(0.05);
+  expect(difference(given, kept)).toBeLessThan(0.01);
   const [before, after, later, end] = await decodedFrames(whole, [23, 24, 48, 71]);
   expect(difference(before as Uint8Array, to)).toBeLessThan(3);
   expect(difference(after as Uint8Array, before as Uint8Array)).toBeLessThan(2);

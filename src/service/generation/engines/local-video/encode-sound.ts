@@ -6,6 +6,7 @@ import { type Sound, soundRate } from './sound.js';
 const bitrate = 128_000;
 /** Samples handed over at once. */
 const blockSamples = 1024 * 16;
+const packetSamples = 1024;
 
 export interface EncodedSound {
   readonly packet: Mediabunny.EncodedPacket;
@@ -17,15 +18,15 @@ export async function encodeSound(
   { webcodecs, mediabunny }: Codecs,
   { left, right }: Sound,
 ): Promise<EncodedSound[]> {
-  const packets: EncodedSound[] = [];
+  const packets: Uint8Array[] = [];
+  let config: Webcodecs.EncodedAudioChunkMetadata | undefined;
   let failure: Error | undefined;
   const encoder = new webcodecs.AudioEncoder({
     output: (chunk, meta) => {
       const data = new Uint8Array(chunk.byteLength);
       chunk.copyTo(data);
-      const at = (chunk.timestamp ?? 0) / 1e6;
-      const seconds = (chunk.duration ?? 0) / 1e6;
-      packets.push({ packet: new mediabunny.EncodedPacket(data, chunk.type, at, seconds), meta });
+      packets.push(data);
+      config ??= meta;
     },
     error: (error) => {
       failure ??= error;
@@ -51,5 +52,12 @@ export async function encodeSound(
   await encoder.flush();
   encoder.close();
   if (failure) throw failure;
-  return packets;
+  // What the encoder puts before the sound, to get going, would let it come late; its own times do not tell.
+  const count = Math.ceil(left.length / packetSamples);
+  return packets.slice(-count).map((data, at) => {
+    const samples = Math.min(packetSamples, left.length - at * packetSamples);
+    const begin = (at * packetSamples) / soundRate;
+    const packet = new mediabunny.EncodedPacket(data, 'key', begin, samples / soundRate);
+    return { packet, meta: at === 0 ? config : undefined };
+  });
 }

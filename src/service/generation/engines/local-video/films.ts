@@ -4,6 +4,7 @@ import { newFrame } from './frame.js';
 import { landscape } from './landscape.js';
 import { movingPicture } from './moving-picture.js';
 import { type Shot, sizeOfShot } from './shot.js';
+import { faded } from './source-sound.js';
 import { openSource } from './source-video.js';
 import { readStill, type Still, stillOf } from './still.js';
 
@@ -45,5 +46,6 @@ async function extended(shot: Shot, images: Images): Promise<Film> {
     const from: Still = await stillOf(last);
     yield* movingPicture(shot, { from, to, count: added, beginsAfter: true });
   }
-  return { size, count: source.count + added, frames };
+  const sound = source.sound && faded(source.sound, shot.seconds);
+  return { size, count: source.count + added, frames, sound };
 }

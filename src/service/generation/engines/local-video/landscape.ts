@@ -67,7 +67,7 @@ function build(shot: Shot, setting: Setting, size: Size): Stage {
   const wind = short * 0.02 * pace;
   const depths = [
     depth(0, 0, (whole) => paintSky(whole, sky)),
-    depth(0.04, wind, (whole) => paintClouds(whole, sky)),
+    ...(place.ridge === 'none' ? [] : [depth(0.04, wind, (whole) => paintClouds(whole, sky))]),
     ...Array.from({ length: place.ridges + (shot.isRich && place.ridge !== 'none' ? 1 : 0) }, (_, index) => {
       const near = (index + 1) / (place.ridges + (place.water ? 1 : 0));
       const wish = { place, hour, isAnime, near: Math.min(1, near), short, seed: seed + index * 977 };

@@ -20,10 +20,14 @@ export async function render(job: EngineJob<VideoOperation>, watch: Watch): Prom
   const film = shot.watermark ? await watermarked(plain, shot.watermark, job.images.wm_url) : plain;
   const path = join(job.folder, 'video.mp4');
   const cover = join(job.folder, 'cover.jpg');
-  await writeVideo(path, { film, sound: soundOf(shot), comment: shot.comment }, async (frame, index) => {
-    if (index === 0) await writeCover(frame, cover);
-    watch((index + 1) / film.count);
-  });
+  await writeVideo(
+    path,
+    { film, sound: film.sound ?? soundOf(shot), comment: shot.comment },
+    async (frame, index) => {
+      if (index === 0) await writeCover(frame, cover);
+      watch((index + 1) / film.count);
+    },
+  );
   return {
     files: [
       { path, contentType: 'video/mp4', role: 'video' },

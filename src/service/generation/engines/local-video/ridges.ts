@@ -43,8 +43,8 @@ export function paintRidge(size: Size, { place, hour, isAnime, near, short, seed
     if (inside <= 0) return;
     const below = (y - top) / short;
     let shade = 1.06 - Math.min(0.26, below * 0.55);
-    const fine = texture.plane((x / short) * 26, (y / short) * 40) - 0.5;
-    shade += isAnime ? (fine > 0.12 ? 0.06 : 0) : fine * 0.12 * near;
+    const fine = texture.plane((x / short) * 9, (y / short) * 46) - 0.5;
+    shade += isAnime ? (fine > 0.12 ? 0.06 : 0) : fine * 0.08 * near;
     let [r, g, b] = [colour[0] * shade, colour[1] * shade, colour[2] * shade];
     if (place.ridge === 'peaks' && near < 0.8) {
       const depth = (y - (soft[x] as number)) / short;
@@ -58,7 +58,7 @@ export function paintRidge(size: Size, { place, hour, isAnime, near, short, seed
       );
       [r, g, b] = [r + (sr - r) * snow, g + (sg - g) * snow, b + (sb - b) * snow];
     }
-    if (windows && isLit(windows, x, y, short, near) && below > 0.015) {
+    if (windows && y < ground && isLit(windows, x, y, short, near) && below > 0.015) {
       const share = isNight ? 0.85 : 0.22;
       [r, g, b] = isNight
         ? [r + (255 - r) * share, g + (206 - g) * share, b + (120 - b) * share]

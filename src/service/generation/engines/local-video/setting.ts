@@ -97,7 +97,7 @@ interface Word {
   readonly subject?: ShapeName;
 }
 
-/** What words of a prompt show; a word that begins like one of these counts, and of two the first. */
+/** What words of a prompt show; a word that begins like one of these counts, and of two that speak of the same the first. */
 const words: Record<string, Word> = {
   dawn: { hour: 'dawn' },
   morning: { hour: 'dawn' },
@@ -198,6 +198,11 @@ export interface Setting {
 
 const floating: ReadonlySet<ShapeName> = new Set(['paperBoat', 'sailBoat', 'whale']);
 
+/** Short words begin too many others: a caravan is no car. */
+function isForm(word: string, known: string): boolean {
+  return known.length > 3 ? word.startsWith(known) : word === known || word === `${known}s`;
+}
+
 /** Reads it from a prompt; what the words leave open is the seed's to choose. */
 export function readSetting(prompt: string, seed: number): Setting {
   const next = random(seed ^ textSeed(prompt));
@@ -211,7 +216,7 @@ export function readSetting(prompt: string, seed: number): Setting {
   } as const;
   const said: Word = {};
   for (const [word] of prompt.toLowerCase().matchAll(/\p{L}+/gu)) {
-    const name = Object.keys(words).find((known) => word.startsWith(known));
+    const name = Object.keys(words).find((known) => isForm(word, known));
     if (name) Object.assign(said, { ...words[name], ...said });
   }
   const subject = said.subject ?? chosen.subject;

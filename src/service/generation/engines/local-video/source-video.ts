@@ -9,6 +9,7 @@ import { type Codecs, loadCodecs } from './codecs.js';
 import { type Film, frameRate } from './film.js';
 import { type Frame, frameOf, newFrame } from './frame.js';
 import { type Shot, shortSides, sizeWithSides } from './shot.js';
+import { readSound } from './source-sound.js';
 
 const mostBytes = 500_000_000;
 const mostSeconds = 60;
@@ -30,12 +31,14 @@ export async function openSource(path: string, resolution: Shot['resolution']): 
     throw new EngineFailure(`The video is too large; at most ${mostBytes / 1e6} MB can be extended.`);
   }
   const codecs = await loadCodecs();
-  const { track, config, seconds } = await understood(() => openTrack(codecs, path));
+  const { track, audio, config, from, seconds } = await understood(() => openTrack(codecs, path));
   checkBounds(track.displayWidth, track.displayHeight, seconds);
   const size = sizeWithSides(shortSides[resolution], track.displayWidth / track.displayHeight);
   const count = Math.max(1, Math.round(seconds * frameRate));
   const turned = { rotation: track.rotation, size };
-  return { size, count, frames: () => evenly(decoded(codecs, track, config), count, turned) };
+  // A video whose sound is broken is silent.
+  const sound = await readSound(codecs, audio, from, count / frameRate).catch(() => undefined);
+  return { size, count, sound, frames: () => evenly(decoded(codecs, track, config), count, turned) };
 }
 
 async function openTrack({ mediabunny, webcodecs }: Codecs, path: string) {
@@ -49,7 +52,8 @@ async function openTrack({ mediabunny, webcodecs }: Codecs, path: string) {
   const { supported } = await webcodecs.VideoDecoder.isConfigSupported(settings);
   if (!supported) throw new Error('Its codec is not known.');
   const from = await track.getFirstTimestamp();
-  return { track, config: settings, seconds: (await track.computeDuration()) - from };
+  const audio = await input.getPrimaryAudioTrack();
+  return { track, audio, config: settings, from, seconds: (await track.computeDuration()) - from };
 }
 
 function checkBounds(width: number, height: number, seconds: number): void {
