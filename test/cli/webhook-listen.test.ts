@@ -137,10 +137,10 @@ describe('webhook listen', () => {
     await first.stop();
     const second = await withSecret([], home);
     expect((await send(second.url)).status).toBe(204);
-    expect((await send(second.url, { id: 'msg_2', body: '{"task_id":"t","status":"FAILED"}' })).status).toBe(
-      204,
-    );
-    await expect.poll(() => second.events().map(({ id }) => id)).toEqual(['msg_2']);
+    const body = JSON.stringify({ id: 'v', state: 'success', creations: [{ url: 'http://a/v.mp4' }] });
+    expect((await send(second.url, { id: 'msg_2', body })).status).toBe(204);
+    const video = { id: 'msg_2', event: 'video.task.updated', task_id: 'v', state: 'success' };
+    await expect.poll(second.events).toMatchObject([video]);
   });
 
   it('takes a secret that was rotated meanwhile', async () => {
