@@ -747,11 +747,11 @@ _regen_facts() {
       esac
       ;;
     'version publish')
-      flags='--publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
-      arguments='folder'
+      flags='--publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --concurrency --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='folder...'
       case $2 in
         --publisher) hint=live:publisher ;;
-        --changelog | --timeout | --base-url) hint=text ;;
+        --changelog | --concurrency | --timeout | --base-url) hint=text ;;
         --changelog-file | --token-file) hint=file ;;
         --profile) hint=live:profile ;;
       esac

@@ -1017,13 +1017,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version publish'
-            set flags --publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
-            set arguments 'folder'
+            set flags --publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --concurrency --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'Of several folders, how many at a time (1 to 16; default 3)' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'folder...'
             switch $argv[2]
                 case --publisher
                     set hint 'live:publisher'
-                case --changelog --timeout --base-url
+                case --changelog --concurrency --timeout --base-url
                     set hint 'text'
                 case --changelog-file --token-file
                     set hint 'file'

@@ -2,6 +2,9 @@ import type { Ora } from 'ora';
 import type { Output } from './output.js';
 import { bytes, oneLine } from './text.js';
 
+/** Who hears what goes on right now. */
+export type Stages = Pick<Progress, 'stage' | 'update' | 'transferred' | 'end'>;
+
 /** What goes on right now, for a person: a spinner on a terminal, a line a stage elsewhere. */
 export class Progress {
   #spinner: Ora | undefined;

@@ -1,39 +1,50 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { ClientError, StillRunningError } from '../../client/errors.js';
-import { wait } from '../../client/wait.js';
+import { resolve } from 'node:path';
 import { printDryRun } from '../dry-run.js';
 import { durationMs } from '../duration.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { usage } from '../failure.js';
+import type { Invocation, Service } from '../invocation.js';
 import { Progress } from '../progress.js';
-import { buildArchive } from '../publish/build.js';
 import { checkCode } from '../publish/findings.js';
+import { publishMany } from '../publish/many.js';
 import { type Pack, readPack } from '../publish/pack.js';
-import { type NodeVersion, readVersion, type Subject } from '../publish/published.js';
-import { endedBadly, isSettled, nextStep } from '../publish/state.js';
+import { publishPack } from '../publish/publish-pack.js';
 import { publishToken } from '../publish/token.js';
-import { isUncertain, publishBody, type Registration, registerAndUpload } from '../publish/upload.js';
-import { withScratch } from '../scratch.js';
+import { publishBody } from '../publish/upload.js';
 import { readAll } from '../stdin.js';
-import { bytes } from '../text.js';
 import { operationNamed } from './operation.js';
 
-/** Packs a folder, registers it as a version, uploads it, and waits for what the registry thinks. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { flags, output } = invocation;
+/** Publishes a folder; of several, all that can be. */
+export async function run(invocation: Invocation): Promise<number | undefined> {
+  const { flags } = invocation;
+  const dirs = [...new Set(invocation.args.dir as readonly string[] | undefined)];
+  if (dirs.length < 2 && flags.concurrency !== undefined)
+    throw usage('--concurrency is for several folders.');
   const timeoutMs = durationMs(invocation.text('timeout') ?? '30m', '--timeout');
   const changelog = await changelogOf(invocation);
-  const pack = await readPack(invocation);
-  if (flags['dry-run']) return dryRun(invocation, pack, changelog);
+  if (dirs.length > 1) {
+    const preview = (pack: Pack) => dryRun(invocation, pack, changelog);
+    return publishMany(invocation, dirs, { changelog, timeoutMs, ...(flags['dry-run'] && { preview }) });
+  }
+  const pack = await readPack(invocation, dirs[0]);
+  if (flags['dry-run']) await dryRun(invocation, pack, changelog);
+  else await publishOne(invocation, pack, changelog, timeoutMs);
+  return undefined;
+}
+
+async function publishOne(
+  invocation: Invocation,
+  pack: Pack,
+  changelog: string | undefined,
+  timeoutMs: number,
+): Promise<void> {
+  const { output } = invocation;
   const progress = new Progress(output);
   await checkCode(invocation, pack, progress);
   invocation.resumeHint = 'Run the same command again to go on; the version number is not used up.';
+  const tokenOf = (service: Service, publisherId: string) => publishToken(invocation, service, publisherId);
   try {
-    const version = await withScratch(invocation.system.now(), async (scratch) => {
-      const registration = await build(invocation, pack, changelog, scratch, progress);
-      return publish(invocation, registration, timeoutMs, scratch, progress);
-    });
+    const version = await publishPack(invocation, pack, { changelog, timeoutMs, progress, tokenOf });
     progress.end();
     await output.answer(version);
     await invocation.sayWhere();
@@ -60,131 +71,4 @@ async function dryRun(
   const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
   const body = publishBody({ manifest, changelog }, 'masked');
   await printDryRun(invocation, operationNamed('version.publish'), { params, query: {}, body });
-}
-
-async function build(
-  invocation: Invocation,
-  pack: Pack,
-  changelog: string | undefined,
-  scratch: string,
-  progress: Progress,
-): Promise<Registration> {
-  const { manifest, files, size } = pack;
-  await progress.stage(`Packing ${manifest.node.id} ${manifest.version.version}`);
-  const path = join(scratch, 'node.zip');
-  const archive = await buildArchive(invocation, pack, path, progress);
-  progress.end();
-  await invocation.output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
-  return { manifest, changelog, archive, path };
-}
-
-async function publish(
-  invocation: Invocation,
-  registration: Registration,
-  timeoutMs: number,
-  scratch: string,
-  progress: Progress,
-): Promise<NodeVersion> {
-  const { manifest, archive } = registration;
-  const { signal, flags } = invocation;
-  const service = await invocation.service();
-  const token = await publishToken(invocation, service, manifest.publisher);
-  const subject: Subject = {
-    client: service.credential ? service.client : await invocation.connect(service.url, token.token),
-    serviceUrl: service.url,
-    connect: (origin) => invocation.connect(origin),
-    nodeId: manifest.node.id,
-    version: manifest.version.version,
-    signal,
-  };
-  for (let round = 0; ; round++) {
-    const next = await nextStep(subject, archive, scratch);
-    if (next.step === 'done')
-      return round > 0 ? next.version : alreadyThere(invocation, subject, next.version);
-    if (next.step === 'wait') return settled(invocation, subject, next.version, timeoutMs, progress);
-    try {
-      const registered = await registerAndUpload(invocation, service, token, registration, progress);
-      if (flags.wait === false) return registered;
-      return await settled(invocation, subject, registered, timeoutMs, progress);
-    } catch (error) {
-      if (round === 2 || signal.aborted || !isUncertain(error)) throw error;
-    }
-  }
-}
-
-async function alreadyThere(
-  { flags, output }: Invocation,
-  { nodeId, version }: Subject,
-  published: NodeVersion,
-): Promise<NodeVersion> {
-  if (!flags['skip-existing']) {
-    throw new Failure(`${nodeId} ${version} is already published, with the same files.`, {
-      code: 'version_exists',
-      exit: exitCodes.conflict,
-      hint: 'With --skip-existing this is no failure.',
-    });
-  }
-  await output.note(`${nodeId} ${version} is already published, with the same files.`);
-  return published;
-}
-
-/** Waits until the registry is through with a version, and says what it thinks. */
-async function settled(
-  invocation: Invocation,
-  subject: Subject,
-  uploaded: NodeVersion,
-  timeoutMs: number,
-  progress: Progress,
-): Promise<NodeVersion> {
-  const { signal, output, flags } = invocation;
-  if (flags.wait === false) return uploaded;
-  invocation.resumeHint = `It is uploaded, and the registry goes on. Look with: regen version bulk ${subject.nodeId}@${subject.version}`;
-  await progress.stage('Waiting for the registry to check it');
-  try {
-    const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {
-      isDone: isSettled,
-      onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
-      timeoutMs,
-      signal,
-    });
-    progress.end();
-    if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
-    if (version.status_reason) await output.warn(`The registry notes: ${shortened(version.status_reason)}`);
-    await sayVerdict(invocation, subject, version);
-    return version;
-  } catch (error) {
-    if (!(error instanceof StillRunningError)) throw error;
-    throw new Failure(
-      `${subject.nodeId} ${subject.version} is uploaded, and the registry is not through with it yet.`,
-      {
-        code: 'still_running',
-        exit: exitCodes.stillGoing,
-        hint: `Look again with: regen version bulk ${subject.nodeId}@${subject.version}`,
-      },
-    );
-  }
-}
-
-/** After the upload nobody should have to guess: the state, and what the registry found in the pack. */
-async function sayVerdict({ output }: Invocation, subject: Subject, version: NodeVersion): Promise<void> {
-  const found = await definitionsFound(subject, version);
-  await output.note(`${subject.nodeId} ${subject.version} is Active${found}.`);
-}
-
-async function definitionsFound({ client, nodeId, signal }: Subject, version: NodeVersion): Promise<string> {
-  if (version.host_node_extract_status === 'failed') return ', but its node definitions could not be read';
-  try {
-    const filters = { node_id: nodeId, node_version: version.version, pageSize: 1 };
-    const { total } = await client.hostNodes.listAll(filters, { signal });
-    return ` with ${total} node definition${total === 1 ? '' : 's'}`;
-  } catch (error) {
-    // It is published; a count that cannot be had is no reason to fail.
-    if (error instanceof ClientError) return '';
-    throw error;
-  }
-}
-
-/** The whole reason is part of the answer; a person hears its beginning. */
-function shortened(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
 }

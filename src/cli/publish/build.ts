@@ -2,7 +2,7 @@ import { limits } from '../../contract/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import type { Progress } from '../progress.js';
+import type { Stages } from '../progress.js';
 import { bytes } from '../text.js';
 import type { Pack } from './pack.js';
 
@@ -14,7 +14,7 @@ export async function buildArchive(
   { signal }: Pick<Invocation, 'signal'>,
   { files }: Pack,
   path: string,
-  progress: Progress,
+  progress: Stages,
 ): Promise<BuiltArchive> {
   const archive = await createArchive(files, path, {
     signal,

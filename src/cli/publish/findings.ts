@@ -2,14 +2,15 @@ import type { CodeReport } from '../../pack/code.js';
 import { readCodeApart } from '../../pack/thread.js';
 import { exitCodes, Failure } from '../failure.js';
 import type { Invocation } from '../invocation.js';
-import type { Progress } from '../progress.js';
+import type { Stages } from '../progress.js';
 import type { Pack } from './pack.js';
+import type { Publishing } from './publishing.js';
 
 /**
  * Reads a pack's code as the service will.
  * @throws Failure where a finding would flag the version, unless `--allow-findings`
  */
-export async function checkCode(invocation: Invocation, pack: Pack, progress: Progress): Promise<CodeReport> {
+export async function checkCode(invocation: Publishing, pack: Pack, progress: Stages): Promise<CodeReport> {
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
   const report = await readCodeApart(pack.files);
   progress.end();

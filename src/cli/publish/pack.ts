@@ -7,8 +7,8 @@ import { type Manifest, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
 import { exitCodes, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
 import { bytes, shellWord } from '../text.js';
+import type { Publishing } from './publishing.js';
 
 /** A folder that may be published: what it says of itself, and its files. */
 export interface Pack {
@@ -20,12 +20,14 @@ export interface Pack {
 }
 
 /**
- * Reads the folder of a command's `[dir]`.
+ * Reads a folder; where none is named, that of a command's `[dir]`.
  * @throws Failure naming everything that keeps it from being published, at once
  */
-export async function readPack(invocation: Invocation): Promise<Pack> {
-  const { args, system, flags, output } = invocation;
-  const dir = args.dir as string | undefined;
+export async function readPack(
+  invocation: Publishing,
+  dir = [invocation.args.dir ?? []].flat()[0],
+): Promise<Pack> {
+  const { system, flags, output } = invocation;
   const folder = resolve(system.cwd, dir ?? '.');
   refuseNoFolder(folder);
   const publisher = invocation.text('publisher');

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
 import { exitCodes, Failure } from '../failure.js';
-import type { Invocation, Service } from '../invocation.js';
+import type { Service } from '../invocation.js';
 import { isNamed } from '../target.js';
+import type { Publishing } from './publishing.js';
 
 /** A personal access token for publishing, and whether it may be replaced by a new one without asking. */
 export interface PublishToken {
@@ -15,7 +16,7 @@ export interface PublishToken {
  * @throws Failure where there is none and nobody to ask
  */
 export async function publishToken(
-  invocation: Invocation,
+  invocation: Publishing,
   service: Service,
   publisherId: string,
 ): Promise<PublishToken> {
@@ -38,7 +39,7 @@ export async function publishToken(
 
 /** On the embedded service a missing publisher and a token are made on the way. */
 export async function makeToken(
-  invocation: Invocation,
+  invocation: Publishing,
   service: Service,
   publisherId: string,
 ): Promise<string> {
@@ -60,7 +61,7 @@ export async function makeToken(
 }
 
 async function makePublisher(
-  { signal }: Invocation,
+  { signal }: Publishing,
   { client }: Service,
   publisherId: string,
 ): Promise<boolean> {

@@ -3,10 +3,11 @@ import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
-import type { Invocation, Service } from '../invocation.js';
-import type { Progress } from '../progress.js';
+import type { Service } from '../invocation.js';
+import type { Stages } from '../progress.js';
 import { bytes } from '../text.js';
 import type { NodeVersion } from './published.js';
+import type { Publishing } from './publishing.js';
 import { makeToken, type PublishToken } from './token.js';
 
 /** What is registered. */
@@ -32,11 +33,11 @@ export function publishBody(
 
 /** Registers a version and uploads its archive; what it answers is still Pending. */
 export async function registerAndUpload(
-  invocation: Invocation,
+  invocation: Publishing,
   service: Service,
   token: PublishToken,
   registration: Registration,
-  progress: Progress,
+  progress: Stages,
 ): Promise<NodeVersion> {
   const { manifest, archive, path } = registration;
   const { signal } = invocation;
@@ -53,7 +54,7 @@ export async function registerAndUpload(
 }
 
 async function register(
-  invocation: Invocation,
+  invocation: Publishing,
   service: Service,
   { token, replaceable }: PublishToken,
   registration: Registration,
@@ -76,7 +77,7 @@ async function register(
 }
 
 /** The publish token serves as the bearer where there is no other credential. */
-async function withBearer(invocation: Invocation, service: Service, token: string): Promise<Client> {
+async function withBearer(invocation: Publishing, service: Service, token: string): Promise<Client> {
   return service.credential ? service.client : invocation.connect(service.url, token);
 }
 

@@ -13,10 +13,12 @@ const allowSecrets: Flag = {
 
 export const versionViews: readonly View[] = [
   {
-    usage: 'version publish [dir]',
+    usage: 'version publish [dir...]',
     module: 'publish',
     summary: 'Pack a folder, publish it as a new version and wait for what the registry thinks',
-    explain: { dir: 'Folder with the pyproject.toml; the current one where absent' },
+    explain: {
+      dir: 'Folder with the pyproject.toml; the current one where absent. Of several, those that can be are published',
+    },
     changes: true,
     flags: [
       publisher,
@@ -31,6 +33,11 @@ export const versionViews: readonly View[] = [
       { name: 'skip-existing', description: 'End well when this very version is already published' },
       { name: 'no-wait', description: 'Return once the archive is uploaded' },
       {
+        name: 'concurrency',
+        value: 'number',
+        description: 'Of several folders, how many at a time (1 to 16; default 3)',
+      },
+      {
         name: 'timeout',
         value: 'duration',
         description: 'How long to wait for the registry, such as 90s or 30m (default 30m)',
@@ -39,6 +46,7 @@ export const versionViews: readonly View[] = [
     examples: [
       'regen version publish',
       'regen version publish packs/light --changelog-file CHANGES.md --skip-existing',
+      'regen version publish packs/* --concurrency 4 --skip-existing',
     ],
   },
   {

@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { homeWithService, regen, start } from '../support/cli.js';
+import { folderForTest } from '../support/service.js';
+
+/** A folder of packs, by name and node id; one without an id has no manifest. */
+function packsForTest(packs: Readonly<Record<string, string | undefined>>): string {
+  const cwd = folderForTest();
+  for (const [dir, id] of Object.entries(packs)) {
+    mkdirSync(join(cwd, 'packs', dir), { recursive: true });
+    writeFileSync(join(cwd, 'packs', dir, '__init__.py'), 'NODE_CLASS_MAPPINGS = {}\n');
+    if (id === undefined) continue;
+    const manifest = `[project]\nname = "${id}"\nversion = "1.0.0"\n[tool.hostui]\nPublisherId = "acme"\n`;
+    writeFileSync(join(cwd, 'packs', dir, 'pyproject.toml'), manifest);
+  }
+  return cwd;
+}
+
+test('of several packs all that can be are published, in one report, under one publisher and token', {
+  timeout: 90_000,
+}, async () => {
+  const home = homeWithService();
+  const cwd = packsForTest({ one: 'pack-one', two: 'pack-two', three: 'pack-three', none: undefined });
+  const dirs = ['one', 'two', 'three', 'none'].map((name) => `packs/${name}`);
+  const mixed = await start(['version', 'publish', ...dirs, '--concurrency', '4'], { cwd, home }).ended;
+  expect(mixed.exit, mixed.stderr).toBe(9);
+  expect(mixed.stdout.split('\n')).toEqual([
+    'packs/one\tpack-one\t1.0.0\tNodeVersionStatusActive\t',
+    'packs/two\tpack-two\t1.0.0\tNodeVersionStatusActive\t',
+    'packs/three\tpack-three\t1.0.0\tNodeVersionStatusActive\t',
+    expect.stringMatching(/^packs\/none\t\t\t\tpyproject.toml is missing/),
+    '',
+  ]);
+  expect(mixed.stderr.match(/Made the publisher acme/g)).toHaveLength(1);
+  expect(mixed.stderr).toContain('error: packs/none: pyproject.toml is missing');
+
+  const publish = (...argv: string[]) => regen(['version', 'publish', ...argv], { cwd, home });
+  const again = await publish(...dirs.slice(0, 3));
+  expect(again.exit, again.stderr).toBe(5);
+  const skipped = await publish(...dirs.slice(0, 3), '--skip-existing', '--json');
+  expect(skipped.exit, skipped.stderr).toBe(0);
+  expect(JSON.parse(skipped.stdout)).toMatchObject([
+    { dir: 'packs/one', node_version: { version: '1.0.0' }, error: null },
+    { dir: 'packs/two' },
+    { dir: 'packs/three' },
+  ]);
+});
