@@ -144,10 +144,11 @@ function statusUnbegun(
   error: unknown,
   { facts }: Failure,
 ): Status {
-  if (error instanceof ServiceError && refusals.includes(facts.exit)) return 'failed';
   const { entry: id } = journal.get(key);
   const entry = id === undefined ? undefined : invocation.ledger.read(id);
-  return entry && entry.task_id === undefined ? 'unanswered' : 'unsent';
+  // Of a refusal the ledger keeps nothing.
+  if (entry && entry.task_id === undefined) return 'unanswered';
+  return error instanceof ServiceError && refusals.includes(facts.exit) ? 'failed' : 'unsent';
 }
 
 function told({ invocation, patience }: Batch, error: unknown): Failure {
