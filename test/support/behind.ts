@@ -8,18 +8,19 @@ export interface VendorGiven {
   readonly url: string;
   readonly key: string;
   /** What the test wants otherwise of the vendor's settings. */
-  readonly settings?: object;
+  readonly settings?: object & { readonly models?: Record<string, string> };
 }
 
 /** The configuration of a service whose images and videos a vendor makes. */
-export function vendorConfiguration({ url, key, settings }: VendorGiven): ConfigurationInput {
+export function vendorConfiguration({ url, key, settings = {} }: VendorGiven): ConfigurationInput {
   const file = join(folderForTest(), 'vendor.key');
   writeFileSync(file, `${key}\n`);
-  const vendor = { engine: 'upstream', key: { file }, pollMs: 20, ...settings } as const;
+  const { models, ...shared } = settings;
+  const vendor = { engine: 'upstream', key: { file }, pollMs: 20, ...shared } as const;
   return {
     generation: {
       image: { ...vendor, baseUrl: `${url}/proxy/imagevendor` },
-      video: { ...vendor, baseUrl: `${url}/proxy/videovendor` },
+      video: { ...vendor, baseUrl: `${url}/proxy/videovendor`, ...(models && { models }) },
     },
   };
 }

@@ -123,7 +123,7 @@ export interface TaskTable {
   operation: Fixed<TaskOperation>;
   creator: Fixed<string>;
   status: TaskStatus;
-  /** The request as it was checked; a field that held an image or a video names it in `images`. */
+  /** The request as it was checked; a field that held an image names it in `images`. */
   request: Fixed<Json>;
   /** Names of the stored inputs, a list. */
   images: Fixed<Json>;

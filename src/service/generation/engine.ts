@@ -13,7 +13,7 @@ export interface EngineJob<Operation extends TaskOperation = TaskOperation> {
   /** The task's id, the same at every attempt. */
   readonly id: string;
   readonly operation: Operation;
-  /** The request as it was checked, defaults filled in; a field that held an image or a video names an entry of `images`. */
+  /** The request as it was checked, defaults filled in; a field that held an image names an entry of `images`, unless it can only be a URL. */
   readonly request: Record<string, unknown>;
   /**
    * Paths of the checked inputs, by the name of their field; items of a list as `images.0`, the video of an extension as

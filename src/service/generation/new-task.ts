@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { defaultExtendModel, defaultVideoModel, formatOf } from '../../contract/video-models.js';
 import { priceOf } from './credits.js';
 import type { TaskOperation } from './engine.js';
-import { imageFields, kindOf, nameOf, videoInput } from './operations.js';
+import { imageFields, kindOf, nameOf } from './operations.js';
 import type { StartCall } from './take-inputs.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,14 +28,14 @@ export function newTask({ body, context }: StartCall, id: string, operation: Tas
   return { id, operation, request, seed: seedOf(operation, body), credits, createdAt };
 }
 
-/** The request with the name of each image and video in its place. */
+/** The request with the name of each image in its place. What can only be a URL stays one: a vendor takes nothing else. */
 export function withNames(operation: TaskOperation, request: Fields): Fields {
-  const isImage = (field: string) => imageFields[operation].includes(field);
+  const isNamed = (field: string) => imageFields[operation].includes(field) && field !== 'wm_url';
   const named = Object.entries(request).map(([field, held]) => [
     field,
-    isImage(field) ? nameOf(field, held) : held,
+    isNamed(field) ? nameOf(field, held) : held,
   ]);
-  return { ...Object.fromEntries(named), ...(operation === 'video.extend' && { video_url: videoInput }) };
+  return Object.fromEntries(named);
 }
 
 /** Random, unless the request has one, or wants the same image from the same settings. */

@@ -131,7 +131,7 @@ describe('a video task', () => {
     expect([seed, ...jobs.map((job) => job.seed)]).toEqual([-7, -7, -7]);
     expect(jobs[1]?.request).toEqual({
       ...{ model: 'vvq3-pro', duration: 5, resolution: '720p', aspect_ratio: '16:9', seed: -7 },
-      ...{ images: ['images.0', 'images.1'], wm_url: 'wm_url', watermark: false, wm_position: 3 },
+      ...{ images: ['images.0', 'images.1'], wm_url: `${place}/mark.png`, watermark: false, wm_position: 3 },
     });
     expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['images.0', 'images.1', 'wm_url']);
   });
@@ -215,7 +215,7 @@ describe('an extension', () => {
       ...{ state: 'created', credits: 20, model: 'vvq2-turbo', duration: 5, resolution: '720p' },
     });
     await videoAt(asking, task_id);
-    expect(jobs[1]?.request).toMatchObject({ video_url: 'video', duration: 5 });
+    expect(jobs[1]?.request).toMatchObject({ video_url: nowhere, duration: 5 });
     expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['video']);
   });
 

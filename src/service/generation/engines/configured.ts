@@ -1,7 +1,7 @@
 import type { Configuration } from '../../configuration.js';
 import type { Context, Database } from '../../context.js';
 import { InvalidConfiguration } from '../../start-failures.js';
-import type { Engine, Engines, ImageOperation, TaskOperation, VideoOperation } from '../engine.js';
+import type { Engine, EngineJob, Engines, ImageOperation, TaskOperation, VideoOperation } from '../engine.js';
 import { localImage } from './local-image/local-image.js';
 import { localVideo } from './local-video/local-video.js';
 import type { VendorCallbacks } from './upstream/callbacks.js';
@@ -37,7 +37,7 @@ function vendorEngine<Operation extends TaskOperation>(
 ): Engine<Operation> {
   try {
     const vendor = new Vendor(settings, keyOf(settings, env));
-    const keptOf = async (taskId: string) => keptIn(await memoryOf(database, taskId));
+    const keptOf = async (taskId: string, { id }: EngineJob) => keptIn(await memoryOf(database, taskId, id));
     return upstream({ ...shared, settings, vendor, keptOf });
   } catch (error) {
     if (!(error instanceof KeyMissing)) throw error;
@@ -45,11 +45,13 @@ function vendorEngine<Operation extends TaskOperation>(
   }
 }
 
-async function memoryOf(database: Database, taskId: string): Promise<string | undefined> {
+/** The memory of one task, if it is of the same caller as another. */
+async function memoryOf(database: Database, taskId: string, other: string): Promise<string | undefined> {
   const task = await database
     .selectFrom('tasks')
     .select('memory')
     .where('id', '=', taskId)
+    .where('creator', '=', (of) => of.selectFrom('tasks').select('creator').where('id', '=', other))
     .executeTakeFirst();
   return task?.memory ?? undefined;
 }

@@ -19,7 +19,7 @@ async function extended({ job, keptOf }: Errand): Promise<Record<string, unknown
   // A creation's id here: its task, and its place among the results.
   const [, taskId, place] = /^([\da-f-]{36})-(\d+)$/.exec(String(job.request.video_creation_id)) ?? [];
   if (taskId === undefined) return {};
-  const { videos } = await keptOf(taskId);
+  const { videos } = await keptOf(taskId, job);
   const video = videos?.find(({ at }) => at === Number(place));
   return { ...(video?.id && { video_creation_id: video.id }), ...(video && { video_url: video.url }) };
 }

@@ -12,8 +12,8 @@ export interface VendorParts {
   readonly settings: VendorSettings;
   readonly vendor: Vendor;
   readonly callbacks: VendorCallbacks;
-  /** What is kept of another task of this service. */
-  readonly keptOf: (taskId: string) => Promise<Kept>;
+  /** What is kept of another task, if it is of the same caller. */
+  readonly keptOf: (taskId: string, job: EngineJob) => Promise<Kept>;
   readonly now: Context['now'];
   readonly log: Context['log'];
 }
