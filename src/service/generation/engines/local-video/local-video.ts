@@ -47,7 +47,7 @@ async function inProcess(
   signal.throwIfAborted();
   const child = fork(program(), {
     // A process inherits flags of its program, such as a loader, that are not for it.
-    execArgv: ['--max-old-space-size=512'],
+    execArgv: ['--max-old-space-size=512', '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const end = () => void child.kill('SIGKILL');
