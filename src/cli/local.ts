@@ -91,6 +91,8 @@ export interface Start {
   readonly version: string;
   /** Flags of `regen serve` besides the folder. */
   readonly flags: readonly string[];
+  /** Names of environment variables that its configuration wants. */
+  readonly env?: readonly string[];
   /** The port it must have, if any other will not do. */
   readonly fixedPort?: number;
 }
@@ -185,7 +187,7 @@ function spawnService(system: System, start: Start): Child {
   const child = spawn(node, [entry, 'serve', '--data', start.folder, ...start.flags], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: scrubbed(system.env),
+    env: scrubbed(system.env, start.env),
     cwd: system.home,
     windowsHide: true,
   });
@@ -201,12 +203,12 @@ function spawnService(system: System, start: Start): Child {
   return { ended: () => exitCode };
 }
 
-/** What a service needs of its starter's environment; everything else, secrets above all, stays behind. */
+/** What any service needs of its starter's environment; everything else but what its configuration names, secrets above all, stays behind. */
 const kept =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
 
-function scrubbed(env: System['env']): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)));
+function scrubbed(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name) || asked.includes(name)));
 }
 
 /** Has a service make a new signing key. @returns its id */

@@ -13,7 +13,7 @@ import { version } from '../version.js';
 export async function run(invocation: Invocation): Promise<void> {
   const { output, signal, flags } = invocation;
   const configuration = await configurationOf(invocation);
-  if (flags.detach) return detach(invocation, configuration.data as string);
+  if (flags.detach) return detach(invocation, configuration);
   const service = await start(invocation, configuration);
   await output.line(service.url);
   for (const note of makers(service)) await output.note(note);
@@ -81,7 +81,7 @@ async function start(invocation: Invocation, configuration: ConfigurationInput):
   }
 }
 
-async function detach(invocation: Invocation, folder: string): Promise<void> {
+async function detach(invocation: Invocation, configuration: ConfigurationInput): Promise<void> {
   const { system, output, signal, logFile, flags } = invocation;
   const kept = ['host', 'port', 'config'].flatMap((name) => {
     const value = flags[name];
@@ -91,8 +91,18 @@ async function detach(invocation: Invocation, folder: string): Promise<void> {
   });
   const connect = (url: string, token?: string) => invocation.connect(url, token);
   const port = Number(invocation.text('port') ?? standardPort);
-  const start = { folder, logFile, version, flags: kept, fixedPort: port };
+  const folder = configuration.data as string;
+  const env = keyVariables(configuration);
+  const start = { folder, logFile, version, flags: kept, fixedPort: port, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started) await output.note('It was running already.');
   await output.line(service.url);
+}
+
+/** The environment variables that hold the keys of vendors. The configuration was not judged yet. */
+function keyVariables({ generation }: ConfigurationInput): string[] {
+  return [generation?.image, generation?.video].flatMap((maker) => {
+    const name = maker?.engine === 'upstream' ? maker.key?.env : undefined;
+    return typeof name === 'string' ? [name] : [];
+  });
 }
