@@ -125,7 +125,8 @@ test('bash completes commands, flags, choices and files', (context) => {
   expect(bash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
   expect(bash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
   expect(bash(['version', 'publish', '--changelog', ''], { cwd })).toEqual([]);
-  expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual([]);
+  expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual(['packs']);
+  expect(bash(['version', 'pack', 'packs', ''], { cwd })).toEqual([]);
 });
 
 /** Lines, and what may be the value that ends them. */
