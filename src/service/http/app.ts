@@ -77,7 +77,7 @@ function guardRequests(app: FastifyInstance, context: Context): void {
     setCommonHeaders(request, reply);
     if (request.routeOptions.url !== uploadPath) watchBody(request.raw, reply.raw);
     if (closing) {
-      reply.header('connection', 'close');
+      reply.raw.shouldKeepAlive = false;
       throw new Refused('unavailable', 'The service is stopping.');
     }
     checkHost(request.headers.host);

@@ -6,6 +6,7 @@ import { type ErrorBody, type ErrorCode, errorCodes } from '../../contract/error
 import { challenge } from '../auth/protected-resource.js';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
+import { readAway } from './read-away.js';
 
 // Decided: the body of every failure is { error, message, details? }, whatever failed.
 function errorBody({ code, message, details }: Refused): ErrorBody {
@@ -51,12 +52,12 @@ function refusalOf(error: unknown, log: (error: unknown) => void): Refused {
 /** Seconds after which an answer of 429 or 503 asks to try again, where nobody knows better. */
 const retryAfter = 1;
 
-export function answerError(
+export async function answerError(
   context: Context,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   const refusal = refusalOf(error, (unforeseen) => {
     context.log('error', 'A request failed.', {
       requestId: request.id,
@@ -69,6 +70,10 @@ export function answerError(
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) {
     reply.header('retry-after', refusal.retryAfterSeconds ?? retryAfter);
   }
+  const away = readAway(request.raw);
+  // Fastify's own, where a body could not be parsed: it would close under a client that still sends.
+  reply.removeHeader('connection');
+  if (!reply.raw.shouldKeepAlive) await away;
   return reply
     .code(status)
     .type('application/json; charset=utf-8')

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.js';
 import { Refused } from '../refused.js';
 import { uploadTarget } from '../registry/upload-target.js';
@@ -19,11 +19,10 @@ export async function routeUploads(app: FastifyInstance, context: Context): Prom
     // The handler reads the bytes itself, whatever they claim to be.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(uploadPath, async (request, reply) => {
+    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(uploadPath, async (request) => {
       try {
         return await receive(context, request);
       } catch (error) {
-        letGo(request, reply);
         throw asRefusal(error);
       }
     });
@@ -144,22 +143,4 @@ function asRefusal(error: unknown): unknown {
     return new Refused('unavailable', 'The service has no room for the archive now.');
   if (cut.includes(code)) return new Refused('upload_incomplete', 'The upload ended before all bytes came.');
   return error;
-}
-
-/** What is still read of a body that was refused, so that its sender comes to read the answer. */
-const drainedBytes = 64 * 1024 ** 2;
-const drainedMs = 10_000;
-
-/** Closing at once would reset the connection, and the answer would be lost with it. */
-function letGo({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (raw.complete || raw.destroyed) return;
-  const end = setTimeout(() => raw.socket.destroy(), drainedMs);
-  let left = drainedBytes;
-  raw.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0 && reply.raw.writableFinished) raw.socket.destroy();
-  });
-  raw.on('error', () => {});
-  raw.once('close', () => clearTimeout(end));
-  raw.resume();
 }
