@@ -52,12 +52,15 @@ export class Output {
   async #table(items: readonly unknown[], columns?: readonly string[]): Promise<void> {
     const { terminal, paint } = await this.#out;
     const names = columns ?? [...new Set(items.flatMap((item) => fieldsOf(item).map(([name]) => name)))];
-    const rows = items.map((item) => names.map((name) => cell(at(item, name))));
+    const rowsOf = (names: readonly string[]) =>
+      items.map((item) => names.map((name) => cell(at(item, name))));
     if (items.length === 0) return this.note('Nothing to list.');
-    if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
-    const header = names.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
+    if (!terminal) return this.#lines(rowsOf(names).map((row) => row.map(field).join('\t')));
+    // A person needs no column that says nothing.
+    const told = names.filter((name) => items.some((item) => cell(at(item, name)) !== ''));
+    const header = told.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
     await this.#lines(
-      await aligned([header, ...rows.map((row) => row.map(oneLine))], this.system.stdout.columns),
+      await aligned([header, ...rowsOf(told).map((row) => row.map(oneLine))], this.system.stdout.columns),
     );
   }
 
@@ -143,15 +146,19 @@ function itemsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
 
 /**
  * Columns as wide as their widest cell on a screen, the last one free.
- * @param columns of the screen: where a row would be wider, the widest columns are cut
+ * @param columns of the screen: where a row would be wider, the widest columns of prose are cut
  */
 async function aligned(rows: readonly (readonly string[])[], columns?: number): Promise<string[]> {
   const { default: width } = await import('string-width');
   const widths: number[] = [];
+  const prose: boolean[] = [];
   for (const row of rows) {
-    for (const [index, text] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(text));
+    for (const [index, text] of row.entries()) {
+      widths[index] = Math.max(widths[index] ?? 0, width(text));
+      prose[index] ||= text.includes(' ');
+    }
   }
-  const cut = columns ? narrowed(widths, columns) : widths;
+  const cut = columns ? narrowed(widths, prose, columns) : widths;
   const padded = (text: string, room: number) =>
     width(text) <= room ? text + ' '.repeat(room - width(text)) : shortened(text, room, width);
   return rows.map((row) =>
@@ -163,15 +170,19 @@ async function aligned(rows: readonly (readonly string[])[], columns?: number): 
 }
 
 const gap = '  ';
-/** As wide as a date, which is of no use in part. */
+/** Below this, prose says too little. */
 const leastColumn = 24;
 
-/** The widest columns made as wide as each other, until all fit, or none is wider than a date. */
-function narrowed(widths: readonly number[], columns: number): number[] {
-  const total = (most: number) => widths.reduce((sum, width) => sum + Math.min(width, most) + gap.length, 0);
+/**
+ * The widest columns of prose made as wide as each other, until all fit or none can be cut any more. An id, a date or
+ * a URL is of no use in part: it stays whole, though its row be too wide.
+ */
+function narrowed(widths: readonly number[], prose: readonly boolean[], columns: number): number[] {
+  const cut = (most: number) => widths.map((width, index) => (prose[index] ? Math.min(width, most) : width));
+  const total = (most: number) => cut(most).reduce((sum, width) => sum + width + gap.length, 0);
   let most = Math.max(...widths);
   while (most > leastColumn && total(most) - gap.length > columns) most--;
-  return widths.map((width) => Math.min(width, most));
+  return cut(most);
 }
 
 function shortened(text: string, room: number, width: (text: string) => number): string {

@@ -31,6 +31,8 @@ test('task list and show tell what was started, offline, by local and remote id'
   ]);
   const rows = (await run(['task', 'list'], { env: {} })).stdout.trim().split('\n');
   expect(rows[1]).toMatch(new RegExp(`^${list[1].id}\t${id}\timage.relight\tCREATED\t`));
+  const seen = (await run(['task', 'list'], { env: {}, terminal: true, columns: 80 })).stdout;
+  expect(seen).toMatch(new RegExp(`^ID +OPERATION.*\n.*\n${id} +image.relight +CREATED`));
   for (const name of [id, list[1].id]) {
     expect(JSON.parse((await run(['task', 'show', name, '--json'])).stdout)).toEqual(list[1]);
   }

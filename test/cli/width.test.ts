@@ -30,6 +30,16 @@ test('dates are whole on any terminal', async () => {
   expect(stdout).toMatch(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z/);
 });
 
+test('ids are whole on any terminal, and a column that says nothing is left out', async () => {
+  const run = await listed();
+  const { id } = JSON.parse(
+    (await run(40, ['publisher', 'token', 'create', 'acme', 'ci', '--json'], false)).stdout,
+  );
+  const { stdout } = await run(40, ['publisher', 'token', 'list', 'acme']);
+  expect(stdout).toContain(id);
+  expect((await run(400, ['node', 'list', 'acme'])).stdout).not.toContain('VERSION');
+});
+
 test.each([40, 60, 80])('help is wrapped between words at %i columns', async (columns) => {
   for (const { words } of commandTree().commands) {
     const { stdout: wide } = await regen([...words, '--help'], { terminal: true, columns: 10_000 });

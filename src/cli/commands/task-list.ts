@@ -1,7 +1,13 @@
 import type { Invocation } from '../invocation.js';
 
-/** Lists the ledger. */
-export async function run(invocation: Invocation): Promise<void> {
-  const entries = [...invocation.ledger.entries()];
-  await invocation.output.answer(entries, invocation.command.shape);
+/** Lists the ledger; to a person with one id a task, its own where it has one: each names it to every command. */
+export async function run({ command, ledger, output, system }: Invocation): Promise<void> {
+  const entries = [...ledger.entries()];
+  if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson)
+    return output.answer(entries, command.shape);
+  const columns = command.shape?.columns?.filter((name) => name !== 'task_id');
+  await output.answer(
+    entries.map((entry) => ({ ...entry, id: entry.task_id ?? entry.id })),
+    { ...command.shape, ...(columns && { columns }) },
+  );
 }
