@@ -1,6 +1,7 @@
 import type { Argument, Command, CommandTree, Flag } from '../command.js';
 import tree from '../commands.generated.json' with { type: 'json' };
 import type { ArgumentValues, FlagValues } from '../invocation.js';
+import { nearest } from '../nearest.js';
 import { type FailureDetail, invalid } from '../request.js';
 
 /** A line as the command line that says the same. */
@@ -14,6 +15,9 @@ export interface Words {
 const ofTheRun = ['dry-run', 'no-wait', 'max-credits', 'yes'];
 
 const ownKeys = ['command', 'id'];
+
+/** Beyond this many letters nobody meant a name of ours. */
+const longestKey = 100;
 
 /** The commands that start tasks, by their words. */
 const commands = new Map(
@@ -37,8 +41,7 @@ export function wordsOf(record: Readonly<Record<string, unknown>>): Words {
   for (const [key, value] of leavesOf(record, command)) {
     const place = placeOf(key, command);
     if (!place) {
-      const message = `is no argument or flag of ${command.words.join(' ')} that a line may hold`;
-      problems.push({ path: key, message });
+      problems.push({ path: key, message: unknownKey(key, command) });
       continue;
     }
     const written = writtenOf(value, place);
@@ -70,6 +73,15 @@ function placeOf(key: string, { arguments: positionals, flags }: Command): Argum
   const inBody = `body.${key}`;
   const fits = ({ name, target }: Argument | Flag) => name === key || target?.join('.') === inBody;
   return positionals.find(fits) ?? flags.find((flag) => fits(flag) && !ofTheRun.includes(flag.name));
+}
+
+function unknownKey(key: string, { words, arguments: positionals, flags }: Command): string {
+  const names = [...positionals, ...flags]
+    .filter(({ name }) => !ofTheRun.includes(name))
+    .map(({ name, target }) => target?.slice(1).join('.') || name);
+  const meant = nearest(key.slice(0, longestKey), [...ownKeys, ...names]);
+  const suggestion = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return `is no argument or flag of ${words.join(' ')} that a line may hold${suggestion}`;
 }
 
 function isArgument(place: Argument | Flag): place is Argument {
