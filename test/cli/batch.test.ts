@@ -80,7 +80,7 @@ describe('what a line says', () => {
   test('everything that is wrong with any line is said at once, and nothing is sent', async () => {
     const { double, cwd, run, write } = await desk();
     write([
-      { ...relight, colour: 'red' },
+      { ...relight, colour: 'red', promt: 'soft' },
       { ...relight, light_transfer_strength: 101 },
       { ...relight, preserve_details: 'perhaps', 'no-wait': true },
       { ...upscaler, id: 'one', image: '-' },
@@ -94,7 +94,8 @@ describe('what a line says', () => {
     const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     for (const said of [
-      'line 1 colour is no argument or flag of image relight that a line may hold',
+      'line 1 colour is no argument or flag of image relight that a line may hold\n',
+      'line 1 promt is no argument or flag of image relight that a line may hold (did you mean prompt?)',
       'line 2 --light-transfer-strength must be at most 100',
       'line 3 preserve_details must be true or false',
       'line 3 no-wait is no argument or flag',
@@ -160,6 +161,10 @@ describe('results', () => {
     expect(stdout).toContain('image-upscaler-precision-v2');
     expect(double.asked).toEqual([]);
     expect(readdirSync(cwd).sort()).toEqual(['jobs.jsonl', 'photo.png']);
+    const listed = JSON.parse((await run(['batch', 'jobs.jsonl', '--dry-run', '--json'])).stdout);
+    expect(listed).toMatchObject([{ method: 'POST', body: { prompt: 'soft' } }, { method: 'POST' }]);
+    await run(['batch', 'jobs.jsonl']);
+    expect((await run(['batch', 'jobs.jsonl', '--dry-run'])).stderr).toContain('nothing is left to send');
   });
 });
 

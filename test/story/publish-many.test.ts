@@ -34,6 +34,7 @@ test('of several packs all that can be are published, in one report, under one p
   ]);
   expect(mixed.stderr.match(/Made the publisher acme/g)).toHaveLength(1);
   expect(mixed.stderr).toContain('error: packs/none: pyproject.toml is missing');
+  expect(mixed.stderr).toContain('\n1 of 4 failed.\n');
 
   const publish = (...argv: string[]) => regen(['version', 'publish', ...argv], { cwd, home });
   const again = await publish(...dirs.slice(0, 3));
@@ -45,4 +46,6 @@ test('of several packs all that can be are published, in one report, under one p
     { dir: 'packs/two' },
     { dir: 'packs/three' },
   ]);
+  const dry = await publish(...dirs.slice(0, 2), '--dry-run', '--json');
+  expect(JSON.parse(dry.stdout)).toMatchObject([{ method: 'POST' }, { method: 'POST' }]);
 });

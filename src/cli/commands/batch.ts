@@ -11,10 +11,11 @@ import { printResult, type Result, resultOf } from '../batch/result.js';
 import { runAll } from '../batch/run-all.js';
 import { withJournal } from '../batch/state.js';
 import { commandOf, jobOf } from '../batch/written-job.js';
+import { type PrintedRequest, printRequests } from '../dry-run.js';
 import { exitCodes } from '../failure.js';
 import type { Invocation } from '../invocation.js';
 import { withScratch } from '../scratch.js';
-import { printJob } from './generate.js';
+import { requestOfJob } from './generate.js';
 
 /** Runs the jobs of a file, or goes on with them where an earlier run of the same command stopped. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -37,10 +38,19 @@ async function dryRun(
   journal: Journal,
   keys: JobKeys,
 ): Promise<number> {
-  for await (const job of jobsLeft(invocation, file, journal, keys)) {
-    await printJob(invocation, await jobOf(commandOf(invocation, job)));
-  }
+  const requests = requestsOf(invocation, jobsLeft(invocation, file, journal, keys));
+  const count = await printRequests(invocation, requests);
+  if (count === 0) await invocation.output.note('All jobs have ended; nothing is left to send.');
   return exitCodes.done;
+}
+
+async function* requestsOf(
+  invocation: Invocation,
+  jobs: ReturnType<typeof jobsLeft>,
+): AsyncGenerator<PrintedRequest> {
+  for await (const job of jobs) {
+    yield await requestOfJob(invocation, await jobOf(commandOf(invocation, job)));
+  }
 }
 
 async function sayRemoved({ output }: Invocation, journal: Journal, keys: JobKeys): Promise<void> {

@@ -1,4 +1,4 @@
-import { printDryRun } from '../dry-run.js';
+import { type PrintedRequest, printRequest, printRequests, requestOf } from '../dry-run.js';
 import { placeholderOf } from '../generation/from-task.js';
 import { loadAll } from '../generation/images.js';
 import { type Job, plan } from '../generation/plan.js';
@@ -11,15 +11,21 @@ import { operationNamed } from './operation.js';
 export async function run(invocation: Invocation): Promise<number | undefined> {
   const jobs = await plan(invocation);
   if (!invocation.flags['dry-run']) return runJobs(invocation, jobs);
-  for (const job of jobs) await printJob(invocation, job);
+  const [job] = jobs;
+  if (job && jobs.length === 1) await printRequest(invocation, await requestOfJob(invocation, job));
+  else await printRequests(invocation, requestsOf(invocation, jobs));
   return undefined;
 }
 
-/** Prints the request that a job would send. */
-export async function printJob(invocation: Invocation, job: Job): Promise<void> {
+async function* requestsOf(invocation: Invocation, jobs: readonly Job[]): AsyncGenerator<PrintedRequest> {
+  for (const job of jobs) yield await requestOfJob(invocation, job);
+}
+
+/** The request that a job would send, images named in place of their data. */
+export async function requestOfJob({ system }: Invocation, job: Job): Promise<PrintedRequest> {
   const { operation, body, images, fromTask } = job;
-  const { kept } = await loadAll(images, operation, invocation.system);
+  const { kept } = await loadAll(images, operation, system);
   const made = fromTask === undefined ? {} : placeholderOf(fromTask);
   const request = { params: {}, query: {}, body: readable({ ...kept, ...body, ...made }) };
-  await printDryRun(invocation, operationNamed(operation), request);
+  return requestOf(operationNamed(operation), request);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { printDryRun } from '../dry-run.js';
+import { type PrintedRequest, printRequest, requestOf } from '../dry-run.js';
 import { durationMs } from '../duration.js';
 import { usage } from '../failure.js';
 import type { Invocation, Service } from '../invocation.js';
@@ -23,11 +23,11 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
   const timeoutMs = durationMs(invocation.text('timeout') ?? '30m', '--timeout');
   const changelog = await changelogOf(invocation);
   if (dirs.length > 1) {
-    const preview = (pack: Pack) => dryRun(invocation, pack, changelog);
+    const preview = (pack: Pack) => requestFor(pack, changelog);
     return publishMany(invocation, dirs, { changelog, timeoutMs, ...(flags['dry-run'] && { preview }) });
   }
   const pack = await readPack(invocation, dirs[0]);
-  if (flags['dry-run']) await dryRun(invocation, pack, changelog);
+  if (flags['dry-run']) await printRequest(invocation, requestFor(pack, changelog));
   else await publishOne(invocation, pack, changelog, timeoutMs);
   return undefined;
 }
@@ -63,12 +63,8 @@ async function changelogOf(invocation: Invocation): Promise<string | undefined> 
   return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
 }
 
-async function dryRun(
-  invocation: Invocation,
-  { manifest }: Pack,
-  changelog: string | undefined,
-): Promise<void> {
+function requestFor({ manifest }: Pack, changelog: string | undefined): PrintedRequest {
   const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
   const body = publishBody({ manifest, changelog }, 'masked');
-  await printDryRun(invocation, operationNamed('version.publish'), { params, query: {}, body });
+  return requestOf(operationNamed('version.publish'), { params, query: {}, body });
 }

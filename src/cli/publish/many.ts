@@ -1,3 +1,4 @@
+import { type PrintedRequest, printRequests } from '../dry-run.js';
 import { exitCodes, Failure, usage } from '../failure.js';
 import { failureOf } from '../failure-of.js';
 import type { Invocation, Service } from '../invocation.js';
@@ -14,7 +15,7 @@ export interface ManyOptions {
   /** How long to wait for the registry, of each. Milliseconds. */
   readonly timeoutMs: number;
   /** Shows what would be sent, in place of sending it. */
-  readonly preview?: (pack: Pack) => Promise<void>;
+  readonly preview?: (pack: Pack) => PrintedRequest;
 }
 
 /** One row of the report. */
@@ -51,13 +52,20 @@ export async function publishMany(
       return pack;
     });
     const sound = dirs.filter((_, at) => packs[at]);
-    if (options.preview) for (const dir of sound) await options.preview(run.read.get(dir) as Pack);
+    const { preview } = options;
+    if (preview)
+      await printRequests(
+        invocation,
+        sound.map((dir) => preview(run.read.get(dir) as Pack)),
+      );
     else await publishAll(run, sound, atOnce, options);
   } finally {
     run.end();
   }
   if (!options.preview) {
     await output.answer(run.rows, { columns });
+    const failed = run.failures.size;
+    if (failed > 0) await output.note(`${failed} of ${dirs.length} failed.`);
     if (run.published.size > 0) await invocation.sayWhere();
   }
   return exitOf(run.failures, dirs.length);
