@@ -105,7 +105,7 @@ describe('what a command needs and cannot have', () => {
     [[...between, 'c.png'], '<images> must hold at most 2 items'],
     [['video', 'start-end2video', '-', '-'], 'may stand for one image only'],
     [[...extend, '--images', 'a.png', '--images', 'b.png'], '--images must hold at most 1 item'],
-    [['video', 'extend'], '--video-creation-id is required, together with --video-url'],
+    [['video', 'extend'], '--from-task is required, or --video-creation-id together with --video-url'],
     [
       [...text, '--model', 'vvq2-pro', '--duration', '12'],
       '--duration must be 1 to 8 with vvq2-pro; 8 is the nearest',

@@ -161,7 +161,11 @@ describe('video extend --from-task', () => {
     const both = await run(['video', 'extend', '--from-task', 'abc', '--video-creation-id', '1']);
     expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('--from-task gives') });
     const neither = await run(['video', 'extend']);
-    expect(neither.stderr).toContain('--video-url is required, together with --video-creation-id');
+    expect(neither.stderr).toContain(
+      '--from-task is required, or --video-creation-id together with --video-url.',
+    );
+    const half = await run(['video', 'extend', '--video-creation-id', '1']);
+    expect(half.stderr).toContain('--video-url is required, together with --video-creation-id');
     expect(double.asked).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
+import type { Command } from '../command.js';
 import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { FlagValues, Invocation } from '../invocation.js';
+import type { FailureDetail } from '../request.js';
 import { endOf } from './seen.js';
 import { findTask, readTask, type Task } from './task.js';
 
@@ -16,6 +18,31 @@ export function placeholderOf(id: string): Creation {
 
 /** Keeps a creation's place where a request is judged before anything is sent. */
 export const judgedAs: Creation = { video_creation_id: '1', video_url: 'https://video.invalid/' };
+
+/** Said in place of what the interface says, which knows of no tasks. */
+export const unnamedProblem: FailureDetail = {
+  path: '--from-task',
+  message: 'is required, or --video-creation-id together with --video-url',
+};
+
+/** Whether a command that makes a video longer names none. */
+export function isUnnamed({ flags: known }: Command, flags: FlagValues, body: object): boolean {
+  const takesTask = known.some(({ name }) => name === 'from-task');
+  return takesTask && flags['from-task'] === undefined && creationIn(body).length === 0;
+}
+
+/** What names the video besides `--from-task`. */
+export function namedTwice(flags: FlagValues, body: object): FailureDetail[] {
+  if (flags['from-task'] === undefined) return [];
+  return creationIn(body).map((field) => ({
+    path: '--from-task',
+    message: `gives the ${field} already; leave that out`,
+  }));
+}
+
+function creationIn(body: object): string[] {
+  return Object.keys(judgedAs).filter((field) => field in body);
+}
 
 /**
  * The video that a task made.

@@ -5,7 +5,7 @@ import { operationNamed } from '../commands/operation.js';
 import { usage } from '../failure.js';
 import { type ArgumentValues, type Invocation, standardPort } from '../invocation.js';
 import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../request.js';
-import { judgedAs } from './from-task.js';
+import { isUnnamed, judgedAs, namedTwice, unnamedProblem } from './from-task.js';
 import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
 import { mediumOf } from './seen.js';
 
@@ -83,11 +83,9 @@ function jobOf(
   const images: Record<string, Source | Source[]> = {};
   const body = { ...(request.body as Record<string, unknown> | undefined) };
   const fromTask = flags['from-task'] as string | undefined;
-  const sent: Record<string, unknown> = { ...(fromTask !== undefined && judgedAs), ...body };
-  const twice = fromTask === undefined ? [] : Object.keys(judgedAs).filter((field) => field in body);
-  judge(
-    twice.map((field) => ({ path: '--from-task', message: `gives the ${field} already; leave that out` })),
-  );
+  const unnamed = !bodyGiven && isUnnamed(command, flags, body);
+  const sent: Record<string, unknown> = { ...((fromTask !== undefined || unnamed) && judgedAs), ...body };
+  judge(unnamed ? [unnamedProblem] : namedTwice(flags, body));
   for (const field of fields) {
     const value = body[field];
     const texts = [value].flat();
