@@ -13,7 +13,7 @@ function __regen_facts --no-scope-shadowing
             set commands publisher node version host-nodes image video task batch webhook admin api auth config doctor completion serve
             set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'Run many image and video jobs, and print a result a line; run again, it goes ...' 'Being told of tasks: receive, verify, look at deliveries' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service: the registry on this machine; its URL is the one line on std...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -26,7 +26,7 @@ function __regen_facts --no-scope-shadowing
             set commands generate-token exec version node publisher host-node audit token
             set command_texts 'Make an admin token, valid for an hour; it alone is on stdout' 'Run a command that holds a valid admin token for as long as it runs' 'Statuses of versions' 'Bans, rankings and admin tags of nodes' 'Bans of publishers' 'Policies of node definitions' 'List who changed what, newest first' 'Admin tokens'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -37,7 +37,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin audit'
             set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --page --limit --base-url
                     set hint 'text'
@@ -48,7 +48,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin exec'
             set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text...'
             switch $argv[2]
                 case --base-url
@@ -60,7 +60,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin generate-token'
             set flags --show --output-file --force --format --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print it even to a terminal' 'Write it to a file that only you can read; its path is then the one line on s...' 'Write over an existing file' 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: B...' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print it even to a terminal' 'Write it to a file that only you can read; its path is then the one line on s...' 'Write over an existing file' 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: B...' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --output-file --token-file
                     set hint 'file'
@@ -75,7 +75,7 @@ function __regen_facts --no-scope-shadowing
             set commands set-policy
             set command_texts 'Set the policy of a node definition'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -86,7 +86,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin host-node set-policy'
             set flags --policy --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts '(required; one of HostNodePolicyActive, HostNodePolicyBanned, HostNodePolicyL...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts '(required; one of HostNodePolicyActive, HostNodePolicyBanned, HostNodePolicyL...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text' 'text'
             switch $argv[2]
                 case --policy
@@ -102,7 +102,7 @@ function __regen_facts --no-scope-shadowing
             set commands ban unban set
             set command_texts 'Hide a node from everybody but its publisher and admins' 'Give a banned node back' 'Set a node\'s status, ranking and admin tags'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -113,7 +113,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin node ban'
             set flags --status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --status-detail --base-url
@@ -125,7 +125,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin node set'
             set flags --status --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'NodeStatusActive or NodeStatusBanned (one of NodeStatusActive, NodeStatusDele...' 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'Higher ones come first in search results; 0 where nobody set it' 'Host node names preempted by this node (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'NodeStatusActive or NodeStatusBanned (one of NodeStatusActive, NodeStatusDele...' 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'Higher ones come first in search results; 0 where nobody set it' 'Host node names preempted by this node (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --status
@@ -139,7 +139,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin node unban'
             set flags --status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --status-detail --base-url
@@ -153,7 +153,7 @@ function __regen_facts --no-scope-shadowing
             set commands ban unban
             set command_texts 'Ban a publisher; its nodes are hidden from all others' 'Lift the ban of a publisher; its nodes are back as they were'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -164,7 +164,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin publisher ban'
             set flags --reason --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Why; shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --reason --base-url
@@ -176,7 +176,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin publisher unban'
             set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --base-url
@@ -190,7 +190,7 @@ function __regen_facts --no-scope-shadowing
             set commands list revoke
             set command_texts 'List the admin tokens that are valid now' 'Revoke an admin token'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -201,7 +201,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin token list'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -212,7 +212,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin token revoke'
             set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --base-url
@@ -226,7 +226,7 @@ function __regen_facts --no-scope-shadowing
             set commands set-status
             set command_texts 'Set a version\'s status and admin tags'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -237,7 +237,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'admin version set-status'
             set flags --status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'May be absent where only --tags-admin is given (one of NodeVersionStatusActiv...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'May be absent where only --tags-admin is given (one of NodeVersionStatusActiv...' 'Why (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text'
             switch $argv[2]
                 case --status
@@ -251,7 +251,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'api'
             set flags --field --raw-field --body --header --include --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, t...' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, t...' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text' 'file'
             switch $argv[2]
                 case --field -F --raw-field -f --body --header -H --base-url
@@ -265,7 +265,7 @@ function __regen_facts --no-scope-shadowing
             set commands login logout status token
             set command_texts 'Sign in to a service with a browser, or keep a token read from standard input' 'Forget the tokens kept for a service, and sign out at its identity provider' 'Show who you are, where, and where the credential comes from; exit 4 if it do...' 'Print the token in use'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -276,7 +276,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'auth login'
             set flags --device --client-id --with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --client-id --base-url
                     set hint 'text'
@@ -289,7 +289,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'auth logout'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -300,7 +300,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'auth status'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -311,7 +311,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'auth token'
             set flags --show --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print it even to a terminal' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print it even to a terminal' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -322,7 +322,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'batch'
             set flags --concurrency --max-credits --retry-failed --state --output --force --receipt --timeout --interval --dry-run --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Tasks under way at a time (1 to 100; default 4)' 'Send no job that could make the whole batch cost more; each is reserved at it...' 'Send jobs anew that failed in earlier runs' 'Where to keep what became of each job (default <jobs>.state)' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Tasks under way at a time (1 to 100; default 4)' 'Send no job that could make the whole batch cost more; each is reserved at it...' 'Send jobs anew that failed in earlier runs' 'Where to keep what became of each job (default <jobs>.state)' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --concurrency --max-credits --timeout --interval --base-url
@@ -336,7 +336,7 @@ function __regen_facts --no-scope-shadowing
             set commands bash zsh fish powershell
             set command_texts 'Print the completion script for bash' 'Print the completion script for zsh' 'Print the completion script for fish' 'Print the completion script for PowerShell'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -347,21 +347,21 @@ function __regen_facts --no-scope-shadowing
             end
         case 'completion bash'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'completion fish'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'completion powershell'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'completion zsh'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'config'
             set commands get set unset list path
             set command_texts 'Print one setting' 'Change a setting' 'Take a setting back to its default' 'List every setting and where its value comes from' 'Print the path of the settings file'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -372,25 +372,25 @@ function __regen_facts --no-scope-shadowing
             end
         case 'config get'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'text'
         case 'config list'
             set flags --json --ndjson --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'config path'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'config set'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'text' 'text'
         case 'config unset'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'text'
         case 'doctor'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -403,7 +403,7 @@ function __regen_facts --no-scope-shadowing
             set commands get list
             set command_texts 'Show one node definition of a version' 'List node definitions: of one version, or of all nodes, filtered'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -414,7 +414,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'host-nodes get'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text'
             switch $argv[2]
                 case --base-url
@@ -426,7 +426,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'host-nodes list'
             set flags --page --page-size --node-id --node-version --host-node-name --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; absent: each node\'s latest version (at most...' 'Only definitions of this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; absent: each node\'s latest version (at most...' 'Only definitions of this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
                 case --page --page-size --host-node-name --base-url
@@ -444,7 +444,7 @@ function __regen_facts --no-scope-shadowing
             set commands relight style-transfer skin-enhancer upscaler status
             set command_texts 'Change the light of images, by words, a lightmap or a reference image' 'Give images the style of a reference image' 'Smooth skin in images, keeping edges' 'Make images larger, with added detail' 'Show the status of an image task'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -455,7 +455,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'image relight'
             set flags --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Level of the blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of the whites (0 to 100; default 50)' 'How the image is made (one of automatic, balanced, cool, real, illusio, fairy...' 'How strongly light is transferred (one of automatic, low, medium, normal, hig...' 'How light is blended in (one of automatic, composition, straight, smooth_in, ...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Change the background based on prompt and reference image (default true)' 'Not: Change the background based on prompt and reference image (default true)' 'Let the final image interpolate from the original, using --light-transfer-str...' 'Not: Let the final image interpolate from the original, using --light-transfer-str...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Keep texture and small details (default true)' 'Not: Keep texture and small details (default true)' 'Guides the light transfer; emphasis from 1 to 1.4 as in (warm light:1.2)' 'Look of the result (one of standard, darker_but_realistic, clean, smooth, bri...' 'File or URL of a lightmap; not with --transfer-light-from-reference-image' 'File or URL of a reference image; not with --transfer-light-from-lightmap' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Level of the blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of the whites (0 to 100; default 50)' 'How the image is made (one of automatic, balanced, cool, real, illusio, fairy...' 'How strongly light is transferred (one of automatic, low, medium, normal, hig...' 'How light is blended in (one of automatic, composition, straight, smooth_in, ...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Change the background based on prompt and reference image (default true)' 'Not: Change the background based on prompt and reference image (default true)' 'Let the final image interpolate from the original, using --light-transfer-str...' 'Not: Let the final image interpolate from the original, using --light-transfer-str...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Keep texture and small details (default true)' 'Not: Keep texture and small details (default true)' 'Guides the light transfer; emphasis from 1 to 1.4 as in (warm light:1.2)' 'Look of the result (one of standard, darker_but_realistic, clean, smooth, bri...' 'File or URL of a lightmap; not with --transfer-light-from-reference-image' 'File or URL of a reference image; not with --transfer-light-from-lightmap' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
                 case --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --light-transfer-strength --prompt --webhook-url --timeout --interval --max-credits --body --base-url
@@ -475,7 +475,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'image skin-enhancer'
             set flags --sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sharpening (0 to 100; default 0)' 'Grain that keeps skin from looking flat (0 to 100; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Sharpening (0 to 100; default 0)' 'Grain that keeps skin from looking flat (0 to 100; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
                 case --sharpen --smart-grain --webhook-url --timeout --interval --max-credits --body --base-url
@@ -487,7 +487,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'image status'
             set flags --kind --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What kind of task it is, where it was not started from here; absent: each is ...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'What kind of task it is, where it was not started from here; absent: each is ...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --kind
@@ -501,7 +501,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'image style-transfer'
             set flags --reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'File or URL of the style reference (required)' 'How the image is made (one of balanced, definio, illusio, 3d_cartoon, colorfu...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Beautify the face; used only if --is-portrait is true (one of beautify_face, ...' 'Style of a portrait; used only if --is-portrait is true (one of standard, pop...' 'Prompt for the model' 'How much of the structure of the original is kept (0 to 100; default 50)' 'Percentage of style strength (0 to 100; default 100)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'File or URL of the style reference (required)' 'How the image is made (one of balanced, definio, illusio, 3d_cartoon, colorfu...' 'The same settings always produce the same image' 'Not: The same settings always produce the same image' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Beautify the face; used only if --is-portrait is true (one of beautify_face, ...' 'Style of a portrait; used only if --is-portrait is true (one of standard, pop...' 'Prompt for the model' 'How much of the structure of the original is kept (0 to 100; default 50)' 'Percentage of style strength (0 to 100; default 100)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file' 'file...'
             switch $argv[2]
                 case --reference-image --output -o --token-file
@@ -521,7 +521,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'image upscaler'
             set flags --sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sharpening (0 to 100; default 7)' 'Grain that keeps surfaces from looking flat (0 to 100; default 7)' 'Detail that is added (0 to 100; default 30)' 'What the image is, or shall become (one of sublime, photo, photo_denoiser)' 'How many times larger (2 to 16; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Sharpening (0 to 100; default 7)' 'Grain that keeps surfaces from looking flat (0 to 100; default 7)' 'Detail that is added (0 to 100; default 30)' 'What the image is, or shall become (one of sublime, photo, photo_denoiser)' 'How many times larger (2 to 16; default 2)' 'Called whenever the task changes status' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
                 case --sharpen --smart-grain --ultra-detail --scale-factor --webhook-url --timeout --interval --max-credits --body --base-url
@@ -537,7 +537,7 @@ function __regen_facts --no-scope-shadowing
             set commands init create get list search update delete
             set command_texts 'Write a pyproject.toml for a pack that has none; asks what the folder does no...' 'Create a node under a publisher' 'Show a node' 'List a publisher\'s nodes' 'Search the nodes of all publishers' 'Update a node\'s details' 'Delete a node; its id is not given out again'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -548,7 +548,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node create'
             set flags --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts '' 'URL to the node\'s banner' 'Use tags instead (deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon' 'Unique identifier of the node (required; at most 100 characters)' 'Path to the LICENSE file in the node\'s repository' 'Display name (required)' 'URL to the node\'s repository' 'Accelerators the node supports (repeatable)' 'Supported frontend versions' 'Supported host application versions' 'Operating systems the node supports (repeatable)' 'Tags, in place of the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts '' 'URL to the node\'s banner' 'Use tags instead (deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon' 'Unique identifier of the node (required; at most 100 characters)' 'Path to the LICENSE file in the node\'s repository' 'Display name (required)' 'URL to the node\'s repository' 'Accelerators the node supports (repeatable)' 'Supported frontend versions' 'Supported host application versions' 'Operating systems the node supports (repeatable)' 'Tags, in place of the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url
@@ -560,7 +560,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node delete'
             set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node'
             switch $argv[2]
                 case --base-url
@@ -572,7 +572,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node get'
             set flags --include-translations --no-include-translations --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Include the translations (default false)' 'Not: Include the translations (default false)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Include the translations (default false)' 'Not: Include the translations (default false)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --base-url
@@ -584,7 +584,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node init'
             set flags --id --name --publisher --version --description --license --repository --force --json --quiet --no-input --no-color --help
-            set flag_texts 'Node id (default: from the folder\'s name)' 'Display name (default: from the id)' 'Publisher to publish under' 'First version (default 1.0.0)' 'What it does (default: the README\'s first paragraph)' 'Licence, or the path of its file (default: that file)' 'Source repository (default: git\'s remote)' 'Write over an existing pyproject.toml' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Node id (default: from the folder\'s name)' 'Display name (default: from the id)' 'Publisher to publish under' 'First version (default 1.0.0)' 'What it does (default: the README\'s first paragraph)' 'Licence, or the path of its file (default: that file)' 'Source repository (default: git\'s remote)' 'Write over an existing pyproject.toml' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'folder'
             switch $argv[2]
                 case --id
@@ -600,7 +600,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node list'
             set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --page --limit --base-url
@@ -612,7 +612,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node search'
             set flags --page --limit --search --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Words in the id, name, description or tags (at most 200 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Page, counted from 1 (at least 1; default 1)' 'Items a page (1 to 100; default 10)' 'Words in the id, name, description or tags (at most 200 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --page --limit --search --base-url
@@ -624,7 +624,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'node update'
             set flags --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts '' 'URL to the node\'s banner' 'Use tags instead (deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon' 'Path to the LICENSE file in the node\'s repository' 'Display name' 'URL to the node\'s repository' 'Accelerators the node supports (repeatable)' 'Supported frontend versions' 'Supported host application versions' 'Operating systems the node supports (repeatable)' 'Tags, in place of the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts '' 'URL to the node\'s banner' 'Use tags instead (deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon' 'Path to the LICENSE file in the node\'s repository' 'Display name' 'URL to the node\'s repository' 'Accelerators the node supports (repeatable)' 'Supported frontend versions' 'Supported host application versions' 'Operating systems the node supports (repeatable)' 'Tags, in place of the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node'
             switch $argv[2]
                 case --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url
@@ -638,7 +638,7 @@ function __regen_facts --no-scope-shadowing
             set commands create get list update token member
             set command_texts 'Create a publisher and become its first owner' 'Show a publisher' 'List the publishers you belong to' 'Update a publisher' 'Personal access tokens for publishing' 'A publisher\'s members'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -649,7 +649,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher create'
             set flags --description --id --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the publisher does' 'Unique identifier, akin to a username; lowercase (required; at most 50 charac...' 'URL to the logo' 'Display name (required)' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'What the publisher does' 'Unique identifier, akin to a username; lowercase (required; at most 50 charac...' 'URL to the logo' 'Display name (required)' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --description --id --logo --name --source-code-repo --support --website --body --base-url
@@ -661,7 +661,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher get'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --base-url
@@ -673,7 +673,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher list'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -686,7 +686,7 @@ function __regen_facts --no-scope-shadowing
             set commands add list set remove
             set command_texts 'Add a member by e-mail address' 'List a publisher\'s members' 'Change a member\'s role' 'Remove a member; the last owner cannot leave'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -697,7 +697,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher member add'
             set flags --email --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Whom to add (required; at most 254 characters)' 'owner: everything; member: publishes and updates versions (required; one of o...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Whom to add (required; at most 254 characters)' 'owner: everything; member: publishes and updates versions (required; one of o...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --email --body --base-url
@@ -711,7 +711,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher member list'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --base-url
@@ -723,7 +723,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher member remove'
             set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --base-url
@@ -735,7 +735,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher member set'
             set flags --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts '(required; one of owner, member)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts '(required; one of owner, member)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --role
@@ -751,7 +751,7 @@ function __regen_facts --no-scope-shadowing
             set commands create list revoke
             set command_texts 'Create a personal access token for publishing' 'List a publisher\'s personal access tokens, masked' 'Revoke a personal access token'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -762,7 +762,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher token create'
             set flags --name --description --expires-at --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the token is for (required; at most 100 characters)' '(at most 1000 characters)' 'When it ends; without it the token does not expire' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'What the token is for (required; at most 100 characters)' '(at most 1000 characters)' 'When it ends; without it the token does not expire' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --name --description --expires-at --body --base-url
@@ -774,7 +774,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher token list'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --base-url
@@ -786,7 +786,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher token revoke'
             set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --base-url
@@ -798,7 +798,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'publisher update'
             set flags --description --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the publisher does' 'URL to the logo' 'Display name' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'What the publisher does' 'URL to the logo' 'Display name' 'URL of the source code' 'Where users find support' 'URL of the website' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
                 case --description --logo --name --source-code-repo --support --website --body --base-url
@@ -812,7 +812,7 @@ function __regen_facts --no-scope-shadowing
             set commands status stop rotate-key logs
             set command_texts 'Show the running service; exit 7 when there is none' 'Let the running service finish what it does, and end it' 'Sign tokens with a new key from now on, whether the service runs or not' 'Print the log of services started in the background'
             set flags --host --port --data --config --detach --json --quiet --no-input --no-color --help
-            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'File with the service configuration, TOML or JSON by its name' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'File with the service configuration, TOML or JSON by its name' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             switch $argv[2]
                 case --host --port
                     set hint 'text'
@@ -823,24 +823,24 @@ function __regen_facts --no-scope-shadowing
             end
         case 'serve logs'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'serve rotate-key'
             set flags --data --json --quiet --no-input --no-color --help
-            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             switch $argv[2]
                 case --data
                     set hint 'folder'
             end
         case 'serve status'
             set flags --data --json --quiet --no-input --no-color --help
-            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             switch $argv[2]
                 case --data
                     set hint 'folder'
             end
         case 'serve stop'
             set flags --data --json --quiet --no-input --no-color --help
-            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             switch $argv[2]
                 case --data
                     set hint 'folder'
@@ -849,7 +849,7 @@ function __regen_facts --no-scope-shadowing
             set commands list show wait download rerun
             set command_texts 'List the tasks started from here, newest first, as they were last seen' 'Show what is known here of a task: request, state, results' 'Wait until tasks have ended; their output URLs are on stdout' 'Save what a task made; the saved paths are on stdout' 'Send the request of a task again; of one that was answered it is a new task, ...'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -860,7 +860,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'task download'
             set flags --output --force --receipt --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --output -o --token-file
@@ -872,10 +872,10 @@ function __regen_facts --no-scope-shadowing
             end
         case 'task list'
             set flags --json --ndjson --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'task rerun'
             set flags --output --force --receipt --no-wait --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --output -o --token-file
@@ -887,11 +887,11 @@ function __regen_facts --no-scope-shadowing
             end
         case 'task show'
             set flags --json --quiet --no-input --no-color --help
-            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'live:task'
         case 'task wait'
             set flags --all --output --force --receipt --timeout --interval --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task...'
             switch $argv[2]
                 case --output -o --token-file
@@ -905,7 +905,7 @@ function __regen_facts --no-scope-shadowing
             set commands publish pack check diff update get list delete history download bulk
             set command_texts 'Pack a folder, publish it as a new version and wait for what the registry thinks' 'Write the archive that publish would upload, and send nothing' 'Say what the registry will see and think of a pack, and send nothing; exit 6 ...' 'Compare the node definitions of two versions, and say what breaks workflows' 'Update a version\'s changelog and deprecated flag' 'Show a version' 'List a node\'s versions, newest first' 'Delete a version; its number is not given out again' 'Show how a version\'s status came about' 'Save a version\'s archive; its path is the one line on stdout' 'Read many versions by node id and version'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -916,7 +916,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version bulk'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text...'
             switch $argv[2]
                 case --base-url
@@ -928,7 +928,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version check'
             set flags --publisher --allow-secrets --json --ndjson --quiet --no-input --no-color --help
-            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'folder'
             switch $argv[2]
                 case --publisher
@@ -936,7 +936,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version delete'
             set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node' 'live:version'
             switch $argv[2]
                 case --base-url
@@ -948,7 +948,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version diff'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'live:version'
             switch $argv[2]
                 case --base-url
@@ -960,7 +960,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version download'
             set flags --output --force --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'File or folder/ to save it in (default <node>-<version>.zip)' 'Write over an existing file' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'File or folder/ to save it in (default <node>-<version>.zip)' 'Write over an existing file' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
                 case --output -o --token-file
@@ -972,7 +972,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version get'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
                 case --base-url
@@ -984,7 +984,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version history'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node' 'live:version'
             switch $argv[2]
                 case --base-url
@@ -996,7 +996,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version list'
             set flags --statuses --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Only versions in these states (one of NodeVersionStatusActive, NodeVersionSta...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Only versions in these states (one of NodeVersionStatusActive, NodeVersionSta...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --statuses
@@ -1010,7 +1010,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version pack'
             set flags --list --output --force --allow-secrets --json --ndjson --quiet --no-input --no-color --help
-            set flag_texts 'Write nothing; list each file with its size in bytes' 'File or folder/ to write it to (default <node>-<version>.zip)' 'Write over an existing file' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Show help'
+            set flag_texts 'Write nothing; list each file with its size in bytes' 'File or folder/ to write it to (default <node>-<version>.zip)' 'Write over an existing file' 'Pack files that look like secrets all the same' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'folder'
             switch $argv[2]
                 case --output -o
@@ -1018,7 +1018,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version publish'
             set flags --publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --concurrency --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'Of several folders, how many at a time (1 to 16; default 3)' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'Of several folders, how many at a time (1 to 16; default 3)' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'folder...'
             switch $argv[2]
                 case --publisher
@@ -1032,7 +1032,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'version update'
             set flags --changelog --deprecated --no-deprecated --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Summary of changes in this version' 'Whether this version is deprecated' 'Not: Whether this version is deprecated' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Summary of changes in this version' 'Whether this version is deprecated' 'Not: Whether this version is deprecated' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node' 'live:version'
             switch $argv[2]
                 case --changelog --body --base-url
@@ -1046,7 +1046,7 @@ function __regen_facts --no-scope-shadowing
             set commands text2video start-end2video extend status prices
             set command_texts 'Make a video from a prompt, a start frame, or both' 'Make a video between a start frame and an end frame' 'Make a video longer' 'Show the state of a video task and what it made' 'Show what videos and images cost, in credits; videos by the second'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -1057,7 +1057,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'video extend'
             set flags --model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Which model makes it (one of vvq2-pro, vvq2-turbo; default vvq2-turbo)' 'Called with updates of the task' 'Seconds that are added (1 to 7; default 5)' 'One image that the extension leads to, as the end frame' 'Comes back unchanged with the task (at most 1048576 characters)' 'What is to be seen (at most 2000 characters)' 'Size of the video (one of 540p, 720p, 1080p; default 720p)' 'Creation id of a generated video; required together with --video-url' 'URL of the video; required together with --video-creation-id' 'The task that made the video, in place of --video-creation-id and --video-url' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Which model makes it (one of vvq2-pro, vvq2-turbo; default vvq2-turbo)' 'Called with updates of the task' 'Seconds that are added (1 to 7; default 5)' 'One image that the extension leads to, as the end frame' 'Comes back unchanged with the task (at most 1048576 characters)' 'What is to be seen (at most 2000 characters)' 'Size of the video (one of 540p, 720p, 1080p; default 720p)' 'Creation id of a generated video; required together with --video-url' 'URL of the video; required together with --video-creation-id' 'The task that made the video, in place of --video-creation-id and --video-url' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --model
                     set hint 'choice:vvq2-pro,vvq2-turbo'
@@ -1076,7 +1076,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'video prices'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -1087,7 +1087,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'video start-end2video'
             set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Called with updates of the task' 'Seconds, as many as the model makes; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes 10 more credits' 'Not: Use the recommended prompt; consumes 10 more credits' 'Custom metadata as JSON text' 'Which model makes it (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq2-turbo, v...' 'How much moves; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pr...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Comes back unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'What is to be seen (at most 2000 characters)' 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s:...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Which voice speaks; no effect for vvq3-pro' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'Image of the watermark; absent: the default one' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Called with updates of the task' 'Seconds, as many as the model makes; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes 10 more credits' 'Not: Use the recommended prompt; consumes 10 more credits' 'Custom metadata as JSON text' 'Which model makes it (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq2-turbo, v...' 'How much moves; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pr...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Comes back unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'What is to be seen (at most 2000 characters)' 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s:...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Which voice speaks; no effect for vvq3-pro' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'Image of the watermark; absent: the default one' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
                 case --aspect-ratio
@@ -1113,7 +1113,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'video status'
             set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --base-url
@@ -1125,7 +1125,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'video text2video'
             set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Called with updates of the task' 'Seconds, as many as the model makes; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes 10 more credits' 'Not: Use the recommended prompt; consumes 10 more credits' 'Custom metadata as JSON text' 'Which model makes it (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq2-turbo, v...' 'How much moves; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pr...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Comes back unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'What is to be seen (at most 2000 characters)' 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s:...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Which voice speaks; no effect for vvq3-pro' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'Image of the watermark; absent: the default one' 'One image, as the start frame' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Called with updates of the task' 'Seconds, as many as the model makes; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes 10 more credits' 'Not: Use the recommended prompt; consumes 10 more credits' 'Custom metadata as JSON text' 'Which model makes it (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq2-turbo, v...' 'How much moves; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pr...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Comes back unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'What is to be seen (at most 2000 characters)' 'By model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s:...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Which voice speaks; no effect for vvq3-pro' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'Image of the watermark; absent: the default one' 'One image, as the start frame' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --aspect-ratio
@@ -1153,7 +1153,7 @@ function __regen_facts --no-scope-shadowing
             set commands listen verify secret deliveries
             set command_texts 'Receive webhooks on this machine, verify them, and print one a line (NDJSON w...' 'Say whether a webhook is genuine; where it is not, why (exit 2)' 'Print the secret that signs your webhooks, or replace it' 'List what your webhooks were told or are yet to be told, newest first'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -1164,7 +1164,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'webhook deliveries'
             set flags --task-id --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Of this task alone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Of this task alone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --task-id
@@ -1178,7 +1178,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'webhook listen'
             set flags --port --public-url --forward-to --exec --until --timeout --secret-file --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Port to listen on, 0 for a free one (default 0)' 'Address at which others reach this listener, such as that of a tunnel' 'Send each on, byte by byte with its headers; what is answered is passed back' 'Run a command of the shell for each: the body on its standard input, REGEN_WE...' 'End when this task has ended, told by webhook or by its status; exit 6 when i...' 'With --until: how long to wait at most; exit 8 then' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Port to listen on, 0 for a free one (default 0)' 'Address at which others reach this listener, such as that of a tunnel' 'Send each on, byte by byte with its headers; what is answered is passed back' 'Run a command of the shell for each: the body on its standard input, REGEN_WE...' 'End when this task has ended, told by webhook or by its status; exit 6 when i...' 'With --until: how long to wait at most; exit 8 then' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --port --public-url --forward-to --exec --timeout --base-url
                     set hint 'text'
@@ -1191,7 +1191,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'webhook secret'
             set flags --rotate --show --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Make a new one; the old one signs, too, for 24 hours' 'Print it even to a terminal' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Make a new one; the old one signs, too, for 24 hours' 'Print it even to a terminal' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
                     set hint 'text'
@@ -1202,7 +1202,7 @@ function __regen_facts --no-scope-shadowing
             end
         case 'webhook verify'
             set flags --id --timestamp --signature --secret-file --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Its header webhook-id' 'Its header webhook-timestamp' 'Its header webhook-signature' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask; fail where an answer would be needed' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flag_texts 'Its header webhook-id' 'Its header webhook-timestamp' 'Its header webhook-signature' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --id --timestamp --signature --base-url

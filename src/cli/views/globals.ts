@@ -23,7 +23,7 @@ export const globals: readonly Flag[] = [
   },
   { name: 'verbose', short: 'v', description: 'Trace requests on stderr, secrets masked', only: 'service' },
   { name: 'quiet', short: 'q', description: 'Say nothing on stderr but errors' },
-  { name: 'no-input', description: 'Never ask; fail where an answer would be needed' },
+  { name: 'no-input', description: 'Never ask: go on where a yes is wanted, fail where a value is' },
   { name: 'no-color', description: 'No colour' },
   { name: 'no-autostart', description: 'Do not start the embedded service', only: 'service' },
 ];

@@ -31,7 +31,7 @@ export const videoViews: readonly View[] = [
     flags: startFlags,
     examples: [
       'regen video start-end2video morning.jpg evening.jpg --prompt "a day passes" --duration 8 -o day.mp4',
-      'regen video start-end2video first.png last.png --model vvq2-turbo --movement-amplitude small --no-wait',
+      'regen video start-end2video first.png last.png --model vvq2-turbo --resolution 1080p --no-wait',
     ],
   },
   {
