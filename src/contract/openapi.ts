@@ -14,7 +14,11 @@ export interface DocumentOptions {
 /** Writes a tree of operations as an OpenAPI 3.1 document. */
 export function openapi(tree: Tree, { version, serverUrl }: DocumentOptions): Record<string, unknown> {
   const components = new Components();
-  const error = { description: 'Any failure', content: json(components.add(ErrorBody, 'output')) };
+  const error = {
+    description: 'Any failure',
+    headers: refusalHeaders,
+    content: json(components.add(ErrorBody, 'output')),
+  };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, operation] of operations(tree)) {
     paths[operation.path] ??= {};
@@ -34,6 +38,17 @@ export function openapi(tree: Tree, { version, serverUrl }: DocumentOptions): Re
     },
   };
 }
+
+const refusalHeaders = {
+  'X-Request-Id': {
+    description: 'Names the request in the logs',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds; with 429 and 503', schema: { type: 'integer', minimum: 1 } },
+  Allow: { description: 'What the path is there for; with 405', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'With 401', schema: { type: 'string' } },
+};
 
 function webhooksOf(components: Components): Record<string, unknown> {
   const parameters = Object.values(webhookHeaders).map((name) => ({

@@ -57,6 +57,10 @@ describe('durations by model', () => {
     ]);
   });
 
+  it("are nobody's where what is given is no model", () => {
+    expect(texts({ model: null, duration: 16, resolution: '360p' })).toHaveLength(1);
+  });
+
   it('are those of vvq3-pro where no model is given', () => {
     expect(texts({ duration: 16, resolution: '2K' })).toEqual([]);
     expect(texts({ duration: 17 })).toEqual(['duration must be 1 to 16 with vvq3-pro; 16 is the nearest']);

@@ -30,7 +30,7 @@ export function limitsByModel(models: Models, sizes: readonly string[], defaultM
       ),
     },
     problems(value) {
-      const name = value.model ?? defaultModel;
+      const { model: name = defaultModel } = value;
       const model = typeof name === 'string' && Object.hasOwn(models, name) ? models[name] : undefined;
       if (!model) return [];
       const { duration, resolution } = value;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startRegistry } from '../../support/registry.js';
-import { serviceForTest } from '../../support/service.js';
+import { type Answered, serviceForTest } from '../../support/service.js';
 
 describe('a rate limit', () => {
   it('holds each caller by itself, and lets it go on as time passes', async () => {
@@ -31,6 +31,27 @@ describe('a rate limit', () => {
     const guess = async () =>
       (await fetch(`${url}/users/me`, { headers: { authorization: 'Bearer guess' } })).status;
     expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 429]);
+  });
+});
+
+describe('the headers that the document names for refusals', () => {
+  it.each([
+    [401, 'GET', 0],
+    [405, 'DELETE', 0],
+    [429, 'GET', 1],
+  ])('come with a %i', async (status, method, before) => {
+    const { url } = await serviceForTest({ rateLimit: 1 });
+    const { components } = (await (await fetch(`${url}/openapi.json`)).json()) as Answered;
+    for (let asked = 0; asked < before; asked += 1) await fetch(`${url}/users/me`);
+    const answer = await fetch(`${url}/users/me`, { method });
+    expect(answer.status).toBe(status);
+    const named = Object.entries<Answered>(components.responses.Error.headers);
+    const due = named.filter(
+      ([, { required, description }]) => required || description.includes(`${status}`),
+    );
+    expect(due).toHaveLength(2);
+    for (const [header] of due)
+      expect([header, answer.headers.get(header)]).toEqual([header, expect.any(String)]);
   });
 });
 
