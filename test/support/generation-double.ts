@@ -60,6 +60,8 @@ export interface GenerationDouble {
   readonly looks: (string | undefined)[];
   /** Credentials that came along with requests for result files. */
   readonly leaked: string[];
+  /** Keeps what it knows of tasks. @returns what brings that back */
+  remember(): () => void;
   /** Goes away before the test ends. */
   close(): Promise<void>;
 }
@@ -164,7 +166,19 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     });
   onTestFinished(close);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, asked, tasks, looks, leaked, close };
+  const remember = () => {
+    const [tasksThen, byKeyThen] = [structuredClone(tasks), new Map(byKey)];
+    return () => {
+      replace(tasks, tasksThen);
+      replace(byKey, byKeyThen);
+    };
+  };
+  return { url, asked, tasks, looks, leaked, remember, close };
+}
+
+function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value>): void {
+  map.clear();
+  for (const [key, value] of other) map.set(key, value);
 }
 
 function creations(id: string, state: string, made: readonly string[]) {

@@ -67,6 +67,14 @@ export function isVerified({ text, headers }: Told, secret: string): boolean {
   }
 }
 
+/** Whether it was signed with this secret, at whatever time. */
+export function isSigned({ text, headers }: Told, secret: string): boolean {
+  const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
+    String(headers[`webhook-${name}`]),
+  );
+  return signature === new Webhook(secret).sign(id as string, new Date(Number(timestamp) * 1000), text);
+}
+
 /** The delivery log, oldest first. */
 export async function deliveriesOf({ url, ownerToken: token }: Asking, query = ''): Promise<Answered[]> {
   return (await ask(`${url}/users/webhook-deliveries${query}`, { token })).body.reverse();

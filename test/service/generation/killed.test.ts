@@ -1,148 +1,183 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { copyingEngine } from '../../support/copying-engine.js';
-import { smallestBody, startPaths, statusPath, taskAt, taskIn } from '../../support/generation.js';
-import { type Answered, ask, folderForTest, serviceForTest } from '../../support/service.js';
+import { expect, it } from 'vitest';
+import type { RunningService } from '../../../src/service/serve.js';
+import { pixel } from '../../support/generation.js';
+import { type Course, type Known, live, look } from '../../support/one-task.js';
+import { deliveriesOf, isSigned, receiverForTest, type Told, webhookSecret } from '../../support/receiver.js';
+import { folderForTest } from '../../support/service.js';
 
-// Bundled, because so many starts would take long from the sources; below node_modules it finds the packages.
-const script = join('node_modules', '.cache', `task-process-${process.pid}.mjs`);
-const operation = 'image.relight';
-const prices = { image: { relight: 5 } };
-const order = ['CREATED', 'IN_PROGRESS', 'COMPLETED'];
-
-beforeAll(async () => {
-  await build({
-    entryPoints: ['test/support/task-process.ts'],
-    outfile: script,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    packages: 'external',
-  });
-});
-afterAll(() => rmSync(script, { force: true }));
-
-interface Death {
-  /** The task's id; absent where the start was not answered. */
-  readonly id?: string;
-  /** What the service told of its task before it died. */
-  readonly seen: readonly string[];
-  readonly writes: readonly string[];
-  readonly killed: boolean;
+interface Case extends Course {
+  /** What it costs. */
+  readonly credits: number;
+  /** What is kept of it. */
+  readonly files: readonly string[];
+  /** Writes after which a kill must have been tried. */
+  readonly reached: readonly string[];
 }
 
-/** The same request as often as it takes: the client keeps its key. */
-function post(url: string, token: string): ReturnType<typeof ask> {
-  const headers = { 'idempotency-key': 'one-task' };
-  return ask(url + startPaths[operation], { method: 'POST', token, json: smallestBody(operation), headers });
+const waiting = ['created', 'queueing', 'processing'];
+const frame = { prompt: 'A boat', images: [pixel] };
+const cases: Readonly<Record<string, Case>> = {
+  'an image': {
+    operation: 'image.relight',
+    fields: { image: pixel },
+    credits: 5,
+    statuses: ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
+    files: ['0.png'],
+    reached: ['stage inputs/image', 'commit inputs/image', 'commit results/0.png', 'remove inputs/image'],
+  },
+  'a video from a start frame': {
+    operation: 'video.text2video',
+    fields: frame,
+    credits: 30,
+    statuses: [...waiting, 'success'],
+    files: ['0.mp4', '1.png'],
+    reached: [
+      'commit inputs/images.0',
+      'stage results/0.mp4',
+      'commit results/0.mp4',
+      'commit results/1.png',
+    ],
+  },
+  'a video that cannot be made': {
+    operation: 'video.text2video',
+    fields: frame,
+    credits: 30,
+    statuses: [...waiting, 'failed'],
+    fails: 'unfit',
+    files: [],
+    reached: ['commit inputs/images.0', 'remove inputs/images.0'],
+  },
+  'an off-peak video whose time is over': {
+    operation: 'video.text2video',
+    fields: { prompt: 'A boat', off_peak: true },
+    credits: 15,
+    statuses: [...waiting, 'failed'],
+    fails: 'late',
+    files: [],
+    // What the engine makes of it after all.
+    reached: ['stage results/0.mp4', 'stage results/1.png'],
+  },
+};
+
+/** Of every task with a webhook. */
+const alwaysReached = [
+  expect.stringContaining('insert tasks, insert credits, insert events, insert jobs'),
+  expect.stringContaining('update tasks, insert events, insert webhook_deliveries'),
+  'the engine begins',
+  'insert webhook_secrets',
+  'the webhook is told',
+  'update webhook_deliveries',
+];
+
+/** What a service leaves that is killed right after one of its writes. */
+interface Remains extends Known {
+  readonly after: string;
+  readonly data: string;
 }
 
-/** Starts a task at a service that dies after its n-th write, and watches the task until then. */
-async function dieAfter(data: string, n: number): Promise<Death> {
-  const configuration = JSON.stringify({ data, prices, idleMs: 3_000 });
-  const child = spawn(process.execPath, [script, configuration, String(n)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const ended = once(child, 'exit');
-  const writes: string[] = [];
-  const listening = new Promise<Answered>((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const told = JSON.parse(line);
-      if (told.wrote) writes.push(told.wrote);
-      else resolve(told);
+type Receiver = Awaited<ReturnType<typeof receiverForTest>>;
+
+it.each(Object.keys(cases))(
+  'ends %s with one result or one refund, told in order, whichever write was the last before a kill',
+  async (name) => {
+    const course = cases[name] as Case;
+    let wrote: ((what: string) => void) | undefined;
+    const receiver = await receiverForTest((call) => {
+      wrote?.('the webhook is told');
+      // The first attempt fails, so that a retry is among what is cut.
+      return call === 1 ? 500 : 204;
     });
+    const remains: Remains[] = [];
+    const known: Known = { seen: [], told: receiver.told };
+    const data = folderForTest();
+    const copies = folderForTest();
+    // The disk of a killed process holds what another reads there at that moment: one life tells of all its deaths.
+    wrote = (after) => {
+      const copy = join(copies, String(remains.length));
+      cpSync(data, copy, { recursive: true });
+      remains.push({ ...structuredClone(known), after, data: copy });
+    };
+    await (await live(course, { data, hook: receiver.url, known, wrote })).stop();
+    wrote = undefined;
+
+    for (const left of remains) await expectWhole(course, left, receiver);
+    expect(remains.map(({ after }) => after)).toEqual(
+      expect.arrayContaining([...alwaysReached, ...course.reached]),
+    );
+  },
+  120_000,
+);
+
+/** Everything there is to say of the one task, once a service has gone on with what was left. */
+async function expectWhole(course: Case, left: Remains, receiver: Receiver): Promise<void> {
+  const point = `killed after: ${left.after}`;
+  const toldBefore = receiver.told.length;
+  const known: Known = { seen: [...left.seen], told: [] };
+  // Two hours later, so that what was left for then is done at once.
+  const service = await live(course, { data: left.data, hook: receiver.url, known, ahead: 2 * 3_600_000 });
+  const id = known.id as string;
+  if (left.id !== undefined) expect(id, point).toBe(left.id);
+  const steps = known.seen.map((status) => course.statuses.indexOf(status));
+  expect(steps, point).toEqual([...steps].sort());
+
+  const { made } = await look(course, service, id);
+  expect(made, point).toHaveLength(course.files.length);
+  for (const url of made) expect((await fetch(url)).status, point).toBe(200);
+  expect(filesIn(join(left.data, 'objects')), point).toEqual(course.files);
+  expect(await recordsOf(service), point).toEqual({
+    tasks: [id],
+    history: course.statuses,
+    credits: [['charge', course.credits], ...(course.fails ? [['refund', course.credits]] : [])],
   });
-  const { url, ownerToken } = await listening;
-  const seen: string[] = [];
-  let id: string | undefined;
-  try {
-    id = taskIn((await post(url, ownerToken)).body).task_id as string;
-    while (seen.at(-1) !== 'COMPLETED') {
-      const { body } = await ask(url + statusPath(operation, id), { token: ownerToken });
-      seen.push(taskIn(body).status);
-    }
-  } catch (error) {
-    // The service is gone; anything else is the test's matter.
-    if (!(error instanceof TypeError)) throw error;
-  }
-  const [, signal] = await ended;
-  return { id, seen, writes, killed: signal === 'SIGKILL' };
+  await expectTold(course, service, [...left.told, ...receiver.told.slice(toldBefore)], point);
+  await service.stop();
+  rmSync(left.data, { recursive: true });
 }
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => entry.name);
+    .map((entry) => entry.name)
+    .sort();
 }
 
-/** Everything there is to say of the one task, after the service was started again on the same folder. */
-async function afterwards(data: string, { id, seen, writes }: Death): Promise<void> {
-  const told = `killed after: ${writes.at(-1)}`;
-  // Two hours later, so that what was left for then is done at once.
-  const now = () => Date.now() + 2 * 3_600_000;
-  const service = await serviceForTest({ data, prices }, { engines: { image: copyingEngine() }, now });
-  const { url, ownerToken: token, context } = service;
-  const again = taskIn((await post(url, token)).body).task_id;
-  if (id !== undefined) expect(again, told).toBe(id);
-  const done = await taskAt({ url, token, operation }, again);
-  expect(done.generated, told).toHaveLength(1);
-  expect((await fetch(done.generated[0])).status, told).toBe(200);
-
-  const { database } = context;
-  const credits = await database.selectFrom('credits').select(['task_id', 'kind', 'amount']).execute();
-  expect(credits, told).toEqual([{ task_id: again, kind: 'charge', amount: 5 }]);
-  expect(await database.selectFrom('tasks').select('id').execute(), told).toEqual([{ id: again }]);
+async function recordsOf({ context: { database } }: RunningService) {
+  const tasks = await database.selectFrom('tasks').select('id').execute();
+  const credits = await database.selectFrom('credits').select(['kind', 'amount']).orderBy('kind').execute();
   const history = await database
     .selectFrom('events')
     .select('status')
     .where('subject_kind', '=', 'task')
     .orderBy('id')
     .execute();
-  expect(
-    history.map(({ status }) => status),
-    told,
-  ).toEqual(order);
-  const steps = seen.map((status) => order.indexOf(status));
-  expect(steps, told).toEqual([...steps].sort());
-  await expect
-    .poll(() => filesIn(join(data, 'objects')), { message: told, timeout: 5_000 })
-    .toEqual(['0.png']);
-  await service.stop();
+  return {
+    tasks: tasks.map(({ id }) => id),
+    credits: credits.map(({ kind, amount }) => [kind, amount]),
+    history: history.map(({ status }) => status),
+  };
 }
 
-it('ends a task with one result and one charge, whichever of its writes was the last before a kill', async () => {
-  const points: string[] = [];
-  let killed = true;
-  // Two at a time; the one that nothing kills has had all writes there are.
-  for (let n = 1; killed; n += 2) {
-    const deaths = await Promise.all(
-      [n, n + 1].map(async (at) => {
-        const data = folderForTest();
-        const death = await dieAfter(data, at);
-        await afterwards(data, death);
-        return death;
-      }),
-    );
-    killed = deaths.every((death) => death.killed);
-    for (const death of deaths) if (death.killed) points.push(death.writes.at(-1) as string);
-  }
-  // By this the enumeration is known to have reached what it is meant to.
-  expect(points).toEqual(
-    expect.arrayContaining([
-      'stage inputs/image',
-      'commit inputs/image',
-      expect.stringContaining('insert tasks, insert credits, insert events, insert jobs'),
-      expect.stringContaining('update tasks, insert events'),
-      'the engine begins',
-      'stage results/0.png',
-      'commit results/0.png',
-      'remove inputs/image',
-    ]),
-  );
-}, 120_000);
+/** What came twice came under one id, and nothing came late, or before it was to be told for good. */
+async function expectTold(
+  { statuses }: Case,
+  service: RunningService,
+  told: readonly Told[],
+  point: string,
+): Promise<void> {
+  const due = statuses.filter((status) => !['CREATED', 'created', 'queueing'].includes(status));
+  const log = await deliveriesOf(service);
+  expect(
+    log.map(({ state, status }) => [state, status]),
+    point,
+  ).toEqual(due.map((state) => [state, 'delivered']));
+  const heard = told.map(({ headers, body }) => `${headers['webhook-id']} ${body.status ?? body.state}`);
+  const inTurn = heard.filter((one, at) => one !== heard[at - 1]);
+  expect(inTurn, point).toEqual(log.map(({ id, state }) => `${id} ${state}`));
+  const secret = await webhookSecret(service);
+  expect(
+    told.every((one) => isSigned(one, secret)),
+    point,
+  ).toBe(true);
+}

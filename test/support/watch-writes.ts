@@ -1,30 +1,13 @@
-import { writeSync } from 'node:fs';
 import type { KyselyPlugin } from 'kysely';
 import type { Context, Tx } from '../../src/service/context.js';
-import { startService } from '../../src/service/serve.js';
-import { copyingEngine } from './copying-engine.js';
 
-// A service in a process of its own that dies right after the n-th write of its first task, as a power cut would end it:
-// its arguments are the configuration as JSON, n, and, where only some writes count, a part of their names. On stdout it
-// says where it is and each write.
-
-const [configuration = '{}', last = '0', part = ''] = process.argv.slice(2);
-let count = 0;
-
-function wrote(what: string): void {
-  // The first thing written for a task is its image.
-  if (count === 0 && !part && !what.startsWith('stage')) return;
-  if (part && !what.includes(part)) return;
-  count += 1;
-  tell({ wrote: what });
-  if (count === Number(last)) process.kill(process.pid, 'SIGKILL');
+/** Hears of each durable write of a service right after it: the tables a transaction changed, or a file. */
+export function watchWrites(context: Context, wrote: (what: string) => void): void {
+  watchDatabase(context, wrote);
+  watchStorage(context, wrote);
 }
 
-function tell(message: object): void {
-  writeSync(1, `${JSON.stringify(message)}\n`);
-}
-
-function watchDatabase({ database }: Context): void {
+function watchDatabase({ database }: Context, wrote: (what: string) => void): void {
   const begin = database.transaction.bind(database);
   database.transaction = () => {
     const transaction = begin();
@@ -53,7 +36,7 @@ function noting(tx: Tx, changes: string[]): Tx {
   return tx.withPlugin(plugin) as Tx;
 }
 
-function watchStorage({ storage }: Context): void {
+function watchStorage({ storage }: Context, wrote: (what: string) => void): void {
   const [stage, remove] = [storage.stage.bind(storage), storage.remove.bind(storage)];
   const nameOf = (key: string) => key.split('/').slice(2).join('/');
   Object.assign(storage, {
@@ -67,14 +50,9 @@ function watchStorage({ storage }: Context): void {
       return { ...staged, commit };
     },
     remove: async (key: string) => {
+      const isThere = (await storage.size(key)) !== undefined;
       await remove(key);
-      wrote(`remove ${nameOf(key)}`);
+      if (isThere) wrote(`remove ${nameOf(key)}`);
     },
   });
 }
-
-const image = copyingEngine(() => wrote('the engine begins'));
-const service = await startService(JSON.parse(configuration), { engines: { image } });
-watchDatabase(service.context);
-watchStorage(service.context);
-tell({ url: service.url, ownerToken: service.ownerToken });

@@ -1,0 +1,101 @@
+import { expect, vi } from 'vitest';
+import { EngineFailure } from '../../src/service/generation/engine.js';
+import type { RunningService } from '../../src/service/serve.js';
+import { copyingEngine } from './copying-engine.js';
+import { filmingEngine } from './filming-engine.js';
+import { startPaths, statusPath, taskIn } from './generation.js';
+import type { Told } from './receiver.js';
+import { type Answered, ask, serviceForTest } from './service.js';
+import { creationsPath, videoPaths } from './videos.js';
+import { watchWrites } from './watch-writes.js';
+
+/** A task and the way it goes. */
+export interface Course {
+  readonly operation: 'image.relight' | 'video.text2video';
+  readonly fields: object;
+  /** All it is, one after the other. */
+  readonly statuses: readonly string[];
+  /** Why it fails, where it does: its engine cannot make it, or makes it when its time is over. */
+  readonly fails?: 'unfit' | 'late';
+}
+
+/** What is known outside of a service: to the client that wants a task, and to whom its webhooks are told. */
+export interface Known {
+  id?: string;
+  readonly seen: string[];
+  readonly told: readonly Told[];
+}
+
+interface Life {
+  readonly data: string;
+  /** Where webhooks are told. */
+  readonly hook: string;
+  readonly known: Known;
+  /** How far its clock is ahead. Milliseconds. */
+  readonly ahead?: number;
+  /** Hears of each of its writes. */
+  readonly wrote?: (what: string) => void;
+}
+
+const offPeakMs = 30_000;
+/** Shorter than the lease of a job, which goes on. */
+const tooLongMs = 45_000;
+const limits = { offPeakSeconds: offPeakMs / 1000 };
+const prices = { image: { relight: 5 } };
+
+/** A service that has a task made, until it has nothing left to do; the client always uses the same key. */
+export async function live(course: Course, life: Life): Promise<RunningService> {
+  const { data, hook, known, wrote = () => {} } = life;
+  let { ahead = 0 } = life;
+  const now = () => Date.now() + ahead;
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const before = async () => {
+    wrote('the engine begins');
+    if (course.fails === 'unfit') throw new EngineFailure('It is too dark.');
+    if (course.fails === 'late') await ended;
+  };
+  const engines = { image: copyingEngine(before), video: filmingEngine(before) };
+  const service = await serviceForTest({ data, limits, prices, graceMs: 0 }, { engines, now });
+  watchWrites(service.context, wrote);
+
+  known.id = await start(course, service, hook);
+  while (known.seen.at(-1) !== course.statuses.at(-1)) {
+    known.seen.push((await look(course, service, known.id)).status);
+    if (course.fails === 'late' && known.seen.at(-1) === 'processing') ahead = (life.ahead ?? 0) + tooLongMs;
+  }
+  end();
+  const isBusy = () => service.context.queue.busyBy(now() + 60_000);
+  await vi.waitFor(async () => expect(await isBusy()).toBe(false), { timeout: 20_000, interval: 10 });
+  return service;
+}
+
+const isImage = ({ operation }: Course) => operation === 'image.relight';
+
+async function start(course: Course, service: RunningService, hook: string): Promise<string> {
+  const [path, webhook] = isImage(course)
+    ? [startPaths['image.relight'], { webhook_url: hook }]
+    : [videoPaths['video.text2video'], { callback_url: hook }];
+  const { body } = await ask(service.url + path, {
+    method: 'POST',
+    token: service.ownerToken,
+    headers: { 'idempotency-key': 'one-task' },
+    json: { ...course.fields, ...webhook },
+  });
+  return taskIn(body).task_id;
+}
+
+/** A task's status, and where that lies which was made. */
+export async function look(
+  course: Course,
+  { url, ownerToken: token }: RunningService,
+  id: string,
+): Promise<{ status: string; made: string[] }> {
+  const path = isImage(course) ? statusPath('image.relight', id) : creationsPath(id);
+  const { body } = await ask(url + path, { token });
+  if (isImage(course)) return { status: taskIn(body).status, made: taskIn(body).generated };
+  const made = body.creations.flatMap((creation: Answered) => [creation.url, creation.cover_url]);
+  return { status: body.state, made };
+}
