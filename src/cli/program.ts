@@ -41,7 +41,7 @@ export function parse(tree: CommandTree, argv: readonly string[], screen: Screen
       found = {
         kind: 'run',
         command,
-        flags: given(root, own),
+        flags: given(root, own, command),
         args: argumentsOf(command, call.slice(0, command.arguments.length)),
       };
     });
@@ -165,12 +165,22 @@ function option(flag: Flag): Option {
   return made;
 }
 
-/** Global flags stand before or after the words; a default never hides what was typed. */
-function given(root: Commander, own: Commander): FlagValues {
+/**
+ * Global flags stand before or after the words; a default never hides what was typed.
+ * @throws Failure where a service is named to a command that talks to none: it would stop or show another one
+ */
+function given(root: Commander, own: Commander, { words, takes }: Command): FlagValues {
   const typed = (command: Commander) =>
     Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) !== 'default');
-  return Object.fromEntries([...Object.entries(own.opts()), ...typed(root), ...typed(own)]);
+  const before = typed(root);
+  const astray = before.find(([name]) => namesService.includes(name));
+  if (astray && !takes.includes('service')) {
+    throw usage(`${words.join(' ')} takes no --${astray[0]}.`, `See: regen ${words.join(' ')} --help`);
+  }
+  return Object.fromEntries([...Object.entries(own.opts()), ...before, ...typed(own)]);
 }
+
+const namesService = ['base-url', 'profile', 'token-file'];
 
 function argumentsOf(command: Command, values: readonly unknown[]): ArgumentValues {
   const named = command.arguments.map(({ name }, index) => [name, values[index]] as const);

@@ -40,6 +40,21 @@ test('--dry-run shows the address of the embedded service as it runs', async () 
   expect(stdout).toBe('DELETE http://127.0.0.1:40404/publishers/acme/nodes/x\n');
 });
 
+test('a service that is named to a command which talks to none is refused before the command as after it', async () => {
+  for (const argv of [
+    ['--profile', 'team', 'serve', 'status'],
+    ['serve', 'status', '--profile', 'team'],
+    ['--base-url', 'http://127.0.0.1:9', 'config', 'list'],
+  ]) {
+    expect((await regen(argv, nowhere)).exit, argv.join(' ')).toBe(2);
+  }
+  expect((await regen(['--profile', 'team', 'serve', 'stop'], nowhere)).stderr).toBe(
+    'error: serve stop takes no --profile.\nhint: See: regen serve stop --help\n',
+  );
+  expect((await regen(['--json', '--profile', 'local', 'config', 'list'], nowhere)).exit).toBe(2);
+  expect((await regen(['--json', 'config', 'list'], nowhere)).exit).toBe(0);
+});
+
 test('positionals that are missing are named, all of them', async () => {
   expect((await regen(['config', 'set'])).stderr).toContain('<key>, <value> are required.');
   expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).stderr).toContain('<to> is required.');
