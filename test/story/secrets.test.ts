@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeWithService, type Ran, regen, start } from '../support/cli.js';
+import { pixel } from '../support/generation.js';
 import { filesForTest } from '../support/packs.js';
 
 const planted = (name: string) => `planted${name}${'x'.repeat(24)}`;
@@ -29,7 +30,11 @@ test('a tour of the commands leaves no secret where others could read it', { tim
     REGEN_TOKEN: planted('Bearer'),
     REGEN_PUBLISH_TOKEN: planted('Publish'),
     REGEN_WEBHOOK_SECRET: planted('Webhook'),
+    REGEN_ADMIN_TOKEN: planted('Admin'),
     AWS_SECRET_ACCESS_KEY: planted('Cloud'),
+    GITHUB_TOKEN: planted('Forge'),
+    NPM_TOKEN: planted('Packages'),
+    DATABASE_PASSWORD: planted('Database'),
     HTTPS_PROXY: `http://user:${planted('Proxy')}@127.0.0.1:9`,
   };
   const secrets = new Map(Object.entries(env).map(([name, value]) => [name, value.match(/planted\w+/)?.[0]]));
@@ -48,9 +53,12 @@ test('a tour of the commands leaves no secret where others could read it', { tim
     'clean/pyproject.toml': manifest,
     'clean/__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
     'clean/.env': `KEY=${planted('InPack')}\n`,
-    'clean/.regenignore': '.env\n',
+    'clean/deploy.pem': `-----BEGIN PRIVATE KEY-----\n${planted('Pem')}\n-----END PRIVATE KEY-----\n`,
+    'clean/.regenignore': '.env\n*.pem\n',
+    'jobs.jsonl': `${JSON.stringify({ command: 'image skin-enhancer', image: `base64:${pixel}` })}\n`,
   });
   secrets.set('a wrong token file', planted('TokenFile')).set('a secret of the pack', planted('InPack'));
+  secrets.set('a key of the pack', planted('Pem'));
 
   const ran: [argv: readonly string[], ran: Ran][] = [[['node', 'search'], first]];
   const tour = async (argv: string[], more: Record<string, string> = {}, stdin = '') => {
@@ -86,6 +94,20 @@ test('a tour of the commands leaves no secret where others could read it', { tim
   await tour(['version', 'publish', 'pack', '--verbose'], only);
   await tour(['version', 'pack', 'clean', '--output', 'pack.zip']);
   await tour(['version', 'publish', 'clean', '--verbose'], only);
+  const webhookSecret = async (...argv: string[]) => {
+    const { stdout } = await regen(['webhook', 'secret', ...argv, '--token-file', 'owner.txt'], {
+      ...{ home, cwd, env: { REGEN_BASE_URL: url } },
+    });
+    return stdout.trim();
+  };
+  secrets.set('a webhook secret', await webhookSecret());
+  secrets.set('the webhook secret after it', await webhookSecret('--rotate'));
+  await tour(['webhook', 'verify', '--id', 'a', '--timestamp', '1', '--signature', 'v1,AA=='], {}, '{}');
+  await tour(['webhook', 'deliveries', '--json', ...asOwner]);
+  await tour(['image', 'relight', `base64:${pixel}`, '--no-wait', ...asOwner]);
+  await tour(['batch', 'jobs.jsonl', '--output', 'made/', ...asOwner]);
+  await tour(['task', 'list', '--json']);
+  await tour(['admin', 'exec', ...asOwner, '--', process.execPath, '-e', '0']);
   await tour(['api', '/users/me', '--verbose', ...asOwner]);
   await tour(['api', 'POST', '/publishers', '-F', 'id=1', '--verbose', '--json'], only);
 
@@ -107,20 +129,23 @@ test('a tour of the commands leaves no secret where others could read it', { tim
     ...ran.map(([argv, { stdout, stderr }]): [string, string] => [argv.join(' '), stdout + stderr]),
     ...filesBelow(join(home, '.local', 'state')),
     ...filesBelow(join(home, '.config')),
+    ...filesBelow(cwd).filter(([path]) => path.includes('jobs.jsonl') || path.includes('made')),
     ['the archive', readFileSync(join(cwd, 'pack.zip'), 'latin1')],
     ...['environ', 'cmdline']
       .filter((name) => existsSync(proc(name)))
       .map((name): [string, string] => [proc(name), readFileSync(proc(name), 'latin1')]),
   ];
-  expect(secrets.size).toBeGreaterThanOrEqual(13);
+  expect(secrets.size).toBeGreaterThanOrEqual(20);
   const found = places.flatMap(([place, text]) =>
     Array.from(secrets)
       .filter(([, secret]) => text.includes(secret as string))
       .map(([name]) => `${name} in ${place}`),
   );
   expect(found).toEqual([]);
-  // What signs an address is masked as well.
-  expect(places.filter(([, text]) => /[?&](sig|signature|token)=(?!\*|%2A)/i.test(text))).toEqual([]);
+  // What signs an address is masked as well, but for those of results, which are what was asked for.
+  const signed = /\S+[?&](?:sig|signature|token)=(?!\*|%2A)\S*/gi;
+  const told = places.flatMap(([, text]) => text.match(signed) ?? []);
+  expect(told.filter((address) => !address.includes('/results/'))).toEqual([]);
   expect(ran.filter(([, { exit }]) => exit === 1)).toEqual([]);
   expect(ran.filter(([, { exit }]) => exit === 0).length).toBeGreaterThan(10);
 });
