@@ -29,7 +29,7 @@ export async function sendFile(
     .header('content-disposition', disposition)
     .header('etag', etag)
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
-  if (headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send();
+  if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send();
   const resumed = headers['if-range'] === undefined || headers['if-range'] === etag;
   const range = resumed ? requestedRange(headers.range, size) : undefined;
   if (range === 'outside') {
@@ -41,4 +41,12 @@ export async function sendFile(
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
   if (method === 'HEAD') return reply.send();
   return reply.send(await storage.read(key, range));
+}
+
+/** RFC 9110, 13.1.2: proxies that compress make an ETag a weak one, which is still the same here. */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  return (ifNoneMatch ?? '')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''))
+    .some((tag) => tag === etag || tag === '*');
 }
