@@ -42,8 +42,7 @@ function ofService(error: ServiceError): Failure {
 }
 
 const hints: Record<number, string> = {
-  [exitCodes.notAllowed]:
-    '`regen auth status` shows who you are there; `regen auth login --with-token` signs in.',
+  [exitCodes.notAllowed]: '`regen auth status` shows who you are there; `regen auth login` signs in.',
   [exitCodes.unreachable]: 'Try again in a while.',
   [exitCodes.unexpected]: 'Please report it, with the request id.',
 };

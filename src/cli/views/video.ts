@@ -26,7 +26,10 @@ export const videoViews: readonly View[] = [
     operation: 'video.startEnd2video',
     module: 'generate',
     summary: 'Make a video between a start frame and an end frame',
-    explain: { images: 'Start frame and end frame: files, - for standard input, URLs, or data: or base64:' },
+    explain: {
+      images:
+        'Start frame, and end frame if there is one: files, - for standard input, URLs, or data: or base64:',
+    },
     hide: ['images'],
     flags: startFlags,
     examples: [
