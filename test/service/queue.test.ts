@@ -235,6 +235,19 @@ describe('the queue', () => {
     expect(done.sort()).toEqual(keys.sort());
   });
 
+  it('does not begin a running job again because the clock jumped ahead', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    start(one, { wait: work });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    time += 3_600_000;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(begun).toHaveLength(1);
+    finish();
+    await emptied();
+  });
+
   it('renews its lease while it works, and tells the work when the lease is lost', async () => {
     const { work, signals, finish } = held();
     const one = queue({ leaseMs: 30 });

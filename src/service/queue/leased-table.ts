@@ -131,7 +131,7 @@ class LeasedTable implements Queue {
     try {
       this.#woken = false;
       while (!this.#stopped) {
-        const job = await claim(this.parts, this.#free());
+        const job = await claim(this.parts, this.#free(), [...this.#running.keys()]);
         if (!job) break;
         this.#run(job);
       }

@@ -17,8 +17,15 @@ interface Holder {
 
 const longestPauseMs = 60 * 60_000;
 
-/** Takes the job that has waited longest, if any of these kinds is due. */
-export async function claim(holder: Holder, kinds: readonly string[]): Promise<Leased | undefined> {
+/**
+ * Takes the job that has waited longest, if any of these kinds is due.
+ * @param own ids of the jobs that run in this process: a clock that jumped ahead has ended their leases
+ */
+export async function claim(
+  holder: Holder,
+  kinds: readonly string[],
+  own: readonly string[],
+): Promise<Leased | undefined> {
   if (kinds.length === 0) return undefined;
   const now = time(holder.now());
   return await holder.database.transaction().execute(async (tx) => {
@@ -27,6 +34,7 @@ export async function claim(holder: Holder, kinds: readonly string[]): Promise<L
       .select(['id', 'kind', 'key', 'attempts'])
       .where('run_at', '<=', now)
       .where('kind', 'in', kinds)
+      .$if(own.length > 0, (query) => query.where('id', 'not in', own))
       .where((where) => where.or([where('leased_until', 'is', null), where('leased_until', '<', now)]))
       .orderBy('run_at')
       .orderBy('created_at')
