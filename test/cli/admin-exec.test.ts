@@ -55,8 +55,8 @@ test('the command has a token of its own, in a file that is gone afterwards, and
 test('a signal reaches the command, and the file goes with it', async () => {
   const { env } = await adminPlace();
   const script = `
-    console.log(process.env.REGEN_ADMIN_TOKEN_FILE);
     process.on('SIGTERM', () => { console.log('told'); process.exit(3); });
+    console.log(process.env.REGEN_ADMIN_TOKEN_FILE);
     setInterval(() => {}, 1000);`;
   const { child, ended } = exec(script, { env });
   await new Promise((done) => child.stdout?.once('data', done));
