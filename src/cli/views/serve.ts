@@ -12,7 +12,7 @@ export const serveViews: readonly View[] = [
     module: 'serve',
     local: true,
     summary:
-      'Run the service: the registry on this machine; its URL is the one line on stdout once it is ready',
+      'Run the service on this machine, registry and generation; its URL is the one line on stdout once it is ready',
     flags: [
       { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
