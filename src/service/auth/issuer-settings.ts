@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopbackHost } from '../generation/addresses.js';
+import { SecureUrl } from '../secure-url.js';
 
 /** Those whose public half cannot make a signature: never `none`, nor a secret shared with the issuer (HS256 …). */
 const algorithms = [
@@ -10,9 +10,7 @@ const algorithms = [
 /** One identity provider (OpenID Connect) whose access tokens the service accepts. */
 export const IssuerSettings = z.strictObject({
   /** Its `iss`, letter by letter; its discovery document lies below it. */
-  issuer: z.url().refine(isIssuer, {
-    error: 'must be an https URL (http on loopback alone) without credentials, query or fragment',
-  }),
+  issuer: SecureUrl,
   /** Decided: what `aud` must hold is the service's own address, unless the provider names it otherwise. */
   audience: z.string().min(1).optional(),
   /** The public client that the command line signs in with. */
@@ -30,10 +28,3 @@ export const IssuerSettings = z.strictObject({
 });
 
 export type IssuerSettings = z.output<typeof IssuerSettings>;
-
-function isIssuer(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
-  return isSafe && !username && !password && !search && !hash;
-}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { isLoopbackHost } from '../../addresses.js';
+import { SecureUrl } from '../../../secure-url.js';
 
 // Decided: the key itself never stands in the configuration, which is shown around and checked in.
 const KeyPlace = z
@@ -17,9 +17,7 @@ const KeyPlace = z
 const settings = {
   engine: z.literal('upstream'),
   /** What stands in the place of `/proxy/imagevendor` or `/proxy/videovendor` in the contract's paths. */
-  baseUrl: z.url().refine(isVendorUrl, {
-    error: 'must be an https URL (http on loopback alone) without credentials, query or fragment',
-  }),
+  baseUrl: SecureUrl,
   /** The header that carries the key; in `Authorization` it follows the word Bearer. */
   keyHeader: z
     .string()
@@ -46,13 +44,6 @@ export const VideoVendor = z.strictObject({
 
 export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
-
-function isVendorUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
-  return isSafe && !username && !password && !search && !hash;
-}
 
 /**
  * The vendor's key, from where the configuration says.
