@@ -1,8 +1,7 @@
-import { contract } from '../../../../contract/index.js';
 import { retryAfterMs } from '../../../events/pauses.js';
-import type { TaskOperation } from '../../engine.js';
 import { reasonIn, taskIdIn } from './answers.js';
 import type { Errand } from './errand.js';
+import { startPath } from './paths.js';
 import type { Body } from './request.js';
 import { NoAnswer, type VendorAnswer } from './vendor.js';
 
@@ -58,12 +57,6 @@ function judged({ vendor, now }: Errand, { status, headers, body }: VendorAnswer
   if (status >= 500 || status === 408 || (status === 409 && vendor.honoursKeys))
     return { kind: 'unclear', why };
   return { kind: 'refused', why: vendor.wordsFrom(reasonIn(body) ?? why) };
-}
-
-/** The contract's path, without the part that the base address stands for. */
-function startPath(operation: TaskOperation): string {
-  const [noun, name] = operation.split('.') as ['image', 'relight'];
-  return contract[noun][name].path.replace(/^\/proxy\/\w+/, '');
 }
 
 function aMomentAfter(signal: AbortSignal): { readonly signal: AbortSignal; end(): void } {

@@ -1,11 +1,10 @@
-import { contract } from '../../../../contract/index.js';
-import { type Operation, operations } from '../../../../contract/operation.js';
 import { retryAfterMs } from '../../../events/pauses.js';
-import { EngineFailure, type EngineFile, type EngineResult, type TaskOperation } from '../../engine.js';
+import { EngineFailure, type EngineFile, type EngineResult } from '../../engine.js';
 import { type Seen, seenIn } from './answers.js';
 import { download } from './download.js';
 import { type Errand, type Setback, Trying } from './errand.js';
 import { keep } from './memory.js';
+import { readPath } from './paths.js';
 import { NoAnswer } from './vendor.js';
 
 // Decided: what was paid for is waited for: a vendor may be away for a day, and its files for six hours.
@@ -53,14 +52,6 @@ async function look(errand: Errand, vendorsId: string): Promise<Seen | Setback> 
 
 function unreadable({ callbacks, job, vendor }: Errand): number {
   return callbacks.addressFor(job.id, vendor.baseUrl) ? callPatienceMs : lostPatienceMs;
-}
-
-const reads = new Map<string, Operation>(operations(contract));
-
-/** Where the status is read, below the part of the path that the base address stands for. */
-function readPath(operation: TaskOperation, vendorsId: string): string {
-  const read = reads.get(reads.get(operation)?.task?.read ?? '') as Operation;
-  return read.path.replace(/^\/proxy\/\w+/, '').replace('{task_id}', encodeURIComponent(vendorsId));
 }
 
 /** Fetches the files that are not there yet. */
