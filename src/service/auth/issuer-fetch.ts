@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
 import { request } from 'undici';
 import { isLoopbackHost } from '../generation/addresses.js';
+import { textWithin } from '../text-within.js';
 
 /** Decided: what an issuer's answer may take, whoever answers in its name. */
 const patienceMs = 5_000;
@@ -43,7 +43,7 @@ async function fetchJson(url: string): Promise<object> {
       body.destroy();
       throw new IssuerUnavailable(`${url} answered ${statusCode}`);
     }
-    const value: unknown = JSON.parse(await textOf(body, url));
+    const value: unknown = JSON.parse(await textWithin(body, mostBytes));
     if (typeof value === 'object' && value !== null) return value;
     throw new IssuerUnavailable(`${url} is no JSON object`);
   } catch (error) {
@@ -51,16 +51,4 @@ async function fetchJson(url: string): Promise<object> {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new IssuerUnavailable(`${url}: ${code ?? message}`);
   }
-}
-
-async function textOf(body: Readable, url: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving the loop destroys the body.
-    if (size > mostBytes) throw new IssuerUnavailable(`${url} is larger than ${mostBytes} bytes`);
-  }
-  return Buffer.concat(chunks).toString();
 }

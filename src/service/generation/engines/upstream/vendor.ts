@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
+import { textWithin } from '../../../text-within.js';
 import type { VendorSettings } from './settings.js';
 
 /** More than any answer needs, the payload that comes back with it included. Bytes. */
@@ -128,15 +129,9 @@ function whenStarted(started: () => void): Dispatcher.DispatcherComposeIntercept
 }
 
 async function json(body: Readable): Promise<unknown> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > longestAnswer) throw new Error('The answer is too long.');
-    parts.push(part);
-  }
+  const text = await textWithin(body, longestAnswer);
   try {
-    return JSON.parse(Buffer.concat(parts).toString());
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
