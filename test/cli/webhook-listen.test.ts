@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EngineFailure } from '../../src/service/generation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
-import { homeForTest, type Started, start } from '../support/cli.js';
+import { homeForTest, regen, type Started, start } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { startedTask, taskAt } from '../support/generation.js';
 import { generationDouble, png } from '../support/generation-double.js';
@@ -185,6 +185,14 @@ describe('webhook listen', () => {
     await expect.poll(started.said).toContain('msg_1 $(touch pwned); `id`');
     await expect.poll(started.said).toContain('The command ended with 1');
   });
+});
+
+it.each(['--forward-to', '--public-url'])('%s takes an address of the web alone', async (flag) => {
+  for (const address of ['ftp://127.0.0.1/', 'localhost:3000', 'nowhere']) {
+    const { exit, stderr } = await regen(['webhook', 'listen', flag, address]);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`${flag} is a URL that begins with http or https, not '${address}'.`);
+  }
 });
 
 describe('webhook listen --until', () => {

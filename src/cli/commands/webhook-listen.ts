@@ -1,11 +1,14 @@
+import { isLoopback } from '../../client/url.js';
 import { durationMs } from '../duration.js';
 import { usage } from '../failure.js';
 import { failed } from '../generation/finish.js';
 import { endOf } from '../generation/seen.js';
 import { findTask } from '../generation/task.js';
+import { interrupted } from '../interrupted.js';
 import type { Invocation } from '../invocation.js';
 import { field, oneLine } from '../text.js';
 import { actionsOf } from '../webhook/actions.js';
+import { addressIn } from '../webhook/address.js';
 import { catchUp } from '../webhook/catch-up.js';
 import { type Event, written } from '../webhook/event.js';
 import { Handled } from '../webhook/handled.js';
@@ -13,7 +16,7 @@ import { Inbox, isDone } from '../webhook/inbox.js';
 import { receive } from '../webhook/receive.js';
 import { SecretsInUse } from '../webhook/secrets.js';
 import { afterSleep } from '../webhook/sleep.js';
-import { End, firstEnd, interrupted } from '../webhook/until.js';
+import { End, firstEnd } from '../webhook/until.js';
 
 /** Receives webhooks, prints them, and passes them on, until it is told to end or a task has ended. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -67,13 +70,7 @@ function wishesOf(invocation: Invocation): Wishes {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw usage(`--port is a number from 0 to 65535, not '${port}'.`);
   }
-  const publicUrl = invocation.text('public-url');
-  if (
-    publicUrl !== undefined &&
-    !/^https?:/.test(URL.canParse(publicUrl) ? new URL(publicUrl).protocol : '')
-  ) {
-    throw usage(`--public-url is a URL that begins with http or https, not '${publicUrl}'.`);
-  }
+  const publicUrl = addressIn(invocation, 'public-url');
   const until = invocation.text('until');
   const timeout = invocation.text('timeout');
   if (timeout !== undefined && until === undefined) throw usage('--timeout needs --until.');
@@ -86,15 +83,15 @@ async function sayWhere(invocation: Invocation, url: string, address: string): P
   const { url: service, name } = await invocation.service();
   await output.note(`Listening at ${url}. Ctrl-C ends it.`);
   await output.note(`Tasks started with --webhook-url ${address} (videos: --callback-url) are told here.`);
-  if (!isLoopback(service) && isLoopback(address)) {
+  if (!isHere(service) && isHere(address)) {
     await output.warn(
       `${name} cannot reach this machine by that address; give the address of a tunnel as --public-url.`,
     );
   }
 }
 
-function isLoopback(url: string): boolean {
-  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
+function isHere(url: string): boolean {
+  return isLoopback(new URL(url).hostname);
 }
 
 async function show({ output, system }: Invocation, event: Event): Promise<void> {

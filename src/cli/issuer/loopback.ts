@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { aborted } from '../interrupted.js';
 
 /** The address a browser comes back to, open for one answer. */
 export interface Door {
@@ -48,13 +49,6 @@ function comingBack({ method, url = '', headers }: IncomingMessage, address: str
   const asked = new URL(url, origin);
   const isOurs = asked.pathname === pathname && asked.searchParams.get('state') === state;
   return isOurs ? asked : undefined;
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, fail) => {
-    if (signal.aborted) fail(signal.reason);
-    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
-  });
 }
 
 async function closed(server: Server, guest: ServerResponse | undefined): Promise<void> {

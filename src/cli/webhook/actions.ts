@@ -1,27 +1,19 @@
 import { spawn } from 'node:child_process';
 import { Agent, request } from 'undici';
-import { usage } from '../failure.js';
 import type { Invocation } from '../invocation.js';
+import { addressIn } from './address.js';
 import type { Event } from './event.js';
 import { done, isDone, type Reply } from './inbox.js';
 
 /** What `--forward-to` and `--exec` ask for: the first that fails is the answer. */
 export function actionsOf(invocation: Invocation): (event: Event) => Promise<Reply> {
-  const to = forwardAddress(invocation);
+  const to = addressIn(invocation, 'forward-to');
   const command = invocation.text('exec');
   return async (event) => {
-    const forwarded = to ? await forward(invocation, to, event) : done;
+    const forwarded = to ? await forward(invocation, new URL(to), event) : done;
     if (!isDone(forwarded) || command === undefined) return forwarded;
     return execute(invocation, command, event);
   };
-}
-
-function forwardAddress(invocation: Invocation): URL | undefined {
-  const text = invocation.text('forward-to');
-  if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw usage(`--forward-to is a URL that begins with http or https, not '${text}'.`);
 }
 
 /** Headers that belong to one connection, not to the request. */

@@ -3,6 +3,7 @@ import { wait } from '../../client/wait.js';
 import { cannotRead, stillRunning } from '../generation/finish.js';
 import { endOf, type Seen } from '../generation/seen.js';
 import { nounOf, readTask, type Task } from '../generation/task.js';
+import { aborted } from '../interrupted.js';
 import type { Invocation } from '../invocation.js';
 import { type CatchUpParts, deliveries, tell } from './catch-up.js';
 import type { Event } from './event.js';
@@ -83,15 +84,4 @@ async function polled(invocation: Invocation, task: Task, signal: AbortSignal): 
       await pause(restMs, undefined, { signal });
     }
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<never> {
-  await interrupted(signal);
-  throw signal.reason;
-}
-
-/** Resolves when the signal is aborted. */
-export async function interrupted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }));
 }
