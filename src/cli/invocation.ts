@@ -209,11 +209,11 @@ export class Invocation {
   async connect(baseUrl: string, credential?: Credential | string): Promise<Client> {
     const ca = this.#certificates();
     const silence = new Silence(baseUrl, (sentence) => void this.output.note(sentence));
-    const given = typeof credential === 'string' ? { token: credential } : credential;
+    const given = typeof credential === 'string' ? fixed(credential, 'given') : credential;
     const client = createClient({
       baseUrl,
-      ...(given && { token: given.token }),
-      ...(typeof given === 'object' && 'renew' in given && { renewToken: given.renew }),
+      token: given?.token,
+      renewToken: given?.renew,
       userAgent: `regen-cli/${version}`,
       env: this.system.env,
       ...(ca && { ca }),

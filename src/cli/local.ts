@@ -203,7 +203,10 @@ function spawnService(system: System, start: Start): Child {
   return { ended: () => exitCode };
 }
 
-/** What any service needs of its starter's environment; everything else but what its configuration names, secrets above all, stays behind. */
+/**
+ * What any service needs of its starter's environment; everything else but what its configuration names, secrets above
+ * all, stays behind.
+ */
 const kept =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
 

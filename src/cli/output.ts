@@ -52,8 +52,8 @@ export class Output {
   async #table(items: readonly unknown[], columns?: readonly string[]): Promise<void> {
     const { terminal, paint } = await this.#out;
     const names = columns ?? [...new Set(items.flatMap((item) => fieldsOf(item).map(([name]) => name)))];
-    const rowsOf = (names: readonly string[]) =>
-      items.map((item) => names.map((name) => cell(at(item, name))));
+    const rowsOf = (shown: readonly string[]) =>
+      items.map((item) => shown.map((name) => cell(at(item, name))));
     if (items.length === 0) return this.note('Nothing to list.');
     if (!terminal) return this.#lines(rowsOf(names).map((row) => row.map(field).join('\t')));
     // A person needs no column that says nothing.

@@ -94,14 +94,14 @@ export class Http {
     const timeoutMs = this.timeoutMs(request);
     const total = request.totalTimeoutMs ?? this.options.totalTimeoutMs ?? 5 * timeoutMs + 60_000;
     const ends = request.idleMs === undefined ? this.now() + total : Number.POSITIVE_INFINITY;
-    let renewals = 0;
+    let mayRenew = true;
     for (let attempt = 1; ; attempt++) {
       try {
         const token = await this.tokenFor(request);
         const limit = Math.min(timeoutMs, Math.max(1, ends - this.now()));
         const answer = await this.follow(request, token, limit);
-        if (renewals === 0 && (await this.renewed(answer, token))) {
-          renewals++;
+        if (mayRenew && (await this.renewed(answer, token))) {
+          mayRenew = false;
           await answer.discard();
           continue;
         }

@@ -20,7 +20,7 @@ export interface WebhookProblem {
 }
 
 /** How far the sender's clock may be from the receiver's. Seconds. */
-export const webhookToleranceSeconds = 5 * 60;
+const toleranceSeconds = 5 * 60;
 
 /**
  * Holds a webhook against the secrets that may have signed it, as Standard Webhooks say.
@@ -51,12 +51,12 @@ function timestampProblem(timestamp: string, now: number): WebhookProblem | unde
     return { kind: 'malformed', header, message: 'is no number of seconds since 1970' };
   }
   const age = Math.floor(now / 1000) - Number(timestamp);
-  if (Math.abs(age) <= webhookToleranceSeconds) return undefined;
+  if (Math.abs(age) <= toleranceSeconds) return undefined;
   const away = age > 0 ? `is ${duration(age)} old` : `is ${duration(-age)} in the future`;
   return {
     kind: 'time',
     header,
-    message: `${away}; at most ${duration(webhookToleranceSeconds)} are accepted`,
+    message: `${away}; at most ${duration(toleranceSeconds)} are accepted`,
   };
 }
 

@@ -11,7 +11,7 @@ export function hasBrowser({ env, platform }: Surroundings): boolean {
 }
 
 /** The program that opens an address, as words: no shell ever reads the address. */
-export function openerOf({ env, platform }: Surroundings, address: string): [string, ...string[]] {
+function openerOf({ env, platform }: Surroundings, address: string): [string, ...string[]] {
   const [chosen = ''] = (env.BROWSER ?? '').split(platform === 'win32' ? ';' : ':');
   const [program, ...words] = chosen.split(/\s+/).filter(Boolean);
   if (program) {

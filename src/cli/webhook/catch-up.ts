@@ -34,13 +34,8 @@ export async function catchUp(parts: CatchUpParts, taskId?: string): Promise<voi
   // Oldest first, as they would have come.
   for (const id of [...missed].reverse()) {
     try {
-      const medium =
-        own.find(({ task_id }) => task_id === id)?.event === 'video.task.updated' ? 'video' : 'image';
-      const task = await findTask(
-        invocation,
-        id,
-        medium === 'video' ? [anyVideo] : Object.values(imageKinds),
-      );
+      const isVideo = own.find(({ task_id }) => task_id === id)?.event === 'video.task.updated';
+      const task = await findTask(invocation, id, isVideo ? [anyVideo] : Object.values(imageKinds));
       await tell(parts, task, await readTask(invocation, task), own);
     } catch (error) {
       invocation.signal.throwIfAborted();

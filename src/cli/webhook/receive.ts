@@ -9,13 +9,13 @@ import type { Inbox, Reply } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
 
 /** Where webhooks come in. */
-export interface Receiver {
+interface Receiver {
   readonly url: string;
   /** Takes no more, and waits for what is being answered. */
   close(): Promise<void>;
 }
 
-export interface ReceiverParts {
+interface Parts {
   readonly invocation: Invocation;
   readonly port: number;
   readonly secrets: SecretsInUse;
@@ -27,7 +27,7 @@ const mostBytes = 8 * 1024 ** 2;
 
 // Decided: the listener is on loopback alone; what comes from elsewhere comes through a tunnel.
 /** Listens on loopback for webhooks, at any path. */
-export async function receive(parts: ReceiverParts): Promise<Receiver> {
+export async function receive(parts: Parts): Promise<Receiver> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
     answer(parts, request).then(
       (reply) => send(response, reply),
@@ -64,10 +64,7 @@ function send(response: ServerResponse, { status, retryAfter }: Reply): void {
   response.writeHead(status, headers).end();
 }
 
-async function answer(
-  { invocation, secrets, inbox }: ReceiverParts,
-  request: IncomingMessage,
-): Promise<Reply> {
+async function answer({ invocation, secrets, inbox }: Parts, request: IncomingMessage): Promise<Reply> {
   if (request.method !== 'POST') return { status: 405 };
   const body = await bodyOf(request);
   if (!body) return { status: 413 };
