@@ -12,14 +12,14 @@ import { chooseFiles } from '../src/pack/files.js';
 import { startService } from '../src/service/serve.js';
 
 /**
- * Each measurement is a ratio to something named, both sides taken in turns in one run, because machines differ and are
- * noisy. The median of the ratios is printed with the fastest time of each side.
+ * Each measurement is a ratio to a yardstick, because machines differ and are noisy. Both run in turn; the
+ * median of the ratios is printed with the fastest time of each.
  */
 interface Measurement {
-  readonly what: string;
-  readonly against: string;
-  readonly ours: () => Promise<void> | void;
-  readonly theirs: () => Promise<void> | void;
+  readonly subject: string;
+  readonly yardstick: string;
+  readonly runSubject: () => Promise<void> | void;
+  readonly runYardstick: () => Promise<void> | void;
   readonly rounds: number;
 }
 
@@ -30,29 +30,29 @@ const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 
 const measurements: readonly Measurement[] = [
   {
-    what: 'regen --help',
-    against: 'node -e 0',
-    ours: () => node('bin/regen.js', '--help'),
-    theirs: () => node('-e', '0'),
+    subject: 'regen --help',
+    yardstick: 'node -e 0',
+    runSubject: () => runNode('bin/regen.js', '--help'),
+    runYardstick: () => runNode('-e', '0'),
     rounds: 15,
   },
   {
-    what: 'packing 50 MB in 500 files',
-    against: 'deflating the same bytes with zlib',
-    ours: pack,
-    theirs: deflate,
+    subject: 'packing 50 MB in 500 files',
+    yardstick: 'deflating the same bytes with zlib',
+    runSubject: packFolder,
+    runYardstick: deflateFiles,
     rounds: 5,
   },
   {
-    what: '300 reads of /health from the service',
-    against: '300 from a bare node:http server',
-    ours: () => reads(`${service.url}/health`),
-    theirs: () => reads(`http://127.0.0.1:${(plain.address() as AddressInfo).port}/`),
+    subject: '300 reads of /health from the service',
+    yardstick: '300 from a bare node:http server',
+    runSubject: () => readMany(`${service.url}/health`),
+    runYardstick: () => readMany(`http://127.0.0.1:${(plain.address() as AddressInfo).port}/`),
     rounds: 7,
   },
 ];
 
-function node(...args: string[]): void {
+function runNode(...args: string[]): void {
   spawnSync(process.execPath, args, { env, stdio: 'ignore' });
 }
 
@@ -61,34 +61,35 @@ mkdirSync(folder);
 const paths = Array.from({ length: 500 }, (_, index) => join(folder, `file${index}.txt`));
 for (const path of paths) writeFileSync(path, randomBytes(50_000).toString('hex'));
 
-async function pack(): Promise<void> {
+async function packFolder(): Promise<void> {
   const { files } = await chooseFiles(folder);
   await createArchive(files, join(scratch, 'ours.zip'));
 }
 
-async function deflate(): Promise<void> {
+async function deflateFiles(): Promise<void> {
   for (const path of paths) {
     await pipeline(createReadStream(path), createDeflateRaw(), createWriteStream(join(scratch, 'theirs')));
   }
 }
 
-async function reads(url: string): Promise<void> {
+async function readMany(url: string): Promise<void> {
   for (let count = 0; count < 300; count++) await (await fetch(url)).text();
 }
 
-async function timed(action: () => Promise<void> | void): Promise<number> {
+async function measureMs(action: () => Promise<void> | void): Promise<number> {
   const start = performance.now();
   await action();
   return performance.now() - start;
 }
 
-for (const { what, against, ours, theirs, rounds } of measurements) {
+for (const { subject, yardstick, runSubject, runYardstick, rounds } of measurements) {
   const pairs: [number, number][] = [];
-  for (let round = 0; round < rounds; round++) pairs.push([await timed(ours), await timed(theirs)]);
+  for (let round = 0; round < rounds; round++)
+    pairs.push([await measureMs(runSubject), await measureMs(runYardstick)]);
   const ratios = pairs.map(([a, b]) => a / b).sort((a, b) => a - b);
   const fastest = (side: 0 | 1) => Math.min(...pairs.map((pair) => pair[side])).toFixed(1);
   const ratio = (ratios[Math.floor(rounds / 2)] as number).toFixed(2);
-  console.log(`${what}: ${ratio} times ${against} (${fastest(0)} ms to ${fastest(1)} ms)`);
+  console.log(`${subject}: ${ratio} times ${yardstick} (${fastest(0)} ms to ${fastest(1)} ms)`);
 }
 
 plain.close();

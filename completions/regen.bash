@@ -331,7 +331,7 @@ _regen_facts() {
       esac
       ;;
     'image relight')
-      flags='--advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
         --advanced-settings.blacks | --advanced-settings.brightness | --advanced-settings.contrast | --advanced-settings.saturation | --advanced-settings.whites | --light-transfer-strength | --prompt | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
@@ -344,7 +344,7 @@ _regen_facts() {
       esac
       ;;
     'image skin-enhancer')
-      flags='--sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
         --sharpen | --smart-grain | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
@@ -363,7 +363,7 @@ _regen_facts() {
       esac
       ;;
     'image style-transfer')
-      flags='--reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file file...'
       case $2 in
         --reference-image | --output | -o | --token-file) hint=file ;;
@@ -376,7 +376,7 @@ _regen_facts() {
       esac
       ;;
     'image upscaler')
-      flags='--sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
         --sharpen | --smart-grain | --ultra-detail | --scale-factor | --webhook-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
@@ -638,7 +638,7 @@ _regen_facts() {
       flags='--json --ndjson --quiet --no-input --no-color --help'
       ;;
     'task rerun')
-      flags='--output --force --receipt --no-wait --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:task'
       case $2 in
         --output | -o | --token-file) hint=file ;;
@@ -775,7 +775,7 @@ _regen_facts() {
       esac
       ;;
     'video extend')
-      flags='--model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --model) hint=choice:vvq2-pro,vvq2-turbo ;;
         --callback-url | --payload | --prompt | --video-creation-id | --video-url | --timeout | --interval | --max-credits | --body | --base-url) hint=text ;;
@@ -795,7 +795,7 @@ _regen_facts() {
       esac
       ;;
     'video start-end2video')
-      flags='--aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='file...'
       case $2 in
         --aspect-ratio) hint=choice:16:9,9:16,1:1,3:4,4:3 ;;
@@ -820,7 +820,7 @@ _regen_facts() {
       esac
       ;;
     'video text2video')
-      flags='--aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='text'
       case $2 in
         --aspect-ratio) hint=choice:16:9,9:16,1:1,3:4,4:3 ;;

@@ -1,18 +1,23 @@
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { bundle } from './bundle.js';
+import { bundleTypes } from './bundle-types.js';
+import { formatLicenses } from './licenses.js';
 
 await rm('dist', { recursive: true, force: true });
-await Promise.all([bundle(), types()]);
+const [metafile] = await Promise.all([bundle(), writeTypes()]);
+writeFileSync('dist/THIRD-PARTY-LICENSES', formatLicenses(metafile));
 
-/** Writes the types of what others import. */
-function types(): Promise<void> {
-  return new Promise((done, fail) => {
-    const flags = ['--project', 'tsconfig.build.json'];
-    const child = spawn(process.execPath, ['node_modules/typescript/bin/tsc', ...flags], {
-      stdio: 'inherit',
-    });
-    child.once('error', fail);
-    child.once('exit', (code) => (code === 0 ? done() : fail(new Error(`tsc ended with ${code}.`))));
+/** Writes the types of the package's entries. */
+async function writeTypes(): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const argv = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json'];
+    const child = spawn(process.execPath, argv, { stdio: 'inherit' });
+    child.once('error', reject);
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`tsc ended with ${code}.`))));
   });
+  // zod is bundled, so that a command loads one file instead of a hundred; its types have to be there as
+  // well.
+  bundleTypes('zod', 'dist/types');
 }

@@ -9,20 +9,21 @@ import {
   StyleTransferRequest,
   UpscalerRequest,
 } from '../src/contract/image-requests.js';
-import type { ImageOperation } from '../src/service/generation/engine.js';
-import { render } from '../src/service/generation/engines/local-image/render.js';
-import { lamp, painting, portrait } from './portrait.js';
+import { render } from '../src/preview/image/render.js';
+import type { ImageOperation } from '../src/service/operation/engine.js';
+import { drawPortrait } from './portrait.js';
+import { drawLamp, drawPainting } from './sample-images.js';
 
-// Writes docs/<operation>.jpg: what each option of an operation makes of one picture; and docs/image-options.md, which
-// says which is which, because no font is at hand to write it into the pictures.
+// Writes docs/<operation>.jpg, which shows the effect of each option of an operation on one picture, and
+// docs/image-options.md with the legend, because there may be no font to write it into the pictures.
 
 const width = 480;
 const height = 600;
 const cell = { width: 176, height: 220 };
 const folder = mkdtempSync(join(tmpdir(), 'regen-sheets-'));
-const file = (name: string) => join(folder, name);
+const getPath = (name: string) => join(folder, name);
 
-/** The part of the picture where texture is judged. */
+/** The part of the picture that shows texture best. */
 const face = { left: 0.31, top: 0.25, width: 0.4, height: 0.4 };
 const whole = { left: 0, top: 0, width: 1, height: 1 };
 const text: string[] = [
@@ -34,70 +35,78 @@ const text: string[] = [
 type Cell = { readonly name: string; readonly request: Record<string, unknown> };
 
 const raw = { raw: { width, height, channels: 3 } } as const;
-await sharp(portrait(width, height), raw).png().toFile(file('image.png'));
-await sharp(lamp(width, height, [0.05, 0.3], [1, 0.78, 0.5]), raw)
+await sharp(drawPortrait(width, height), raw).png().toFile(getPath('image.png'));
+await sharp(drawLamp(width, height, [0.05, 0.3], [1, 0.78, 0.5]), raw)
   .png()
-  .toFile(file('map.png'));
-await sharp(painting(width, height), raw).png().toFile(file('style.png'));
+  .toFile(getPath('map.png'));
+await sharp(drawPainting(width, height), raw).png().toFile(getPath('style.png'));
 
-const map = { transfer_light_from_lightmap: file('map.png') };
-const style = { reference_image: file('style.png') };
+const map = { transfer_light_from_lightmap: getPath('map.png') };
+const style = { reference_image: getPath('style.png') };
 const { advanced_settings: _, ...relit } = RelightRequest.shape;
 
-await sheet('relight', 'image.relight', RelightRequest, map, [
-  ...each('style', relit.style.unwrap().options),
-  ...each('engine', AdvancedSettings.shape.engine.unwrap().options, advanced),
-  ...each('transfer_light_a', AdvancedSettings.shape.transfer_light_a.unwrap().options, advanced),
-  ...each('transfer_light_b', AdvancedSettings.shape.transfer_light_b.unwrap().options, advanced),
+await writeSheet('relight', 'image.relight', RelightRequest, map, [
+  ...listCells('style', relit.style.unwrap().options),
+  ...listCells('engine', AdvancedSettings.shape.engine.unwrap().options, toAdvancedSettings),
+  ...listCells(
+    'transfer_light_a',
+    AdvancedSettings.shape.transfer_light_a.unwrap().options,
+    toAdvancedSettings,
+  ),
+  ...listCells(
+    'transfer_light_b',
+    AdvancedSettings.shape.transfer_light_b.unwrap().options,
+    toAdvancedSettings,
+  ),
   { name: 'change_background false', request: { change_background: false } },
   { name: 'preserve_details false', request: { preserve_details: false } },
   { name: 'light_transfer_strength 40', request: { light_transfer_strength: 40 } },
   { name: 'prompt (warm evening:1.3)', request: { prompt: '(warm evening:1.3)' } },
 ]);
 const styled = StyleTransferRequest.shape;
-await sheet('style-transfer', 'image.styleTransfer', StyleTransferRequest, style, [
-  ...each('engine', styled.engine.unwrap().options),
-  ...each('flavor', styled.flavor.unwrap().options),
-  ...each('portrait_style', styled.portrait_style.unwrap().options, (values) => ({
+await writeSheet('style-transfer', 'image.styleTransfer', StyleTransferRequest, style, [
+  ...listCells('engine', styled.engine.unwrap().options),
+  ...listCells('flavor', styled.flavor.unwrap().options),
+  ...listCells('portrait_style', styled.portrait_style.unwrap().options, (values) => ({
     ...values,
     is_portrait: true,
   })),
-  ...each('portrait_beautifier', styled.portrait_beautifier.unwrap().options, (values) => ({
+  ...listCells('portrait_beautifier', styled.portrait_beautifier.unwrap().options, (values) => ({
     ...values,
     is_portrait: true,
   })),
-  ...each('structure_strength', [0, 100]),
-  ...each('style_strength', [0, 50]),
+  ...listCells('structure_strength', [0, 100]),
+  ...listCells('style_strength', [0, 50]),
 ]);
-await sheet(
+await writeSheet(
   'skin-enhancer',
   'image.skinEnhancer',
   SkinEnhancerRequest,
   {},
-  [...each('sharpen', [0, 50, 100]), ...each('smart_grain', [0, 50, 100])],
+  [...listCells('sharpen', [0, 50, 100]), ...listCells('smart_grain', [0, 50, 100])],
   face,
 );
-await sheet(
+await writeSheet(
   'upscaler',
   'image.upscaler',
   UpscalerRequest,
   {},
   [
-    ...each('flavor', UpscalerRequest.shape.flavor.unwrap().options),
-    ...each('sharpen', [0, 100]),
-    ...each('smart_grain', [0, 100]),
-    ...each('ultra_detail', [0, 100]),
+    ...listCells('flavor', UpscalerRequest.shape.flavor.unwrap().options),
+    ...listCells('sharpen', [0, 100]),
+    ...listCells('smart_grain', [0, 100]),
+    ...listCells('ultra_detail', [0, 100]),
   ],
   face,
 );
 writeFileSync('docs/image-options.md', `${text.join('\n')}\n`);
 rmSync(folder, { recursive: true });
 
-function advanced(settings: Record<string, unknown>): Record<string, unknown> {
+function toAdvancedSettings(settings: Record<string, unknown>): Record<string, unknown> {
   return { advanced_settings: settings };
 }
 
-function each(
+function listCells(
   name: string,
   values: readonly (string | number)[],
   as: (values: Record<string, unknown>) => Record<string, unknown> = (given) => given,
@@ -105,7 +114,7 @@ function each(
   return values.map((value) => ({ name: `${name} ${value}`, request: as({ [name]: value }) }));
 }
 
-async function sheet(
+async function writeSheet(
   name: string,
   operation: ImageOperation,
   schema: { parse(value: unknown): unknown },
@@ -113,13 +122,13 @@ async function sheet(
   cells: readonly Cell[],
   part: typeof whole = whole,
 ): Promise<void> {
-  const given = { image: file('image.png'), ...images };
-  const pictures = [...Object.values(given).map((path) => small(path, part))];
+  const given = { image: getPath('image.png'), ...images };
+  const pictures = [...Object.values(given).map((path) => cutOut(path, part))];
   for (const { request } of cells) {
     const job = { id: 'sheet', operation, images: given, seed: 1, folder };
     const filled = schema.parse({ ...given, ...request }) as Record<string, unknown>;
     const { files } = await render({ ...job, request: filled }, () => {});
-    pictures.push(small(files[0]?.path as string, part));
+    pictures.push(cutOut(files[0]?.path as string, part));
     await pictures.at(-1);
   }
   const columns = Math.min(8, pictures.length);
@@ -131,11 +140,11 @@ async function sheet(
     top: 4 + Math.floor(at / columns) * (cell.height + 4),
   }));
   const paper = sharp({ create: { ...size, channels: 3, background: '#16181c' } }).composite(placed);
-  text.push(...legend(name, [...Object.keys(given), ...cells.map((one) => one.name)], columns));
+  text.push(...formatLegend(name, [...Object.keys(given), ...cells.map((one) => one.name)], columns));
   await paper.jpeg({ quality: 82, mozjpeg: true }).toFile(`docs/${name}.jpg`);
 }
 
-async function small(path: string, part: typeof whole): Promise<Buffer> {
+async function cutOut(path: string, part: typeof whole): Promise<Buffer> {
   const { width: wide, height: high } = await sharp(path).metadata();
   const cut = {
     left: Math.round(wide * part.left),
@@ -146,7 +155,7 @@ async function small(path: string, part: typeof whole): Promise<Buffer> {
   return sharp(path).extract(cut).resize(cell.width, cell.height, { fit: 'cover' }).png().toBuffer();
 }
 
-function legend(name: string, names: readonly string[], columns: number): string[] {
+function formatLegend(name: string, names: readonly string[], columns: number): string[] {
   const rows = Array.from({ length: Math.ceil(names.length / columns) }, (_, row) => {
     const own = names.slice(row * columns, (row + 1) * columns);
     return `${row + 1}. ${own.map((one) => `\`${one}\``).join(', ')}`;

@@ -4,13 +4,15 @@ import { completionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { openapi } from '../src/contract/openapi.js';
-import { commandTable, reference } from './reference.js';
+import { formatCommandTable, formatReference } from './reference.js';
 
-/** Everything in the repository that is made from the contract and the views. */
+/** Every file in the repository that is generated from the contract and the views. */
 const files: Record<string, () => string> = {
-  'README.md': () => between(readFileSync('README.md', 'utf8'), 'commands', commandTable(commandTree())),
-  'docs/reference.md': () => reference(commandTree()),
-  'docs/openapi.json': () => `${JSON.stringify(openapi(contract, { version: packageVersion() }), null, 1)}\n`,
+  'README.md': () =>
+    replaceBetweenMarks(readFileSync('README.md', 'utf8'), 'commands', formatCommandTable(commandTree())),
+  'docs/reference.md': () => formatReference(commandTree()),
+  'docs/openapi.json': () =>
+    `${JSON.stringify(openapi(contract, { version: readPackageVersion() }), null, 1)}\n`,
   'completions/regen.bash': () => completionScript(commandTree(), 'bash'),
   'completions/_regen': () => completionScript(commandTree(), 'zsh'),
   'completions/regen.fish': () => completionScript(commandTree(), 'fish'),
@@ -18,17 +20,17 @@ const files: Record<string, () => string> = {
   'src/cli/commands.generated.json': () => `${JSON.stringify(commandTree(), null, 1)}\n`,
 };
 
-/** Replaces what stands between two marks of a Markdown file. */
-function between(text: string, name: string, content: string): string {
+/** Replaces the text between two marks of a Markdown file. */
+function replaceBetweenMarks(text: string, name: string, content: string): string {
   const marks = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(\\n<!-- /${name} -->)`);
   return text.replace(marks, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
 }
 
-function packageVersion(): string {
+function readPackageVersion(): string {
   return JSON.parse(readFileSync('package.json', 'utf8')).version;
 }
 
-function current(path: string): string | undefined {
+function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -36,7 +38,7 @@ function current(path: string): string | undefined {
   }
 }
 
-const stale = Object.entries(files).filter(([path, make]) => current(path) !== make());
+const stale = Object.entries(files).filter(([path, make]) => readIfPresent(path) !== make());
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
     console.error(`Not up to date: ${stale.map(([path]) => path).join(', ')}. Run: npm run generate`);

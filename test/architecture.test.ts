@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
@@ -9,98 +9,175 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
 interface Import {
   readonly from: string;
   readonly to: string;
-  readonly isType: boolean;
   readonly isDynamic: boolean;
 }
 
-const imports = files.flatMap(importsOf);
+/** Type imports count: a file whose types need another one cannot be understood without it. */
+const imports = files.flatMap(readImports);
 
-function importsOf(from: string): Import[] {
+function readImports(from: string): Import[] {
   const text = readFileSync(from, 'utf8');
-  const fixed = /^(?:import|export)\s+(type\s)?[^'";]*?from\s+'([^']+)'/gm;
+  const fixed = /^(?:import|export)\s+(?:type\s)?[^'";]*?from\s+'([^']+)'/gm;
   const dynamic = /\bimport\(\s*'([^']+)',?\s*\)/g;
   return [
-    ...Array.from(text.matchAll(fixed), ([, type, to]) => found(from, to as string, Boolean(type), false)),
-    ...Array.from(text.matchAll(dynamic), ([, to]) => found(from, to as string, false, true)),
+    ...Array.from(text.matchAll(fixed), ([, to]) => toImport(from, to as string, false)),
+    ...Array.from(text.matchAll(dynamic), ([, to]) => toImport(from, to as string, true)),
   ];
 }
 
-function found(from: string, to: string, isType: boolean, isDynamic: boolean): Import {
+function toImport(from: string, to: string, isDynamic: boolean): Import {
   const target = to.startsWith('.') ? relative('.', resolve(dirname(from), to)).replace(/\.js$/, '.ts') : to;
-  return { from, to: target, isType, isDynamic };
+  return { from, to: target, isDynamic };
 }
 
-function room(path: string): string {
-  return path.startsWith('src/') ? (path.split('/')[1] as string) : path;
+const isOurs = ({ to }: Import) => to.startsWith('src/');
+
+/** The part of a path below `folder` that names a room: a folder, or a file of its own. */
+function roomBelow(folder: string, path: string): string | undefined {
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/')[0] : undefined;
 }
 
-// Who may import whom; `disk` holds locks and private files, for the two that keep some.
-const allowed: Record<string, readonly string[]> = {
-  contract: ['zod'],
-  disk: [],
-  client: ['contract'],
-  pack: ['contract'],
-  cli: ['contract', 'client', 'pack', 'disk', 'service'],
-  service: ['contract', 'pack', 'disk'],
-};
+describe('the rooms of src', () => {
+  /** Who may import whom. */
+  const allowed: Record<string, readonly string[]> = {
+    contract: [],
+    wire: ['contract'],
+    disk: ['wire'],
+    client: ['contract', 'wire'],
+    pack: ['contract', 'disk'],
+    python: ['contract', 'pack', 'disk'],
+    flows: ['contract', 'wire', 'client', 'pack', 'python', 'disk'],
+    preview: ['contract'],
+    cli: ['contract', 'wire', 'client', 'pack', 'python', 'flows', 'disk', 'service'],
+    service: ['contract', 'wire', 'pack', 'python', 'preview', 'disk'],
+  };
+  const room = (path: string) => roomBelow('src', path) as string;
 
-test('each part imports only the parts below it', () => {
-  const wrong = imports.filter(({ from, to }) => {
-    const isOurs = to.startsWith('src/');
-    if (room(from) === 'contract' && !isOurs) return to !== 'zod';
-    return isOurs && room(to) !== room(from) && !allowed[room(from)]?.includes(room(to));
+  test('each imports only those that its row names', () => {
+    const wrong = imports.filter(isOurs).filter(({ from, to }) => {
+      return room(from) !== room(to) && !allowed[room(from)]?.includes(room(to));
+    });
+    expect(wrong).toEqual([]);
   });
-  expect(wrong).toEqual([]);
+
+  test('contract imports nothing but zod', () => {
+    const wrong = imports.filter((one) => room(one.from) === 'contract' && !isOurs(one) && one.to !== 'zod');
+    expect(wrong).toEqual([]);
+  });
+
+  test('the command line reaches the service through the commands of serve alone, when it runs', () => {
+    const bridges = imports.filter(({ from, to }) => room(from) === 'cli' && room(to) === 'service');
+    const through = bridges.map(({ from, to, isDynamic }) => `${from} ${to} ${isDynamic}`);
+    expect(through).toEqual([
+      'src/cli/commands/serve-rotate-key.ts src/service/index.ts true',
+      'src/cli/commands/serve.ts src/service/index.ts true',
+    ]);
+  });
 });
 
-test('the command line reaches the service through the commands of serve alone, when it runs', () => {
-  const bridges = imports.filter(
-    ({ from, to, isType }) => room(from) === 'cli' && room(to) === 'service' && !isType,
-  );
-  expect(bridges).toEqual([
-    {
-      from: 'src/cli/commands/serve-rotate-key.ts',
-      to: 'src/service/index.ts',
-      isType: false,
-      isDynamic: true,
-    },
-    { from: 'src/cli/commands/serve.ts', to: 'src/service/index.ts', isType: false, isDynamic: true },
-  ]);
+describe.each([
+  [
+    'src/service',
+    [
+      ['network', 'database'],
+      ['configuration'],
+      ['queue', 'storage'],
+      ['operation'],
+      ['auth', 'webhooks', 'engines'],
+      ['registry', 'generation'],
+      ['jobs', 'http'],
+      ['serve.ts'],
+      ['index.ts'],
+    ],
+    16,
+  ],
+  [
+    'src/cli',
+    [
+      ['terminal'],
+      ['connect', 'command'],
+      ['views', 'sign-in'],
+      ['generation'],
+      ['admin', 'api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
+      ['commands'],
+      ['runners.ts', 'commands.generated.json'],
+      ['main.ts'],
+      ['index.ts'],
+    ],
+    20,
+  ],
+] as const)('the floors of %s', (folder, floors, most) => {
+  const floorOf = (path: string) => {
+    const room = roomBelow(folder, path) as string;
+    return floors.findIndex((rooms) => (rooms as readonly string[]).includes(room));
+  };
+
+  test('hold everything in it', () => {
+    const entries = readdirSync(folder);
+    expect(entries.filter((entry) => floorOf(`${folder}/${entry}`) < 0)).toEqual([]);
+    expect(entries.length).toBeLessThanOrEqual(most);
+  });
+
+  test('import only what lies on a floor below', () => {
+    const within = imports.filter(({ from, to }) => roomBelow(folder, from) && roomBelow(folder, to));
+    const wrong = within.filter(({ from, to }) => {
+      return roomBelow(folder, from) !== roomBelow(folder, to) && floorOf(to) >= floorOf(from);
+    });
+    expect(wrong).toEqual([]);
+  });
 });
 
-test('no file imports itself over others', () => {
+test('no files import each other in a circle', () => {
   const next = new Map<string, string[]>();
-  for (const { from, to, isType } of imports) {
-    if (!isType && to.startsWith('src/')) next.set(from, [...(next.get(from) ?? []), to]);
-  }
+  for (const { from, to } of imports.filter(isOurs)) next.set(from, [...(next.get(from) ?? []), to]);
   const done = new Set<string>();
-  const cycles: string[] = [];
+  const circles: string[] = [];
   const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
     if (done.has(file) || path.includes(file)) return;
     for (const target of next.get(file) ?? []) visit(target, [...path, file]);
     done.add(file);
   };
   for (const file of files) visit(file, []);
-  expect(cycles).toEqual([]);
+  expect(circles).toEqual([]);
+});
+
+test('no two folders import each other', () => {
+  const ways = new Map<string, string>();
+  for (const { from, to } of imports.filter(isOurs)) {
+    if (dirname(from) !== dirname(to)) ways.set(`${dirname(from)} ${dirname(to)}`, `${from} → ${to}`);
+  }
+  const twoWay = [...ways].filter(([way]) => ways.has(way.split(' ').reverse().join(' ')));
+  expect(twoWay.map(([, example]) => example)).toEqual([]);
 });
 
 test('nothing is exported by default', () => {
   expect(files.filter((file) => /^export default/m.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
+test('only the contract and the two package entries pass on what others export', () => {
+  const barrels = files.filter((file) => /^export .*\bfrom '/m.test(readFileSync(file, 'utf8')));
+  expect(barrels).toEqual(expect.arrayContaining(['src/client/index.ts', 'src/service/index.ts']));
+  expect(barrels.filter((file) => !/^src\/(contract|client|service)\/index\.ts$/.test(file))).toEqual([]);
+});
+
 const homes: readonly { readonly what: string; readonly found: RegExp; readonly at: RegExp }[] = [
-  { what: 'commander', found: /from 'commander'/, at: /^src\/cli\/(program|flags|completion)\.ts$/ },
+  { what: 'commander', found: /from 'commander'/, at: /^src\/cli\/command\/program\.ts$/ },
   {
-    what: 'ora and chalk',
-    found: /from '(ora|chalk)'|import\('(ora|chalk)'\)/,
-    at: /^src\/cli\/(progress|output)\.ts$/,
+    what: 'ora, chalk or inquirer',
+    found: /['"](ora|chalk|@inquirer\/prompts)['"]/,
+    at: /^src\/cli\/terminal\/[a-z-]+\.ts$/,
   },
   { what: 'the console', found: /\bconsole\./, at: /^$/ },
   {
     what: 'process',
-    found: /\bprocess\.(?!platform\b)/,
-    at: /^src\/(cli\/system|service\/serve|disk\/[a-z-]+|service\/storage\/[a-z-]+|service\/database\/[a-z-]+|service\/generation\/engines\/local-video\/worker|pack\/git)\.ts$/,
+    found: /(?<![-\w])process\.(?!platform\b)/,
+    at: /^src\/(cli\/terminal\/system|service\/serve|service\/(storage|database)\/[a-z-]+|disk\/[a-z-]+|preview\/video\/worker|python\/reader(-process)?|pack\/git)\.ts$/,
+  },
+  {
+    what: 'the clock',
+    found: /\bDate\.now\b|\bnew Date\(\)/,
+    at: /^src\/(cli\/terminal\/system|service\/serve|disk\/[a-z-]+|client\/[a-z-]+)\.ts$/,
   },
 ];
 

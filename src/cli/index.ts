@@ -1,5 +1,5 @@
 import { main } from './main.js';
-import { system } from './system.js';
+import { system } from './terminal/system.js';
 
 /** The command line as bin/regen.js runs it. */
 export function run(argv: readonly string[], entry: string): Promise<number> {

@@ -1,15 +1,12 @@
-import type { Command, CommandTree } from './command.js';
+import type { Command, CommandTree } from './command/command.js';
+import type { ArgumentValues, Invocation } from './command/invocation.js';
+import { parse } from './command/program.js';
+import { version } from './command/version.js';
 import tree from './commands.generated.json' with { type: 'json' };
-import { exitCodes, type Failure, usage } from './failure.js';
-import type { ArgumentValues, Invocation } from './invocation.js';
-import { Output } from './output.js';
-import { parse } from './program.js';
 import { runnerOf } from './runners.js';
-import { type System, Unanswered } from './system.js';
-import { version } from './version.js';
-
-/** What runs a command; its number is the exit code, nothing means done. */
-export type Run = (invocation: Invocation) => Promise<number | undefined> | Promise<void>;
+import { exitCodes, type Failure, usage } from './terminal/failure.js';
+import { Output } from './terminal/output.js';
+import { type System, Unanswered } from './terminal/system.js';
 
 /** One command line, from words to exit code: the one place that prints an error. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
@@ -35,7 +32,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const { command, args, flags } = parsed;
     const { json, ndjson, quiet } = flags as Record<string, boolean>;
     output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
-    const { Invocation } = await import('./invocation.js');
+    const { Invocation } = await import('./command/invocation.js');
     const { signal, stop: leaveSignals } = interruption;
     invocation = new Invocation({ system, command, args, flags, output, signal, leaveSignals });
     requireArguments(command, args);
@@ -88,8 +85,8 @@ function listen(system: System) {
 
 async function asFailure(error: unknown, invocation: Invocation | undefined): Promise<Failure> {
   const [{ failureOf }, { inWords }] = await Promise.all([
-    import('./failure-of.js'),
-    import('./in-words.js'),
+    import('./command/failure-of.js'),
+    import('./command/in-words.js'),
   ]);
   const failure = failureOf(error);
   return invocation ? inWords(failure, invocation) : failure;

@@ -1,4 +1,7 @@
-import type { Run } from './main.js';
+import type { Invocation } from './command/invocation.js';
+
+/** What runs a command; its number is the exit code, nothing means done. */
+export type Run = (invocation: Invocation) => Promise<number | undefined> | Promise<void>;
 
 type Module = () => Promise<{ readonly run: Run }>;
 

@@ -1,90 +1,120 @@
 import { ErrorBody } from '../contract/errors.js';
+import { findJsonExcess, MAX_JSON_DEPTH } from '../wire/json-limits.js';
+import { BodyTooLong, readBody } from '../wire/read-body.js';
+import { parseRetryAfter } from '../wire/retry-after.js';
 import { ResponseError, ServiceError } from './errors.js';
-import { retryAfterMs } from './retry.js';
 import type { Answer } from './transport.js';
 
-const errorBodyBytes = 64 * 1024;
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
-/** Reads a whole body, at most `limit` bytes of it; more is an error where `cut` is false. */
-async function readAll(answer: Answer, limit: number, cut = false): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of answer.body) {
-    size += part.byteLength;
-    parts.push(part);
-    if (size <= limit) continue;
-    if (cut) break;
-    const message = `${answer.url.origin} answered with more than ${limit} bytes, which is more than is accepted here.`;
+/** @throws ResponseError too_large */
+async function readBytes(answer: Answer, maxBytes: number): Promise<Buffer> {
+  try {
+    return await readBody(answer.body, maxBytes);
+  } catch (error) {
+    if (!(error instanceof BodyTooLong)) throw error;
+    const message = `${answer.url.origin} answered with more than the ${maxBytes} bytes accepted here.`;
     throw new ResponseError('too_large', message, answer.status);
   }
-  return Buffer.concat(parts).subarray(0, limit);
 }
 
-/** The JSON of a success; `undefined` where the status says that there is none. */
-export async function readJson(answer: Answer, limit: number, mayBeEmpty: boolean): Promise<unknown> {
+/**
+ * Reads the JSON of a success.
+ * @returns undefined if the status says that there is no body
+ * @throws ResponseError if the body is not JSON, too large or nested too deep
+ */
+export async function readJson(answer: Answer, maxBytes: number, mayBeEmpty: boolean): Promise<unknown> {
   if (answer.status === 204 || answer.status === 205) {
     await answer.discard();
     return undefined;
   }
-  const text = new TextDecoder().decode(await readAll(answer, limit));
+  const bytes = await readBytes(answer, maxBytes);
+  const text = new TextDecoder().decode(bytes);
   const who = `${answer.url.origin} answered ${answer.status}`;
   if (text.trim() === '') {
     if (mayBeEmpty) return undefined;
     throw new ResponseError('empty', `${who} without a body where JSON was expected.`, answer.status);
   }
+  if (findJsonExcess(bytes, { maxDepth: MAX_JSON_DEPTH }) === 'depth') {
+    const message = `${who} with JSON nested more than ${MAX_JSON_DEPTH} deep.`;
+    throw new ResponseError('too_deep', message, answer.status);
+  }
   try {
     return JSON.parse(text);
   } catch {
     const what = isHtml(answer, text) ? 'an HTML page' : 'something else';
-    const message = `${who} with ${what} instead of JSON. Is the service's address right, or does a proxy stand between?`;
+    const message = `${who} with ${what} instead of JSON. Is the address right, or is a proxy in between?`;
     throw new ResponseError('not_json', message, answer.status);
   }
 }
 
-/** The error behind an answer that is no success, whatever its body holds. */
+/** Reads the error of an unsuccessful answer, with any body. */
 export async function failureOf(answer: Answer, now: number): Promise<ServiceError> {
-  // What was begun may break off; the status is known already and says enough.
-  const bytes = await readAll(answer, errorBodyBytes, true).catch(() => Buffer.alloc(0));
-  const text = new TextDecoder().decode(bytes);
-  const body = errorBody(text);
-  return refusal(answer, now, text, body);
+  // The body may break off or be too long; the status is known and is enough.
+  const bytes = await readBody(answer.body, MAX_ERROR_BODY_BYTES).catch((error) =>
+    error instanceof BodyTooLong ? error.beginning : Buffer.alloc(0),
+  );
+  return createServiceError(answer, now, new TextDecoder().decode(bytes));
 }
 
-/** The same without reading the body. */
-export function refusalByStatus(answer: Answer, now: number): ServiceError {
-  return refusal(answer, now, '');
-}
-
-function refusal(answer: Answer, now: number, text: string, body?: ErrorBody): ServiceError {
+/**
+ * Creates an error from the status and headers of an answer.
+ * @param body its body, if it was read
+ */
+export function createServiceError(answer: Answer, now: number, body = ''): ServiceError {
   const { status, headers, url } = answer;
+  const { code, message, details } = parseErrorBody(body);
+  const excerpt = isHtml(answer, body) ? 'an HTML page' : (code ?? readPlainText(body));
   return new ServiceError({
-    code: body?.error ?? `http_${status}`,
+    code: code ?? `http_${status}`,
     status,
-    message: body?.message ?? `${url.origin} answered ${status}${inWords(answer, text)}`,
-    ...(body?.details ? { details: body.details } : {}),
+    message: message ?? `${url.origin} answered ${status}${describeStatus(status, excerpt)}`,
+    details,
     requestId: headers['x-request-id'],
-    retryAfterMs: retryAfterMs(headers['retry-after'], now),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], now),
   });
 }
 
-function errorBody(text: string): ErrorBody | undefined {
+interface ErrorFacts {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly details: NonNullable<ErrorBody['details']>;
+}
+
+/**
+ * Reads an error body. Other services than ours leave `message` empty or out, put the sentence into `error`,
+ * or list plain strings in `details`.
+ */
+function parseErrorBody(text: string): ErrorFacts {
+  const { error, message, details } = parseObject(text);
+  const known = ErrorBody.shape.details.safeParse(details).data ?? [];
+  const notes = [details].flat().filter(isSentence).join('; ');
+  const code = typeof error === 'string' && /^[\w.-]{1,100}$/.test(error) ? error : undefined;
+  const sentence = [message, code === undefined && error].find(isSentence);
+  const words = sentence && notes ? `${sentence.replace(/[.:\s]+$/, '')}: ${notes}` : sentence || notes;
+  const listed = known.map((detail) => `${detail.path} ${detail.message}`).join('; ');
+  return { code, message: words || listed || undefined, details: known };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    const whole = ErrorBody.safeParse(value);
-    if (whole.success) return whole.data;
-    // Details in another form must not cost the sentence.
-    return ErrorBody.omit({ details: true }).safeParse(value).data;
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
-const meanings: Record<number, string> = {
+function isSentence(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   400: 'the request was refused',
-  401: 'a credential is needed',
+  401: 'a credential is required',
   403: 'this is not allowed',
   404: 'there is nothing at this address',
-  407: 'the proxy wants a credential',
+  407: 'the proxy requires a credential',
   413: 'the request is too large',
   429: 'too many requests',
   502: 'the service behind it failed',
@@ -92,22 +122,21 @@ const meanings: Record<number, string> = {
   504: 'the service behind it took too long',
 };
 
-function inWords(answer: Answer, text: string): string {
-  const meaning = meanings[answer.status];
-  const said = isHtml(answer, text) ? ' (an HTML page)' : quoted(text);
-  return `${meaning ? `: ${meaning}` : ''}${said}.`;
+function describeStatus(status: number, excerpt: string): string {
+  const meaning = STATUS_MEANINGS[status];
+  return `${meaning ? `: ${meaning}` : ''}${excerpt && ` (${excerpt})`}.`;
 }
 
-/** The first words of a plain body; S3 and its kin say why in XML. */
-function quoted(text: string): string {
-  const xml = /<Message>([^<]*)<\/Message>/.exec(text)?.[1];
-  const words = (xml ?? (/^\s*[<[{]/.test(text) ? '' : text)).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  if (words === '') return '';
-  return ` (${words.length > 200 ? `${words.slice(0, 200)}…` : words})`;
+/** The first words of a plain body; S3 and similar services give the reason in XML. */
+function readPlainText(body: string): string {
+  const xml = /<Message>([^<]*)<\/Message>/.exec(body)?.[1];
+  const text = xml ?? (/^\s*[<[{]/.test(body) ? '' : body);
+  const words = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return words.length > 200 ? `${words.slice(0, 200)}…` : words;
 }
 
-function isHtml(answer: Answer, text: string): boolean {
+function isHtml(answer: Answer, body: string): boolean {
   return (
-    /^text\/html\b/i.test(answer.headers['content-type'] ?? '') || /^\s*<(!doctype html|html)/i.test(text)
+    /^text\/html\b/i.test(answer.headers['content-type'] ?? '') || /^\s*<(!doctype html|html)/i.test(body)
   );
 }

@@ -1,15 +1,16 @@
 import type { ErrorBody } from '../contract/errors.js';
-import type { Problem } from '../contract/problems.js';
+import type { Problem } from '../contract/schema/schema-types.js';
 
 /**
- * Every error of this client: `code` for programs, `message` for people. An aborted call rejects with its
- * signal's reason instead. Neither holds a credential, nor more of a signed URL than its origin.
+ * The base of all errors of this client: `code` for programs, `message` for people. Neither contains a
+ * credential, or more of a signed URL than its origin. An aborted call rejects with the reason of its signal
+ * instead.
  */
 export abstract class ClientError extends Error {
   abstract readonly code: string;
 }
 
-/** The input breaks the contract; nothing was sent. `problems` paths start with `body` inside the body. */
+/** The input is invalid; nothing was sent. Paths of `problems` in the body start with `body`. */
 export class InvalidRequestError extends ClientError {
   override readonly name = 'InvalidRequestError';
   readonly code = 'invalid_request';
@@ -27,14 +28,14 @@ export interface ServiceFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The service answered, and not with a success. */
+/** The service answered with an error. */
 export class ServiceError extends ClientError {
   override readonly name = 'ServiceError';
-  /** The service's own code (see `errorCodes`), or `http_<status>` where its answer had none. */
+  /** The code of the service (see `errorCodes`), or `http_<status>` if its response had none. */
   readonly code: string;
   readonly status: number;
   readonly details: NonNullable<ErrorBody['details']>;
-  /** Finds the request in the service's logs. */
+  /** Identifies the request in the logs of the service. */
   readonly requestId: string | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -59,14 +60,14 @@ export type NetworkCode =
   | 'timeout'
   | 'failed';
 
-/** No whole answer came. */
+/** No complete response arrived. */
 export class NetworkError extends ClientError {
   override readonly name = 'NetworkError';
-  /** The address of the proxy, without its credential, where the proxy could not be reached. */
+  /** The address of the proxy, without its credential, if the proxy could not be reached. */
   readonly proxy: string | undefined;
   /**
-   * @param sent whether the request reached the service: `true` (it began to answer), `false` (surely not),
-   *   `'unknown'` (it may have, and may have been carried out).
+   * @param sent whether the request reached the service: `true` (it began to answer), `false` (it did not),
+   *   `'unknown'` (it may have, and may have been carried out)
    */
   constructor(
     readonly code: NetworkCode,
@@ -79,9 +80,9 @@ export class NetworkError extends ClientError {
   }
 }
 
-export type ResponseCode = 'not_json' | 'empty' | 'too_large' | 'redirect' | 'changed';
+export type ResponseCode = 'not_json' | 'empty' | 'too_large' | 'too_deep' | 'redirect' | 'changed';
 
-/** An answer came that cannot be used. */
+/** A response arrived that cannot be used. */
 export class ResponseError extends ClientError {
   override readonly name = 'ResponseError';
   constructor(
@@ -93,11 +94,11 @@ export class ResponseError extends ClientError {
   }
 }
 
-/** The time for waiting is over; the work itself goes on. `last` is the newest answer, if any came. */
+/** Waiting timed out; the work continues. `last` is the latest answer, if there was one. */
 export class StillRunningError extends ClientError {
   override readonly name = 'StillRunningError';
   readonly code = 'still_running';
   constructor(readonly last: unknown) {
-    super('The work is still running; waiting for it ended.');
+    super('Stopped waiting; the work is still running.');
   }
 }

@@ -1,5 +1,6 @@
 /** The entry of the package: a typed client of the service. */
 export { contract } from '../contract/index.js';
+export { signWebhook } from '../wire/webhook-signature.js';
 export {
   type Answered,
   type CallOptions,
@@ -23,4 +24,4 @@ export type { Input, Output } from './prepare.js';
 export type { Trace } from './trace.js';
 export type { Downloaded, DownloadOptions, UploadOptions } from './transfer.js';
 export { type WaitOptions, wait } from './wait.js';
-export { signWebhook, verifyWebhook, type Webhook, type WebhookProblem } from './webhook.js';
+export { verifyWebhook, type Webhook, type WebhookProblem } from './webhook.js';

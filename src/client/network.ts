@@ -1,6 +1,6 @@
 import { type NetworkCode, NetworkError } from './errors.js';
 
-const codes: Record<string, NetworkCode> = {
+const NETWORK_CODES: Record<string, NetworkCode> = {
   ECONNREFUSED: 'refused',
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',
@@ -19,61 +19,61 @@ const codes: Record<string, NetworkCode> = {
   UND_ERR_PRX_TLS: 'tls',
 };
 
-const untrusted =
+const UNTRUSTED =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(VERIFY|GET)_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-const sentences: Record<NetworkCode, (host: string) => string> = {
-  refused: (host) => `Nothing listens at ${host}. Is the service running, and is its address right?`,
-  dns: (host) => `The name of ${host} cannot be found. Check its spelling and the network.`,
+const SENTENCES: Record<NetworkCode, (host: string) => string> = {
+  refused: (host) => `Nothing is listening at ${host}. Is the service running, and is the address right?`,
+  dns: (host) => `The host name of ${host} cannot be resolved. Check the spelling and the network.`,
   unreachable: (host) => `${host} cannot be reached from this network.`,
-  reset: (host) => `The connection to ${host} broke before the whole answer came.`,
+  reset: (host) => `The connection to ${host} was closed before the response was complete.`,
   tls: (host) => `The secure connection to ${host} cannot be trusted.`,
-  proxy: (host) => `The proxy refused the way to ${host}.`,
+  proxy: (host) => `The proxy refused to connect to ${host}.`,
   timeout: (host) => `${host} did not answer in time.`,
   failed: (host) => `The request to ${host} failed.`,
 };
 
-const unreachableProxy: Partial<Record<NetworkCode, string>> = {
-  refused: 'nothing listens there',
-  dns: 'its name cannot be found',
+const PROXY_SENTENCES: Partial<Record<NetworkCode, string>> = {
+  refused: 'nothing is listening there',
+  dns: 'its host name cannot be resolved',
   unreachable: 'it cannot be reached from this network',
   timeout: 'it did not answer in time',
 };
 
 /**
- * Says in words why no answer came.
- * @param origin who was asked; no path, because a path or query may be a secret
- * @param proxy the proxy that all connections go to, without its credential
+ * Describes why no response arrived.
+ * @param origin the origin of the request; no path, because a path or query may be a secret
+ * @param proxy the proxy that was used, without its credential
  */
-export function networkError(
+export function toNetworkError(
   cause: unknown,
   origin: string,
   sent: boolean | 'unknown',
   proxy?: string,
 ): NetworkError {
-  const root = rootOf(cause);
-  const code = codeOf(root);
-  const unreachable = proxy !== undefined && sent === false && unreachableProxy[code];
+  const root = findRootCause(cause);
+  const code = classifyCause(root);
+  const unreachable = proxy !== undefined && sent === false && PROXY_SENTENCES[code];
   if (unreachable) {
-    const message = `The proxy ${proxy} on the way to ${origin} does not work: ${unreachable}. Is HTTP_PROXY or HTTPS_PROXY right?`;
+    const message = `The proxy ${proxy} cannot be used to reach ${origin}: ${unreachable}. Check HTTP_PROXY and HTTPS_PROXY.`;
     return new NetworkError(code, message, sent, { cause, proxy });
   }
   const why = code === 'tls' || code === 'failed' || code === 'proxy' ? ` (${root.message})` : '';
-  return new NetworkError(code, sentences[code](origin) + why, sent, { cause });
+  return new NetworkError(code, SENTENCES[code](origin) + why, sent, { cause });
 }
 
-export function timeoutError(origin: string, ms: number, sent: boolean | 'unknown'): NetworkError {
-  return new NetworkError('timeout', `${origin} did not answer within ${seconds(ms)} s.`, sent);
+export function createTimeoutError(origin: string, ms: number, sent: boolean | 'unknown'): NetworkError {
+  return new NetworkError('timeout', `${origin} did not answer within ${toSeconds(ms)} s.`, sent);
 }
 
-export function stallError(origin: string, ms: number, sent: boolean | 'unknown'): NetworkError {
-  return new NetworkError('timeout', `The connection to ${origin} stood still for ${seconds(ms)} s.`, sent);
+export function createStallError(origin: string, ms: number, sent: boolean | 'unknown'): NetworkError {
+  return new NetworkError('timeout', `The connection to ${origin} was idle for ${toSeconds(ms)} s.`, sent);
 }
 
-const seconds = (ms: number) => Math.round(ms / 100) / 10;
+const toSeconds = (ms: number) => Math.round(ms / 100) / 10;
 
-/** Node tries all addresses of a name and reports them together; undici wraps what happened at the proxy. */
-function rootOf(cause: unknown): Error & { code?: string } {
+/** Node reports the failures of all addresses of a name together; undici wraps the failure of a proxy. */
+function findRootCause(cause: unknown): Error & { code?: string } {
   let error = cause as Error & { code?: string; cause?: unknown; errors?: unknown[] };
   for (let depth = 0; depth < 5; depth++) {
     if (error.errors?.[0] instanceof Error) error = error.errors[0] as typeof error;
@@ -83,9 +83,9 @@ function rootOf(cause: unknown): Error & { code?: string } {
   return error;
 }
 
-function codeOf(error: Error & { code?: string }): NetworkCode {
+function classifyCause(error: Error & { code?: string }): NetworkCode {
   const code = error.code ?? '';
-  if (untrusted.test(code)) return 'tls';
+  if (UNTRUSTED.test(code)) return 'tls';
   if (/^Proxy (response|Authentication)/.test(error.message)) return 'proxy';
-  return codes[code] ?? 'failed';
+  return NETWORK_CODES[code] ?? 'failed';
 }

@@ -1,5 +1,5 @@
 /**
- * The pages of a list, one request each, from the first to the last.
+ * Reads the pages of a list, one request each, from the first to the last.
  * @example for await (const page of pages((page) => client.node.list({ publisherId, page }))) …
  */
 export async function* pages<Page extends object>(
@@ -12,11 +12,11 @@ export async function* pages<Page extends object>(
     yield page;
     const count = itemsOf(page).length;
     seen += count;
-    if (count === 0 || isLast(page as Counts, number, first === 1 ? seen : undefined)) return;
+    if (count === 0 || isLastPage(page as PageCounts, number, first === 1 ? seen : undefined)) return;
   }
 }
 
-/** The items of all pages. */
+/** Reads the items of all pages. */
 export async function* items<Page extends object>(
   read: (page: number) => Promise<Page>,
   first = 1,
@@ -26,28 +26,28 @@ export async function* items<Page extends object>(
   }
 }
 
-/** The one list in a page: `nodes`, `host_nodes` … */
+/** An item of the only list in a page: of `nodes`, `host_nodes` … */
 export type ItemOf<Page> = Page extends readonly (infer Item)[]
   ? Item
   : { [Name in keyof Page]: Page[Name] extends readonly (infer Item)[] ? Item : never }[keyof Page];
 
-/** The one list in a page, or the page itself where it is a list. */
+/** The only list in a page, or the page itself if it is a list. */
 export function itemsOf<Page extends object>(page: Page): ItemOf<Page>[] {
   const list = Array.isArray(page) ? page : Object.values(page).find(Array.isArray);
   return (list ?? []) as ItemOf<Page>[];
 }
 
-interface Counts {
+interface PageCounts {
   readonly totalPages?: number;
   readonly totalNumberOfPages?: number;
   readonly total?: number;
 }
 
-function isLast(page: Counts, number: number, seen: number | undefined): boolean {
+function isLastPage(page: PageCounts, number: number, seen: number | undefined): boolean {
   const last = page.totalPages ?? page.totalNumberOfPages;
   if (last !== undefined) return number >= last;
-  // Where reading began in the middle, an empty page ends it.
+  // If reading began in the middle, an empty page ends it.
   if (page.total !== undefined) return seen !== undefined && seen >= page.total;
-  // Without a count there is no telling whether a service that ignores `page` would ever end.
+  // Without a count, reading might never end: the service may ignore `page`.
   return true;
 }

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
-import { check, type Problem } from '../contract/problems.js';
-import type { Asker } from '../contract/rules/rule.js';
+import { check } from '../contract/schema/check.js';
+import type { Asker } from '../contract/schema/rule.js';
+import type { Problem } from '../contract/schema/schema-types.js';
 import { InvalidRequestError } from './errors.js';
-import { fillPath, pathProblems, type Query } from './url.js';
+import { fillPath, findPathProblems, type Query } from './url.js';
 
 type Declared<Schema> = Exclude<Schema, undefined>;
 
@@ -13,7 +14,7 @@ type BodyInput<Schema> = [Schema] extends [never]
     ? { body?: z.input<Extract<Schema, z.ZodType>> }
     : { body: z.input<Extract<Schema, z.ZodType>> };
 
-/** What a call takes: path and query parameters side by side, and the body under `body`. */
+/** The input of a call: path and query parameters side by side, and the body as `body`. */
 export type Input<Op extends Operation> = { [Name in PathNames<Op['path']>]: string } & ([
   Declared<Op['query']>,
 ] extends [never]
@@ -21,13 +22,13 @@ export type Input<Op extends Operation> = { [Name in PathNames<Op['path']>]: str
   : z.input<Extract<Op['query'], z.ZodObject>>) &
   BodyInput<Declared<Op['body']>>;
 
-/** What a call answers with; `undefined` where the operation answers without a body. */
+/** The result of a call; undefined if the operation answers without a body. */
 export type Output<Op extends Operation> = [Declared<Op['response']>] extends [never]
   ? undefined
   : z.output<Extract<Op['response'], z.ZodType>>;
 
-/** A request without its address and credential: what `--dry-run` shows and a call sends. */
-export interface Prepared {
+/** A request without the address of the service and the credential. */
+export interface PreparedRequest {
   readonly method: Method;
   readonly path: string;
   readonly query: Query;
@@ -35,40 +36,46 @@ export interface Prepared {
 }
 
 /**
- * Turns an input into a request. What is sent is what was given; the schemas only judge it.
+ * Converts an input to a request. The input is checked and sent unchanged, without defaults.
  * @param service the base address of the service, for rules that depend on it
  * @throws InvalidRequestError with everything that is wrong
  */
-export function prepare<Op extends Operation>(operation: Op, input: Input<Op>, service?: string): Prepared {
+export function prepareRequest<Op extends Operation>(
+  operation: Op,
+  input: Input<Op>,
+  service?: string,
+): PreparedRequest {
   const { body, ...given } = (input ?? {}) as Record<string, unknown>;
-  const params = pick(given, Object.keys(operation.params.shape));
-  const query = pick(given, Object.keys(operation.query?.shape ?? {}));
-  const invalid = problemsOf(operation.params, params);
+  const params = pickFields(given, Object.keys(operation.params.shape));
+  const query = pickFields(given, Object.keys(operation.query?.shape ?? {}));
+  const invalid = findProblems(operation.params, params);
   const problems = [
-    ...(invalid.length > 0 ? invalid : pathProblems(operation.path, params)),
-    ...(operation.query ? problemsOf(operation.query, query) : []),
-    ...(operation.body ? problemsOf(operation.body, body, { service }).map(insideBody) : []),
-    ...unknownFields(operation, body === undefined ? given : { ...given, body }),
+    ...(invalid.length > 0 ? invalid : findPathProblems(operation.path, params)),
+    ...(operation.query ? findProblems(operation.query, query) : []),
+    ...(operation.body
+      ? findProblems(operation.body, body, service === undefined ? {} : { service }).map(moveIntoBody)
+      : []),
+    ...findUnknownFields(operation, body === undefined ? given : { ...given, body }),
   ];
   if (problems.length > 0) throw new InvalidRequestError(problems);
   const { method, path } = operation;
   return { method, path: fillPath(path, params), query: query as Query, body };
 }
 
-function problemsOf(schema: z.ZodType, value: unknown, asker: Asker = {}): Problem[] {
+function findProblems(schema: z.ZodType, value: unknown, asker: Asker = {}): Problem[] {
   const checked = check(schema, value, asker);
   return checked.ok ? [] : checked.problems;
 }
 
-const insideBody = ({ path, message }: Problem): Problem => ({ path: ['body', ...path], message });
+const moveIntoBody = ({ path, message }: Problem): Problem => ({ path: ['body', ...path], message });
 
-function unknownFields({ params, query, body }: Operation, given: Record<string, unknown>): Problem[] {
+function findUnknownFields({ params, query, body }: Operation, given: Record<string, unknown>): Problem[] {
   const known = { ...params.shape, ...query?.shape, ...(body ? { body } : {}) };
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name));
-  return unknown.map((name) => ({ path: [name], message: 'is not a field known here' }));
+  return unknown.map((name) => ({ path: [name], message: 'is not a known field' }));
 }
 
-function pick(values: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+function pickFields(values: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]]),
   );

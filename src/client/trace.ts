@@ -1,6 +1,6 @@
 import type { ClientError } from './errors.js';
 
-/** What happens on the way, for `--verbose`. Secrets are masked. */
+/** An event of a request, for `--verbose`. Secrets are masked. */
 export type Trace =
   | {
       readonly kind: 'request';
@@ -22,25 +22,25 @@ export type Trace =
       readonly reason: ClientError;
     };
 
-const secretHeader = /^(proxy-)?authorization$|^(set-)?cookie$|token|secret|api-?key/i;
-const secretQuery = /sig|token|secret|key|credential|expires|policy/i;
+const SECRET_HEADER = /^(proxy-)?authorization$|^(set-)?cookie$|token|secret|api-?key/i;
+const SECRET_QUERY = /sig|token|secret|key|credential|expires|policy/i;
 
-/** Headers as they may be shown. */
-export function maskedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** Masks secrets in headers. */
+export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]): [string, string] => {
     if (name.toLowerCase() === 'location')
-      return [name, URL.canParse(value) ? maskedUrl(new URL(value)) : '***'];
-    return [name, secretHeader.test(name) && name.toLowerCase() !== 'idempotency-key' ? '***' : value];
+      return [name, URL.canParse(value) ? maskUrl(new URL(value)) : '***'];
+    return [name, SECRET_HEADER.test(name) && name.toLowerCase() !== 'idempotency-key' ? '***' : value];
   });
   return Object.fromEntries(entries);
 }
 
-/** An address as it may be shown: without a password, and without what signs it. */
-export function maskedUrl(url: URL): string {
+/** Masks the password and the signature of a URL. */
+export function maskUrl(url: URL): string {
   const shown = new URL(url);
   if (shown.password) shown.password = '***';
   for (const name of shown.searchParams.keys()) {
-    if (secretQuery.test(name)) shown.searchParams.set(name, '***');
+    if (SECRET_QUERY.test(name)) shown.searchParams.set(name, '***');
   }
   return shown.href;
 }

@@ -4,39 +4,39 @@ import { InvalidRequestError, NetworkError, ResponseError } from './errors.js';
 import type { Http } from './http.js';
 import type { Answer, Headers } from './transport.js';
 
-const stallMs = 60_000;
+const STALL_MS = 60_000;
 
 interface TransferOptions {
-  /** Bytes done and, where known, of how many. After a broken upload it starts again from 0. */
+  /** Called with the number of bytes done and, if known, in total. A repeated upload starts again from 0. */
   readonly onProgress?: ((done: number, total: number | undefined) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How long nothing may move before the connection counts as broken. Default 60 s. */
+  /** How long the connection may be idle before it counts as broken. Default 60 s. */
   readonly stallMs?: number | undefined;
   readonly retries?: number | undefined;
 }
 
 export interface UploadOptions extends TransferOptions {
-  /** A fresh stream from the first byte, once for each attempt. */
+  /** Opens a new stream from the first byte, for each attempt. */
   readonly openStream: () => Readable | Promise<Readable>;
-  /** In bytes, exactly. */
+  /** The exact size in bytes. */
   readonly size: number;
   /** Default `application/zip`. */
   readonly contentType?: string;
 }
 
 /**
- * Sends one file to a signed URL with one PUT, streamed and without any credential.
- * @throws ServiceError where the URL is expired or refused, NetworkError where the connection broke for good
+ * Sends a file to a signed URL with one PUT, streamed and without a credential.
+ * @throws ServiceError if the URL has expired or is refused, NetworkError if the connection keeps breaking
  */
-export async function upload(http: Http, url: string, options: UploadOptions): Promise<void> {
+export async function uploadFile(http: Http, url: string, options: UploadOptions): Promise<void> {
   const { openStream, size, contentType = 'application/zip', onProgress, ...limits } = options;
   await http.send(
     {
-      ...common(url, limits),
+      ...toTransferRequest(url, limits),
       method: 'PUT',
       headers: { 'content-type': contentType, 'content-length': String(size) },
       body: async (moved) => {
-        const parts = counted(await openStream(), (done) => {
+        const parts = countBytes(await openStream(), (done) => {
           moved();
           onProgress?.(done, size);
         });
@@ -48,7 +48,7 @@ export async function upload(http: Http, url: string, options: UploadOptions): P
   );
 }
 
-async function* counted(stream: Readable, taken: (done: number) => void) {
+async function* countBytes(stream: Readable, taken: (done: number) => void) {
   let done = 0;
   for await (const part of stream as AsyncIterable<Uint8Array>) {
     yield part;
@@ -58,30 +58,30 @@ async function* counted(stream: Readable, taken: (done: number) => void) {
 }
 
 export interface DownloadOptions extends TransferOptions {
-  /** Ended when all is there, destroyed when it fails. */
+  /** Ended when the file is complete, destroyed on failure. */
   readonly to: Writable;
-  /** Send the client's credential where the URL lies on the service's own origin. Default false. */
+  /** Whether to send the credential if the URL is on the origin of the service. Default false. */
   readonly credential?: boolean;
 }
 
 export interface Downloaded {
   readonly bytes: number;
-  /** Of the first answer. */
+  /** Of the first response. */
   readonly headers: Headers;
 }
 
 /**
- * Fetches one file into a stream. A connection that breaks on the way is taken up where it broke.
- * @throws ServiceError, NetworkError, ResponseError `changed` where the file became another in between
+ * Downloads a file into a stream. After a broken connection the download continues where it stopped.
+ * @throws ServiceError, NetworkError, ResponseError `changed` if the file changed in between
  */
-export async function download(http: Http, url: string, options: DownloadOptions): Promise<Downloaded> {
+export async function downloadFile(http: Http, url: string, options: DownloadOptions): Promise<Downloaded> {
   const { to, onProgress, credential = false, ...limits } = options;
-  const progress = new Progress();
+  const progress = new DownloadProgress();
   const ended = finished(to, { readable: false });
-  // Looked at below; until then a failure of the target must not count as unhandled.
+  // Awaited below; until then a failure of the target must not count as unhandled.
   ended.catch(() => undefined);
   const request = {
-    ...common(url, limits),
+    ...toTransferRequest(url, limits),
     method: 'GET',
     credential,
     get headers() {
@@ -89,10 +89,10 @@ export async function download(http: Http, url: string, options: DownloadOptions
     },
   };
   try {
-    await whileItMoves(progress, () =>
+    await retryWhileMoving(progress, () =>
       http.send(request, async (answer) => {
-        for await (const part of progress.unseen(answer)) {
-          await write(to, part);
+        for await (const part of progress.readNew(answer)) {
+          await writePart(to, part);
           progress.bytes += part.byteLength;
           onProgress?.(progress.bytes, progress.total);
         }
@@ -102,14 +102,14 @@ export async function download(http: Http, url: string, options: DownloadOptions
     await ended;
   } catch (error) {
     to.destroy();
-    // A target that cannot be opened fails the next write with a word that explains nothing.
+    // If the target cannot be opened, the error of the next write explains nothing.
     throw to.errored ?? error;
   }
   return { bytes: progress.bytes, headers: progress.first?.headers ?? {} };
 }
 
-/** Repeats count anew once something came: a long download over a poor line may break many times. */
-async function whileItMoves(progress: Progress, run: () => Promise<void>): Promise<void> {
+/** Retries are counted from zero after progress: a long download over a poor line may break many times. */
+async function retryWhileMoving(progress: DownloadProgress, run: () => Promise<void>): Promise<void> {
   for (;;) {
     const before = progress.bytes;
     try {
@@ -120,14 +120,14 @@ async function whileItMoves(progress: Progress, run: () => Promise<void>): Promi
   }
 }
 
-/** What of a file has come, and how to ask for the rest. */
-class Progress {
+/** The part of a file that has arrived, and the headers that request the rest. */
+class DownloadProgress {
   bytes = 0;
   first: Answer | undefined;
   total: number | undefined;
 
   headers(): Record<string, string> {
-    // The bytes themselves, not a compressed form of them, which could not be taken up in the middle.
+    // Not compressed: a compressed response cannot be continued in the middle.
     const plain = { accept: '*/*', 'accept-encoding': 'identity' };
     if (this.bytes === 0) return plain;
     const { etag, 'last-modified': modified } = this.first?.headers ?? {};
@@ -135,22 +135,22 @@ class Progress {
     return { ...plain, range: `bytes=${this.bytes}-`, ...(same ? { 'if-range': same } : {}) };
   }
 
-  /** The parts of an answer that have not come yet. */
-  async *unseen(answer: Answer): AsyncGenerator<Uint8Array> {
+  /** Reads the parts of a response that have not arrived before. */
+  async *readNew(answer: Answer): AsyncGenerator<Uint8Array> {
     let skip = this.bytes;
     if (answer.status === 206) {
       if (Number(/^bytes (\d+)-/.exec(answer.headers['content-range'] ?? '')?.[1]) !== this.bytes) {
         await answer.discard();
-        throw changed(answer, 'answered with another part than the one asked for');
+        throw createChangedError(answer, 'answered with a different part than requested');
       }
       skip = 0;
     }
-    const total = totalOf(answer);
+    const total = readTotal(answer);
     this.first ??= answer;
     this.total ??= total;
     if (total !== this.total || answer.headers.etag !== this.first.headers.etag) {
       await answer.discard();
-      throw changed(answer, 'has another file there now than when the download began');
+      throw createChangedError(answer, 'has a different file there than when the download began');
     }
     for await (const part of answer.body) {
       const rest = part.subarray(Math.min(skip, part.byteLength));
@@ -160,13 +160,13 @@ class Progress {
   }
 }
 
-function totalOf({ status, headers }: Answer): number | undefined {
+function readTotal({ status, headers }: Answer): number | undefined {
   const text =
     status === 206 ? /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1] : headers['content-length'];
   return text === undefined ? undefined : Number(text);
 }
 
-function changed(answer: Answer, what: string): ResponseError {
+function createChangedError(answer: Answer, what: string): ResponseError {
   return new ResponseError(
     'changed',
     `${answer.url.origin} ${what}. Start the download again.`,
@@ -174,7 +174,7 @@ function changed(answer: Answer, what: string): ResponseError {
   );
 }
 
-function common(url: string, { stallMs: idleMs = stallMs, signal, retries }: TransferOptions) {
+function toTransferRequest(url: string, { stallMs: idleMs = STALL_MS, signal, retries }: TransferOptions) {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') {
     throw new InvalidRequestError([{ path: ['url'], message: 'must be an http or https URL' }]);
@@ -182,7 +182,7 @@ function common(url: string, { stallMs: idleMs = stallMs, signal, retries }: Tra
   return { url: parsed as URL, idleMs, signal, retries };
 }
 
-function write(to: Writable, part: Uint8Array): Promise<void> {
+function writePart(to: Writable, part: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     to.write(part, (error) => (error ? reject(error) : resolve()));
   });

@@ -1,51 +1,51 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { InvalidRequestError, NetworkError } from './errors.js';
-import { networkError, stallError, timeoutError } from './network.js';
-import { isLoopback } from './url.js';
+import { createStallError, createTimeoutError, toNetworkError } from './network.js';
 
 export interface TransportOptions {
-  /** Where proxy variables are read from (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, either case). Default: none. */
+  /** Environment with `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. Default: no proxy. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Certificates in PEM that are trusted besides the built-in ones. `NODE_EXTRA_CA_CERTS` is Node's own. */
+  /** Certificates in PEM form to trust besides the built-in ones and `NODE_EXTRA_CA_CERTS`. */
   readonly ca?: string;
 }
 
-/** Header names in lower case; a header that came more than once is joined with `, `. */
+/** Header names in lower case; repeated headers are joined with `, `. */
 export type Headers = Readonly<Record<string, string>>;
 
 export interface Exchange {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
-  /** A function makes a stream, and calls `moved` with each part that is taken from it. */
+  /** A function opens a stream, and calls `moved` for each part that is taken from it. */
   readonly body?: string | Uint8Array | ((moved: () => void) => Readable | Promise<Readable>) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** For the whole exchange, the answer's body included. Absent: no limit. */
+  /** For the whole exchange, including the body of the response. Default: no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Instead of a limit for the whole: how long nothing may move while the other side is waited for. */
+  /** Instead of `timeoutMs`: how long the other side may be idle. */
   readonly idleMs?: number | undefined;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The address that answered, after redirects. */
+  /** The URL that answered, after redirects. */
   readonly url: URL;
-  /** To be read once, or discarded. Fails with NetworkError or the signal's reason. */
+  /** To be read once, or discarded. Fails with NetworkError or the reason of the signal. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Gives the connection back without reading the body. */
+  /** Releases the connection without returning the body. */
   discard(): Promise<void>;
 }
 
 export interface Transport {
-  /** One request, one answer: no redirects, no repeats. Fails with NetworkError or the signal's reason. */
+  /** Sends one request, without redirects and retries. Fails with NetworkError or the reason of the signal. */
   exchange(exchange: Exchange): Promise<Answer>;
-  /** Ends all connections at once. */
+  /** Closes all connections immediately. */
   close(): Promise<void>;
 }
 
-/** Connections over undici, which is loaded with the first request and not before. */
+/** Creates a transport over undici, which is loaded with the first request. */
 export function createTransport(options: TransportOptions = {}): Transport {
   let loading: Promise<Connections> | undefined;
   let closed = false;
@@ -53,25 +53,25 @@ export function createTransport(options: TransportOptions = {}): Transport {
   return {
     async exchange(exchange) {
       if (closed) throw new NetworkError('failed', 'The client was closed.', false);
-      loading ??= connect(options);
-      const { request, dispatcherFor, proxyOf } = await loading;
+      loading ??= openConnections(options);
+      const { request, getDispatcher, findProxy } = await loading;
       exchange.signal?.throwIfAborted();
 
       let sent: boolean | 'unknown' = false;
-      const limit = new Limit(exchange);
-      const inWords = (error: unknown) => {
+      const limit = new ExchangeLimit(exchange);
+      const toError = (error: unknown) => {
         if (exchange.signal?.aborted) return exchange.signal.reason;
         const { origin } = exchange.url;
         return limit.signal.aborted
           ? limit.error(origin, sent)
-          : networkError(error, origin, sent, proxyOf(exchange.url, error));
+          : toNetworkError(error, origin, sent, findProxy(exchange.url, error));
       };
-      const dispatcher = dispatcherFor(exchange.url).compose(
-        whenStarted(() => {
+      const dispatcher = getDispatcher(exchange.url).compose(
+        notifyOnStart(() => {
           sent = 'unknown';
         }),
       );
-      const body = await open(exchange.body, limit);
+      const body = await openBody(exchange.body, limit);
       limit.moved();
       try {
         const answering = request(exchange.url, {
@@ -83,15 +83,15 @@ export function createTransport(options: TransportOptions = {}): Transport {
           headersTimeout: 0,
           bodyTimeout: 0,
         });
-        // undici notices an abort only once a connection stands.
+        // undici only notices an abort once the connection is established.
         const { statusCode, headers, body: stream } = await Promise.race([answering, limit.passed]);
         sent = true;
         limit.rest();
         return {
           status: statusCode,
-          headers: joined(headers),
+          headers: joinHeaders(headers),
           url: exchange.url,
-          body: chunks(stream, inWords, limit),
+          body: readChunks(stream, toError, limit),
           discard: () => {
             limit.moved();
             return stream
@@ -103,20 +103,20 @@ export function createTransport(options: TransportOptions = {}): Transport {
       } catch (error) {
         limit.end();
         if (body instanceof Readable) body.destroy();
-        throw inWords(error);
+        throw toError(error);
       }
     },
     async close() {
       closed = true;
-      // Where loading failed, the request that wanted it was told.
+      // If loading failed, the request that needed it has reported that.
       await (await loading?.catch(() => undefined))?.close();
     },
   };
 }
 
-async function open(
+async function openBody(
   body: Exchange['body'],
-  limit: Limit,
+  limit: ExchangeLimit,
 ): Promise<string | Uint8Array | Readable | undefined> {
   if (typeof body !== 'function') return body;
   try {
@@ -127,14 +127,14 @@ async function open(
   }
 }
 
-async function* chunks(body: Readable, inWords: (error: unknown) => unknown, limit: Limit) {
+async function* readChunks(body: Readable, toError: (error: unknown) => unknown, limit: ExchangeLimit) {
   const reading: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // Only what the connection throws is put in words, not what the reader of this body throws.
+      // Only errors of the connection are converted, not those of the reader of this body.
       limit.moved();
       const next = await reading.next().catch((error) => {
-        throw inWords(error);
+        throw toError(error);
       });
       limit.rest();
       if (next.done) return;
@@ -146,89 +146,94 @@ async function* chunks(body: Readable, inWords: (error: unknown) => unknown, lim
   }
 }
 
-/** Timers of more than this fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
+/** Longer timers fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Ends an exchange on the caller's signal, after a time, or when nothing moved for a time. */
-class Limit {
-  private readonly controller = new AbortController();
-  private readonly abort = () => this.controller.abort();
-  private timer: NodeJS.Timeout | undefined;
-  readonly signal = this.controller.signal;
+/** Ends an exchange on the signal of the caller, after a timeout, or when idle for too long. */
+class ExchangeLimit {
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.#controller.abort();
+  readonly #exchange: Exchange;
+  #timer: NodeJS.Timeout | undefined;
+  readonly signal = this.#controller.signal;
   readonly passed: Promise<never>;
 
-  constructor(private readonly exchange: Exchange) {
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
     this.passed = new Promise((_, reject) => {
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
     });
-    // It may come while nobody looks at it.
+    // Without a handler an early abort would count as unhandled.
     this.passed.catch(() => undefined);
-    exchange.signal?.addEventListener('abort', this.abort, { once: true });
-    this.start(exchange.idleMs ?? exchange.timeoutMs);
+    exchange.signal?.addEventListener('abort', this.#abort, { once: true });
+    this.#start(exchange.idleMs ?? exchange.timeoutMs);
   }
 
-  private start(ms: number | undefined): void {
-    if (ms !== undefined) this.timer = setTimeout(this.abort, Math.min(ms, longestTimerMs));
+  #start(ms: number | undefined): void {
+    if (ms !== undefined) this.#timer = setTimeout(this.#abort, Math.min(ms, MAX_TIMER_MS));
   }
 
   moved(): void {
-    if (this.exchange.idleMs === undefined) return;
-    clearTimeout(this.timer);
-    this.start(this.exchange.idleMs);
+    if (this.#exchange.idleMs === undefined) return;
+    clearTimeout(this.#timer);
+    this.#start(this.#exchange.idleMs);
   }
 
-  /** While our own side is slow, the other is not to blame. */
+  /** Pauses the idle timer while this side is slow. */
   rest(): void {
-    if (this.exchange.idleMs !== undefined) clearTimeout(this.timer);
+    if (this.#exchange.idleMs !== undefined) clearTimeout(this.#timer);
   }
 
   error(origin: string, sent: boolean | 'unknown'): NetworkError {
-    const { idleMs, timeoutMs = 0 } = this.exchange;
-    return idleMs === undefined ? timeoutError(origin, timeoutMs, sent) : stallError(origin, idleMs, sent);
+    const { idleMs, timeoutMs = 0 } = this.#exchange;
+    return idleMs === undefined
+      ? createTimeoutError(origin, timeoutMs, sent)
+      : createStallError(origin, idleMs, sent);
   }
 
   end(): void {
-    clearTimeout(this.timer);
-    this.exchange.signal?.removeEventListener('abort', this.abort);
+    clearTimeout(this.#timer);
+    this.#exchange.signal?.removeEventListener('abort', this.#abort);
   }
 }
 
 interface Connections {
   readonly request: typeof import('undici').request;
-  dispatcherFor(url: URL): Dispatcher;
-  /** The proxy that failed, without its credential; none where a connection past it did. */
-  proxyOf(url: URL, error: unknown): string | undefined;
+  getDispatcher(url: URL): Dispatcher;
+  /** Finds the proxy that failed, without its credential; none if the connection did not use it. */
+  findProxy(url: URL, error: unknown): string | undefined;
   close(): Promise<void>;
 }
 
-async function connect({ env = {}, ca }: TransportOptions): Promise<Connections> {
+async function openConnections({ env = {}, ca }: TransportOptions): Promise<Connections> {
   const { Agent, EnvHttpProxyAgent, buildConnector, request } = await import('undici');
-  const trust = ca === undefined ? {} : { ca: [...(await builtInCertificates()), await certificates(ca)] };
+  const trust =
+    ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
   const direct = new Agent({ connect: trust });
-  const httpProxy = proxyFrom(env, 'http_proxy');
-  const httpsProxy = proxyFrom(env, 'https_proxy');
+  const httpProxy = readProxyUrl(env, 'http_proxy');
+  const httpsProxy = readProxyUrl(env, 'https_proxy');
   if (!httpProxy && !httpsProxy) {
     return {
       request,
-      dispatcherFor: () => direct,
-      proxyOf: () => undefined,
+      getDispatcher: () => direct,
+      findProxy: () => undefined,
       close: () => direct.destroy(),
     };
   }
-  const past = new WeakSet<object>();
-  const connectPast = buildConnector(trust);
+  const withoutProxy = new WeakSet<object>();
+  const connectDirectly = buildConnector(trust);
   const proxied = new EnvHttpProxyAgent({
-    // Empty rather than absent: undici would look into the process's environment itself.
+    // Empty instead of absent: otherwise undici reads the environment of the process.
     httpProxy,
     httpsProxy,
     noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
-    // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does it.
+    // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does.
     proxyTunnel: false,
-    // Used for the hosts of NO_PROXY alone.
+    // Only used for the hosts of NO_PROXY.
     connect: (options, callback) =>
-      connectPast(options, (...[error, socket]) => {
+      connectDirectly(options, (...[error, socket]) => {
         if (!error) return callback(null, socket);
-        past.add(error);
+        withoutProxy.add(error);
         callback(error, null);
       }),
     requestTls: trust,
@@ -236,9 +241,9 @@ async function connect({ env = {}, ca }: TransportOptions): Promise<Connections>
   });
   return {
     request,
-    dispatcherFor: (url) => (isLoopback(url.hostname) ? direct : proxied),
-    proxyOf: (url, error) => {
-      if (isLoopback(url.hostname) || past.has(error as object)) return undefined;
+    getDispatcher: (url) => (isLoopbackHost(url.hostname) ? direct : proxied),
+    findProxy: (url, error) => {
+      if (isLoopbackHost(url.hostname) || withoutProxy.has(error as object)) return undefined;
       const { protocol, host } = new URL(
         (url.protocol === 'https:' && httpsProxy) || httpProxy || httpsProxy,
       );
@@ -248,7 +253,7 @@ async function connect({ env = {}, ca }: TransportOptions): Promise<Connections>
   };
 }
 
-function proxyFrom(env: Readonly<Record<string, string | undefined>>, name: string): string {
+function readProxyUrl(env: Readonly<Record<string, string | undefined>>, name: string): string {
   const text = env[name] || env[name.toUpperCase()] || '';
   const address = text === '' || text.includes('://') ? text : `http://${text}`;
   if (address !== '' && !(URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol))) {
@@ -258,25 +263,25 @@ function proxyFrom(env: Readonly<Record<string, string | undefined>>, name: stri
   return address;
 }
 
-/** Node takes what is no certificate without a word, and trusts nothing more than before. */
-async function certificates(ca: string): Promise<string> {
+/** Node silently ignores what is not a certificate. */
+async function requireCertificates(ca: string): Promise<string> {
   const { X509Certificate } = await import('node:crypto');
   try {
     new X509Certificate(ca);
   } catch {
-    throw new InvalidRequestError([{ path: ['ca'], message: 'must hold certificates in PEM form' }]);
+    throw new InvalidRequestError([{ path: ['ca'], message: 'must contain certificates in PEM form' }]);
   }
   return ca;
 }
 
-async function builtInCertificates(): Promise<readonly string[]> {
+async function loadBuiltInCertificates(): Promise<readonly string[]> {
   const tls = await import('node:tls');
   const { getCACertificates } = tls as { getCACertificates?: (kind: 'default') => string[] };
   return getCACertificates ? getCACertificates('default') : tls.rootCertificates;
 }
 
-/** Calls back when a request is about to be written to a connection: before, surely nothing was sent. */
-function whenStarted(started: () => void): Dispatcher.DispatcherComposeInterceptor {
+/** Calls `started` when a request is about to be written to a connection; before that, nothing was sent. */
+function notifyOnStart(started: () => void): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const { onRequestStart } = handler;
     handler.onRequestStart = (...given) => {
@@ -287,7 +292,7 @@ function whenStarted(started: () => void): Dispatcher.DispatcherComposeIntercept
   };
 }
 
-function joined(headers: Record<string, string | string[] | undefined>): Headers {
+function joinHeaders(headers: Record<string, string | string[] | undefined>): Headers {
   const entries = Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]);
   return Object.fromEntries(entries);
 }

@@ -1,32 +1,33 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '../wire/backoff.js';
 import { ClientError, InvalidRequestError, NetworkError, ServiceError, StillRunningError } from './errors.js';
+import { type Sleep, sleepOrAbort } from './sleep.js';
 
 export interface WaitOptions<Answer> {
-  /** Whether the work has ended, well or badly. A status that is not known here is to count as running. */
+  /** Whether the work has ended, in success or failure. An unknown status should count as running. */
   readonly isDone: (answer: Answer) => boolean;
   /** Called with every answer. */
   readonly onAnswer?: (answer: Answer) => void;
-  /** Called with every failure that is outlived. */
+  /** Called with every failure that is tolerated. */
   readonly onFailure?: (error: ClientError) => void;
-  /** The pause that a service asks for with an answer, in milliseconds. */
+  /** The pause that an answer asks for, in milliseconds. */
   readonly askedPauseMs?: (answer: Answer) => number | undefined;
-  /** How long to wait in all. Default 30 minutes. */
+  /** How long to wait in total. Default 30 minutes. */
   readonly timeoutMs?: number;
-  /** The longest pause between two looks. Default 10 s. */
+  /** The maximum polling interval. Default 10 s. */
   readonly intervalMs?: number;
   readonly signal?: AbortSignal | undefined;
   readonly now?: () => number;
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly sleep?: Sleep;
   readonly random?: () => number;
 }
 
-const outlivedFailures = 5;
-const firstPauseMs = 150;
+const MAX_FAILURES = 5;
+const FIRST_PAUSE_MS = 150;
 
 /**
- * Looks again and again until the work has ended. Quick at first, then with growing, jittered pauses.
- * @throws StillRunningError after the time given, the last failure after 5 outlived ones in a row, a failure that
- *   asking again does not mend at once, or the signal's reason
+ * Polls until the work has ended: quickly at first, then with growing pauses and jitter.
+ * @throws StillRunningError after the timeout; the last failure after 5 tolerated ones in a row; any failure
+ *   that is not transient; or the reason of the signal
  */
 export async function wait<Answer>(
   read: () => Promise<Answer>,
@@ -39,11 +40,10 @@ export async function wait<Answer>(
     now = Date.now,
     random = Math.random,
   } = options;
-  const sleep = options.sleep ?? ((ms, over) => pause(ms, undefined, { ...(over ? { signal: over } : {}) }));
   const ends = now() + timeoutMs;
   let last: Answer | undefined;
   let failures = 0;
-  for (let pauseMs = Math.min(firstPauseMs, intervalMs); ; pauseMs = Math.min(pauseMs * 1.5, intervalMs)) {
+  for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     let asked: number | undefined;
     try {
@@ -55,28 +55,20 @@ export async function wait<Answer>(
     } catch (error) {
       signal?.throwIfAborted();
       failures += 1;
-      if (!mayPass(error) || failures > outlivedFailures) throw error;
+      if (!isTransient(error) || failures > MAX_FAILURES) throw error;
       options.onFailure?.(error);
       asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
     }
     const left = ends - now();
     if (left <= 0) throw new StillRunningError(last);
-    const next = Math.max(asked ?? 0, pauseMs * (0.75 + random() / 4));
-    await sleepOrAbort(sleep(Math.min(next, left), signal), signal);
+    const pauseMs = backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, maxMs: intervalMs, factor: 1.5, random });
+    const next = Math.max(asked ?? 0, pauseMs);
+    await sleepOrAbort(Math.min(next, left), signal, options.sleep);
   }
 }
 
-async function sleepOrAbort(sleeping: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleeping;
-  } finally {
-    // The caller's own reason, not the sleep's word for it.
-    signal?.throwIfAborted();
-  }
-}
-
-/** A proxy's odd answer passes as well as a broken connection; what the service said about the request stays. */
-function mayPass(error: unknown): error is ClientError {
+/** Failures of connections and proxies are transient; refusals by the service are not. */
+function isTransient(error: unknown): error is ClientError {
   if (error instanceof ServiceError) return error.status === 429 || error.status >= 500;
   if (error instanceof NetworkError) return error.code !== 'tls';
   return error instanceof ClientError && !(error instanceof InvalidRequestError);

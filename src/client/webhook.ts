@@ -1,31 +1,32 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { webhookHeaders, webhookSecretPrefix } from '../contract/events.js';
+import { timingSafeEqual } from 'node:crypto';
+import { webhookHeaders } from '../contract/events.js';
+import { signWebhook } from '../wire/webhook-signature.js';
 
-/** A webhook as it came; what was not there is empty. */
+/** A webhook as it was received. Missing headers are empty. */
 export interface Webhook {
   readonly id: string;
-  /** Seconds since the epoch, as written in its header. */
+  /** Seconds since the epoch, as in the header. */
   readonly timestamp: string;
-  /** One or more of `v1,<Base64>`, with spaces between. */
+  /** One or more of `v1,<Base64>`, separated by spaces. */
   readonly signature: string;
-  /** Byte by byte as it came: JSON that was parsed and written again has another signature. */
+  /** The bytes as received: JSON that was parsed and serialized again has another signature. */
   readonly body: Uint8Array;
 }
 
-/** What is wrong with a webhook: the header it shows in, and a sentence without its subject. */
+/** A problem of a webhook: the header that has it, and a sentence without its subject. */
 export interface WebhookProblem {
   readonly kind: 'missing' | 'malformed' | 'time' | 'signature';
   readonly header: string;
   readonly message: string;
 }
 
-/** How far the sender's clock may be from the receiver's. Seconds. */
-const toleranceSeconds = 5 * 60;
+/** The maximum difference between the clocks of sender and receiver. */
+const TOLERANCE_SECONDS = 5 * 60;
 
 /**
- * Holds a webhook against the secrets that may have signed it, as Standard Webhooks say.
+ * Verifies a webhook with the secrets that may have signed it, as defined by Standard Webhooks.
  * @param now milliseconds since the epoch
- * @returns everything that is wrong with it; nothing where it is genuine
+ * @returns everything that is wrong with it; empty if it is genuine
  */
 export function verifyWebhook(
   webhook: Webhook,
@@ -41,72 +42,58 @@ export function verifyWebhook(
       message: 'is missing',
     }));
   }
-  const problems = [timestampProblem(timestamp, now), signatureProblem(webhook, secrets)];
+  const problems = [findTimestampProblem(timestamp, now), findSignatureProblem(webhook, secrets)];
   return problems.filter((problem) => problem !== undefined);
 }
 
-function timestampProblem(timestamp: string, now: number): WebhookProblem | undefined {
+function findTimestampProblem(timestamp: string, now: number): WebhookProblem | undefined {
   const header = webhookHeaders.timestamp;
   if (!/^\d{1,12}$/.test(timestamp)) {
-    return { kind: 'malformed', header, message: 'is no number of seconds since 1970' };
+    return { kind: 'malformed', header, message: 'must be a number of seconds since 1970' };
   }
   const age = Math.floor(now / 1000) - Number(timestamp);
-  if (Math.abs(age) <= toleranceSeconds) return undefined;
-  const away = age > 0 ? `is ${duration(age)} old` : `is ${duration(-age)} in the future`;
+  if (Math.abs(age) <= TOLERANCE_SECONDS) return undefined;
+  const away = age > 0 ? `is ${formatDuration(age)} old` : `is ${formatDuration(-age)} in the future`;
   return {
     kind: 'time',
     header,
-    message: `${away}; at most ${duration(toleranceSeconds)} are accepted`,
+    message: `${away}; at most ${formatDuration(TOLERANCE_SECONDS)} are accepted`,
   };
 }
 
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 120 * 60) return `${Math.round(seconds / 60)} min`;
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
-function signatureProblem(webhook: Webhook, secrets: readonly string[]): WebhookProblem | undefined {
+function findSignatureProblem(webhook: Webhook, secrets: readonly string[]): WebhookProblem | undefined {
   const header = webhookHeaders.signature;
   const given = webhook.signature.split(/\s+/).filter((one) => one.startsWith('v1,'));
   if (given.length === 0) {
-    return { kind: 'malformed', header, message: "has no signature of version 1: 'v1,' and Base64" };
+    return { kind: 'malformed', header, message: "has no version 1 signature: 'v1,' and Base64" };
   }
   if (isSigned(webhook, secrets)) return undefined;
   return {
     kind: 'signature',
     header,
-    message: 'was made with another secret, or the body is not as it was sent',
+    message: 'was made with another secret, or the body was changed',
   };
 }
 
-/** Whether one of the signatures is of one of the secrets, however old it is. */
+/** Whether one of the secrets made one of the signatures, however old the webhook is. */
 export function isSigned(webhook: Webhook, secrets: readonly string[]): boolean {
   const given = webhook.signature.split(/\s+/);
   const own = secrets.map((secret) => signWebhook(secret, webhook));
-  return given.some((one) => own.some((other) => isSame(one, other)));
+  return given.some((one) => own.some((other) => isEqual(one, other)));
 }
 
-/** The signature that a secret makes: `v1,<Base64>`. */
-export function signWebhook(
-  secret: string,
-  { id, timestamp, body }: Pick<Webhook, 'id' | 'timestamp' | 'body'>,
-): string {
-  const hmac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body);
-  return `v1,${hmac.digest('base64')}`;
-}
-
-/** Whether a text is a signing secret: Base64, with or without `whsec_` before it. */
+/** Whether text is a signing secret: Base64, with or without the prefix `whsec_`. */
 export function isWebhookSecret(text: string): boolean {
   return /^(whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/.test(text);
 }
 
-function keyOf(secret: string): Buffer {
-  const base64 = secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret;
-  return Buffer.from(base64, 'base64');
-}
-
-function isSame(one: string, other: string): boolean {
+function isEqual(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

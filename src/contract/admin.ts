@@ -5,22 +5,28 @@ import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { Paging } from './paging.js';
 import { Publisher, PublisherStatus } from './publisher.js';
-import { DateTime } from './rules.js';
+import { DateTime } from './schema/identifiers.js';
+import { textList } from './schema/values.js';
 
 const AdminToken = z
   .object({
-    expires_at: DateTime.meta({ description: 'An hour after it was made' }),
-    token: z.string().meta({ description: 'Short-lived JWT for the operations under /admin' }),
+    expires_at: DateTime.meta({ description: 'When the token expires: an hour after it was issued' }),
+    token: z.string().meta({ description: 'Short-lived JWT admin token, for the operations under /admin' }),
   })
   .meta({ id: 'AdminToken' });
 
 const by = {
-  by: z.string().meta({ description: 'Who caused it: a user id, or `service`' }),
-  by_email: z.string().optional().meta({ description: 'The address of that user, where it is known' }),
+  by: z.string().meta({ description: 'Who did it: a user id, or `service`' }),
+  by_email: z.string().optional().meta({ description: 'E-mail address of that user, if known' }),
 };
 
 const ValidAdminToken = z
-  .object({ jti: z.string(), ...by, created_at: DateTime, expires_at: DateTime })
+  .object({
+    jti: z.string().meta({ description: 'Token id' }),
+    ...by,
+    created_at: DateTime,
+    expires_at: DateTime,
+  })
   .meta({ id: 'ValidAdminToken' });
 
 const AuditEntry = z
@@ -29,44 +35,39 @@ const AuditEntry = z
     ...by,
     action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
     kind: z.string().meta({ description: 'What was changed: publisher, node, version, host_node, …' }),
-    id: z.string().meta({ description: 'The id of what was changed' }),
-    node_id: z.string().optional().meta({ description: 'Of a version: its node' }),
-    version: z.string().optional().meta({ description: 'Of a version: its number' }),
-    status: z.string().optional().meta({ description: 'The status or policy it was given' }),
+    id: z.string().meta({ description: 'Id of what was changed' }),
+    node_id: z.string().optional().meta({ description: 'For a version: its node id' }),
+    version: z.string().optional().meta({ description: 'For a version: its number' }),
+    status: z.string().optional().meta({ description: 'New status or policy' }),
     reason: z.string().optional(),
   })
   .meta({ id: 'AuditEntry' });
 
-// Decided: a reason holds at most 10,000 characters; it comes back with each refusal and each answer.
+// Decided: a reason has at most 10,000 characters, because it is part of every refusal and answer.
 const reason = z.string().max(10_000);
-const tagsAdmin = z
-  .array(z.string())
-  .optional()
-  .meta({ description: 'Admin-only tags for security warnings and admin metadata' });
+const tagsAdmin = textList('Admin-only tags for security warnings and admin metadata');
 
 const NodeVerdict = z
   .strictObject({
     status: NodeStatus.optional().meta({ description: 'NodeStatusActive or NodeStatusBanned' }),
-    status_detail: reason.optional().meta({ description: "Why; shown to the publisher's members" }),
+    status_detail: reason.optional().meta({ description: "Reason, shown to the publisher's members" }),
     tags_admin: tagsAdmin,
     search_ranking: z
       .int32()
       .optional()
-      .meta({ description: 'Higher ones come first in search results; 0 where nobody set it' }),
-    preempted_host_node_names: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Host node names preempted by this node' }),
+      .meta({ description: 'Higher values come first in search results; 0 if not set' }),
+    preempted_host_node_names: textList('Host node names preempted by this node'),
   })
   .meta({ id: 'NodeVerdict' });
 
-// Decided: tags alone may be set, so that they do not undo a status set meanwhile; anything else needs the status.
+// Decided: tags may be set alone, so that they do not undo a status set in between; anything else needs the
+// status.
 const VersionVerdict = z
   .strictObject({
     status: NodeVersionStatus.optional().meta({
-      description: 'May be absent where only tags_admin is given',
+      description: 'Optional if only tags_admin is given',
     }),
-    status_reason: reason.optional().meta({ description: 'Why' }),
+    status_reason: reason.optional().meta({ description: 'Reason for the status' }),
     tags_admin: tagsAdmin,
   })
   .refine((verdict) => verdict.status !== undefined || isTagsAlone(verdict), {
@@ -82,7 +83,7 @@ function isTagsAlone(verdict: { tags_admin?: unknown; status_reason?: unknown })
 const PublisherVerdict = z
   .strictObject({
     status: PublisherStatus,
-    reason: reason.optional().meta({ description: "Why; shown to the publisher's members" }),
+    reason: reason.optional().meta({ description: "Reason, shown to the publisher's members" }),
   })
   .meta({ id: 'PublisherVerdict' });
 
@@ -90,8 +91,8 @@ export const admin = {
   generateToken: operation({
     method: 'POST',
     path: '/admin/generate-token',
-    summary: 'Make an admin token, valid for an hour',
-    auth: 'bearer',
+    summary: 'Issue an admin token that is valid for an hour',
+    who: 'admin in person',
     response: AdminToken,
     secret: true,
   }),
@@ -100,10 +101,10 @@ export const admin = {
       method: 'PUT',
       path: '/admin/nodes/{nodeId}',
       summary: "Set a node's status, ranking and admin tags",
-      auth: 'bearer',
+      who: 'admin',
       body: NodeVerdict,
       response: Node,
-      extension: true,
+      extension: 'status NodeStatusBanned and admin tags are shown',
     }),
   },
   version: {
@@ -111,10 +112,10 @@ export const admin = {
       method: 'PUT',
       path: '/admin/nodes/{nodeId}/versions/{version}',
       summary: "Set a version's status and admin tags",
-      auth: 'bearer',
+      who: 'admin',
       body: VersionVerdict,
       response: NodeVersion,
-      extension: true,
+      extension: 'status NodeVersionStatusBanned is shown',
     }),
   },
   hostNode: {
@@ -122,10 +123,10 @@ export const admin = {
       method: 'PUT',
       path: '/admin/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
       summary: 'Set the policy of a node definition',
-      auth: 'bearer',
+      who: 'admin',
       body: z.strictObject({ policy: HostNodePolicy }).meta({ id: 'PolicyVerdict' }),
       response: HostNode,
-      extension: true,
+      extension: 'policy HostNodePolicyBanned is shown',
     }),
   },
   publisher: {
@@ -133,17 +134,17 @@ export const admin = {
       method: 'PUT',
       path: '/admin/publishers/{publisherId}',
       summary: 'Ban a publisher, or lift the ban',
-      auth: 'bearer',
+      who: 'admin',
       body: PublisherVerdict,
       response: Publisher,
-      extension: true,
+      extension: 'status PublisherStatusBanned is shown',
     }),
   },
   audit: operation({
     method: 'GET',
     path: '/admin/audit',
     summary: 'List who changed what, newest first',
-    auth: 'bearer',
+    who: 'admin',
     query: Paging,
     response: z.object({
       limit: z.int(),
@@ -152,24 +153,24 @@ export const admin = {
       total: z.int(),
       totalPages: z.int(),
     }),
-    extension: true,
+    extension: 'who did what',
   }),
   token: {
     list: operation({
       method: 'GET',
       path: '/admin/tokens',
-      summary: 'List the admin tokens that are valid now',
-      auth: 'bearer',
+      summary: 'List the valid admin tokens',
+      who: 'admin',
       response: z.array(ValidAdminToken),
-      extension: true,
+      extension: 'admin tokens that are still valid',
     }),
     revoke: operation({
       method: 'DELETE',
       path: '/admin/tokens/{jti}',
       summary: 'Revoke an admin token',
-      auth: 'bearer',
+      who: 'admin',
       status: 204,
-      extension: true,
+      extension: 'ending an admin token early',
     }),
   },
 };

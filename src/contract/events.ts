@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { ImageTask } from './image-task.js';
+import type { TaskKind } from './operation.js';
 import { VideoCreations } from './video.js';
 
-// Decided: an image webhook's body is flat, on every change of status; a video callback tells of processing, success
-// and failed. Both are sent as Standard Webhooks say (https://www.standardwebhooks.com).
-/** What webhooks are told of, and the body of each. */
+// Decided: the body of an image webhook is flat and is sent on every change of status; video callbacks are
+// sent for processing, success and failed. Both follow Standard Webhooks (https://www.standardwebhooks.com).
+/** The events that webhooks are sent for, with the body of each. */
 export const webhookEvents = {
   'image.task.updated': ImageTask,
   'video.task.updated': VideoCreations,
@@ -12,16 +13,21 @@ export const webhookEvents = {
 
 export type WebhookEvent = keyof typeof webhookEvents;
 
+/** The event that is sent for tasks of a kind. */
+export function webhookEventOf(kind: TaskKind): WebhookEvent {
+  return `${kind}.task.updated`;
+}
+
 export const webhookHeaders = {
-  /** The same over retries. */
+  /** The same for all attempts. */
   id: 'webhook-id',
-  /** Of this attempt, in seconds since the epoch. */
+  /** When this attempt was made, in seconds since the epoch. */
   timestamp: 'webhook-timestamp',
-  /** One or more of `v1,<Base64>`, with spaces between: HMAC-SHA256 over `id.timestamp.body`. */
+  /** One or more of `v1,<Base64>`, separated by spaces: HMAC-SHA256 of `id.timestamp.body`. */
   signature: 'webhook-signature',
   /** Not covered by the signature. */
   event: 'webhook-event',
 } as const;
 
-/** What the Base64 of a signing secret stands behind. */
+/** The prefix of a signing secret, before its Base64. */
 export const webhookSecretPrefix = 'whsec_';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
+import { limitEntries } from './schema/entries.js';
 
 export const HostNodePolicy = z.enum([
   'HostNodePolicyActive',
@@ -37,24 +38,27 @@ const Filters = HostNodePaging.extend({
     .min(1)
     .max(1024)
     .optional()
-    .meta({ description: "Only definitions of this version; absent: each node's latest version" }),
+    .meta({ description: 'Only definitions of this version; default: the latest version of each node' }),
   host_node_name: z
     .string()
     .min(1)
     .max(1024)
     .optional()
-    .meta({ description: 'Only definitions of this name' }),
+    .meta({ description: 'Only definitions with this name' }),
 });
 
-// Decided: a field of a definition that is not known here is refused, because it would be dropped without a word.
+// Decided: unknown fields of a definition are refused, because they would be dropped silently.
 const Definitions = z
   .strictObject({
     success: z.boolean().meta({ description: 'Whether the definitions could be extracted' }),
-    reason: z.string().max(10_000).optional().meta({ description: 'Why not; kept in the audit' }),
-    nodes: z
-      .record(z.string().min(1).max(1024), z.strictObject(HostNode.shape))
+    reason: z
+      .string()
+      .max(10_000)
+      .optional()
+      .meta({ description: 'Why extraction failed; recorded in the audit log' }),
+    nodes: limitEntries(20_000, z.record(z.string().min(1).max(1024), z.strictObject(HostNode.shape)))
       .default({})
-      .meta({ description: 'The definitions by name' }),
+      .meta({ description: 'Definitions by name' }),
   })
   .meta({ id: 'Definitions' });
 
@@ -63,14 +67,14 @@ export const hostNodes = {
     method: 'GET',
     path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
     summary: 'Show one node definition of a version',
-    auth: 'none',
+    who: 'anyone',
     response: HostNode,
   }),
   listAll: operation({
     method: 'GET',
     path: '/host-nodes',
     summary: 'List node definitions of all nodes',
-    auth: 'none',
+    who: 'anyone',
     query: Filters,
     response: z.object({ host_nodes: z.array(HostNode), total: z.int() }),
   }),
@@ -78,7 +82,7 @@ export const hostNodes = {
     method: 'GET',
     path: '/nodes/{nodeId}/versions/{version}/host-nodes',
     summary: 'List the node definitions of a version',
-    auth: 'none',
+    who: 'anyone',
     query: Paging,
     response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),
   }),
@@ -86,9 +90,9 @@ export const hostNodes = {
     method: 'POST',
     path: '/nodes/{nodeId}/versions/{version}/host-nodes',
     summary: 'Store the node definitions of a version whose extraction is pending',
-    auth: 'bearer',
+    who: 'admin in person',
     status: 204,
     body: Definitions,
-    extension: true,
+    extension: 'definitions that an external extractor found',
   }),
 };

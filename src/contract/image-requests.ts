@@ -1,40 +1,39 @@
 import { z } from 'zod';
-import { emphasis } from './rules/emphasis.js';
-import { exclusive } from './rules/fields.js';
-import { httpsOnly, imageValues } from './rules/images.js';
-import { withRules } from './rules/rule.js';
-import { WebAddress } from './values.js';
+import { excludeEachOther, limitEmphasis } from './schema/field-rules.js';
+import { requireHttps, requireImages } from './schema/image-rules.js';
+import { withRules } from './schema/rule.js';
+import { WebAddress } from './schema/values.js';
 
-// Decided: an unknown field of a generation request is refused, because a typo costs credits. `strictObject` says so
-// here and in video-requests.ts.
+// Decided: unknown fields of a generation request are refused, because a typo costs credits: hence
+// `strictObject`, here and in video-requests.ts.
 
 const percent = () => z.int().min(0).max(100);
 const level = () => z.number().min(0).max(100).default(50);
 const webhook_url = WebAddress.optional().meta({
-  description: 'Called whenever the task changes status',
+  description: 'Callback URL, notified whenever the task changes status',
 });
 const sourceImage = z.string().min(1).meta({ description: 'Base64 or URL of the image' });
 
-// Decided: what the settings may be. The five numbers are 0 to 100, and 50 where absent.
+// Decided: the values of the settings. The five numbers are 0 to 100, by default 50.
 /** service.md 4.1.1, `advanced_settings`; `AdvancedSettings.parse({})` gives the defaults. */
 export const AdvancedSettings = z
   .strictObject({
-    blacks: level().meta({ description: 'Level of the blacks' }),
+    blacks: level().meta({ description: 'Level of blacks' }),
     brightness: level().meta({ description: 'Brightness' }),
     contrast: level().meta({ description: 'Contrast' }),
     saturation: level().meta({ description: 'Saturation' }),
-    whites: level().meta({ description: 'Level of the whites' }),
+    whites: level().meta({ description: 'Level of whites' }),
     engine: z
       .enum([
         ...(['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy'] as const),
         ...(['colorful_anime', 'hard_transform', 'softy'] as const),
       ])
       .optional()
-      .meta({ description: 'How the image is made' }),
+      .meta({ description: 'Engine that generates the image' }),
     transfer_light_a: z
       .enum(['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'])
       .optional()
-      .meta({ description: 'How strongly light is transferred' }),
+      .meta({ description: 'How strongly the light is transferred' }),
     transfer_light_b: z
       .enum([
         ...(['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both'] as const),
@@ -42,15 +41,15 @@ export const AdvancedSettings = z
         ...(['style_shift', 'strong_shift'] as const),
       ])
       .optional()
-      .meta({ description: 'How light is blended in' }),
+      .meta({ description: 'How the light is blended in' }),
     fixed_generation: z
       .boolean()
       .optional()
-      .meta({ description: 'The same settings always produce the same image' }),
+      .meta({ description: 'Always produce the same image for the same settings' }),
   })
   .meta({ id: 'AdvancedSettings' });
 
-// Decided: relight needs an image; its defaults.
+// Decided: relight requires an image, and has these defaults.
 export const RelightRequest = withRules(
   z.strictObject({
     image: sourceImage,
@@ -58,40 +57,40 @@ export const RelightRequest = withRules(
     change_background: z
       .boolean()
       .default(true)
-      .meta({ description: 'Change the background based on prompt and reference image' }),
+      .meta({ description: 'Change the background based on prompt and/or reference image' }),
     interpolate_from_original: z.boolean().default(false).meta({
-      description: 'Let the final image interpolate from the original, using light_transfer_strength',
+      description: 'Interpolate the final image from the original, using light_transfer_strength',
     }),
     light_transfer_strength: percent()
       .default(100)
       .meta({ description: '0 stays closest to the original, 100 is maximum transfer' }),
-    preserve_details: z.boolean().default(true).meta({ description: 'Keep texture and small details' }),
-    prompt: z
-      .string()
-      .optional()
-      .meta({ description: 'Guides the light transfer; emphasis from 1 to 1.4 as in (warm light:1.2)' }),
+    preserve_details: z.boolean().default(true).meta({ description: 'Maintain texture and small details' }),
+    prompt: z.string().optional().meta({
+      description: 'Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm light:1.2)',
+    }),
     style: z
       .enum([
         ...(['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter'] as const),
         ...(['contrasted_n_hdr', 'just_composition'] as const),
       ])
       .default('standard')
-      .meta({ description: 'Look of the result' }),
+      .meta({ description: 'Style of the result' }),
     transfer_light_from_lightmap: z.string().min(1).optional().meta({
-      description: 'Base64 or URL of a lightmap; not with transfer_light_from_reference_image',
+      description: 'Base64 or URL of a lightmap; incompatible with transfer_light_from_reference_image',
     }),
     transfer_light_from_reference_image: z.string().min(1).optional().meta({
-      description: 'Base64 or URL of a reference image; not with transfer_light_from_lightmap',
+      description: 'Base64 or URL of a reference image; incompatible with transfer_light_from_lightmap',
     }),
     webhook_url,
   }),
-  // Decided: a lightmap and a reference image together are refused before anything starts.
-  exclusive('transfer_light_from_lightmap', 'transfer_light_from_reference_image'),
-  emphasis('prompt'),
-  imageValues('image', 'transfer_light_from_lightmap', 'transfer_light_from_reference_image'),
+  // Decided: a lightmap together with a reference image is refused before anything starts.
+  excludeEachOther('transfer_light_from_lightmap', 'transfer_light_from_reference_image'),
+  limitEmphasis('prompt'),
+  requireImages('image', 'transfer_light_from_lightmap', 'transfer_light_from_reference_image'),
 ).meta({ id: 'RelightRequest' });
 
-// Decided: style transfer needs both images; its defaults. portrait_* without is_portrait are accepted and ignored.
+// Decided: style transfer requires both images, and has these defaults. portrait_* are accepted and ignored
+// without is_portrait.
 export const StyleTransferRequest = withRules(
   z.strictObject({
     image: sourceImage,
@@ -102,11 +101,11 @@ export const StyleTransferRequest = withRules(
         ...(['real', 'super_real', 'softy'] as const),
       ])
       .default('balanced')
-      .meta({ description: 'How the image is made' }),
+      .meta({ description: 'Engine that generates the image' }),
     fixed_generation: z
       .boolean()
       .optional()
-      .meta({ description: 'The same settings always produce the same image' }),
+      .meta({ description: 'Always produce the same image for the same settings' }),
     flavor: z
       .enum([
         ...(['faithful', 'gen_z', 'psychedelia', 'detaily'] as const),
@@ -118,45 +117,54 @@ export const StyleTransferRequest = withRules(
     portrait_beautifier: z
       .enum(['beautify_face', 'beautify_face_max'])
       .optional()
-      .meta({ description: 'Beautify the face; used only if is_portrait is true' }),
+      .meta({ description: 'Face beautification; used only if is_portrait is true' }),
     portrait_style: z
       .enum(['standard', 'pop', 'super_pop'])
       .default('standard')
-      .meta({ description: 'Style of a portrait; used only if is_portrait is true' }),
+      .meta({ description: 'Portrait style; used only if is_portrait is true' }),
     prompt: z.string().optional().meta({ description: 'Prompt for the model' }),
     structure_strength: percent()
       .default(50)
-      .meta({ description: 'How much of the structure of the original is kept' }),
-    style_strength: percent().default(100).meta({ description: 'Percentage of style strength' }),
+      .meta({ description: 'How much of the structure of the original is maintained' }),
+    style_strength: percent().default(100).meta({ description: 'Style strength in percent' }),
     webhook_url,
   }),
-  imageValues('image', 'reference_image'),
+  requireImages('image', 'reference_image'),
 ).meta({ id: 'StyleTransferRequest' });
 
 export const SkinEnhancerRequest = withRules(
   z.strictObject({
     image: z.string().min(1).meta({ description: 'Base64 or a publicly accessible HTTPS URL' }),
-    sharpen: percent().default(0).meta({ description: 'Sharpening' }),
-    smart_grain: percent().default(2).meta({ description: 'Grain that keeps skin from looking flat' }),
+    sharpen: percent().default(0).meta({ description: 'Amount of sharpening' }),
+    smart_grain: percent()
+      .default(2)
+      .meta({ description: 'Amount of grain, which keeps skin from looking flat' }),
     webhook_url,
   }),
-  imageValues('image'),
-  httpsOnly('image'),
+  requireImages('image'),
+  requireHttps('image'),
 ).meta({ id: 'SkinEnhancerRequest' });
 
 export const UpscalerRequest = withRules(
   z.strictObject({
     image: sourceImage,
-    sharpen: percent().default(7).meta({ description: 'Sharpening' }),
-    smart_grain: percent().default(7).meta({ description: 'Grain that keeps surfaces from looking flat' }),
-    ultra_detail: percent().default(30).meta({ description: 'Detail that is added' }),
+    sharpen: percent().default(7).meta({ description: 'Amount of sharpening' }),
+    smart_grain: percent()
+      .default(7)
+      .meta({ description: 'Amount of grain, which keeps surfaces from looking flat' }),
+    ultra_detail: percent().default(30).meta({ description: 'Amount of detail to add' }),
     flavor: z
       .enum(['sublime', 'photo', 'photo_denoiser'])
       .optional()
-      .meta({ description: 'What the image is, or shall become' }),
-    // Decided: twice as large where absent.
-    scale_factor: z.int().min(2).max(16).default(2).meta({ description: 'How many times larger' }),
+      .meta({ description: 'Kind of image, or look to aim for' }),
+    // Decided: the default is twice as large.
+    scale_factor: z
+      .int()
+      .min(2)
+      .max(16)
+      .default(2)
+      .meta({ description: 'How many times larger the result is' }),
     webhook_url,
   }),
-  imageValues('image'),
+  requireImages('image'),
 ).meta({ id: 'UpscalerRequest' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** service.md 2.5. Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; any other value is still running. */
+/** service.md 2.5. Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; other values mean still running. */
 export const ImageTask = z
   .object({
     generated: z.array(z.string()).meta({ description: 'Output URLs' }),
@@ -14,13 +14,10 @@ export const ImageTask = z
 
 export type ImageTask = z.infer<typeof ImageTask>;
 
-/** The form of 2.5 for relight, upscaler and skin enhancer. */
+/** The response of relight, upscaler and skin enhancer (service.md 2.5). */
 export const WrappedImageTask = z.object({ data: ImageTask });
 
-/**
- * The task in an answer of either form. Services differ in how they answer the two status operations that are
- * extensions.
- */
+/** The task in a response of either form: services differ in the two status operations that are extensions. */
 export function imageTaskOf(answer: ImageTask | z.infer<typeof WrappedImageTask>): ImageTask {
   return 'data' in answer ? answer.data : answer;
 }

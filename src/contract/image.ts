@@ -5,76 +5,81 @@ import {
   UpscalerRequest,
 } from './image-requests.js';
 import { ImageTask, WrappedImageTask } from './image-task.js';
-import { operation } from './operation.js';
+import { operation, type TaskFacts, taskOperation } from './operation.js';
+import { createImagePrice } from './prices.js';
 
 const vendor = '/proxy/imagevendor/v1/ai';
 
+function imageTask(verb: string, noun: string): TaskFacts<'image'> {
+  return { kind: 'image', noun, read: `image.${verb}Status`, price: createImagePrice(verb) };
+}
+
 export const image = {
-  relight: operation({
+  relight: taskOperation({
     method: 'POST',
     path: `${vendor}/image-relight`,
     summary: 'Start a relight task',
-    auth: 'bearer',
+    who: 'person',
     body: RelightRequest,
     response: WrappedImageTask,
-    task: { id: ({ data }) => data.task_id, read: 'image.relightStatus' },
+    task: imageTask('relight', 'relight'),
   }),
   relightStatus: operation({
     method: 'GET',
     path: `${vendor}/image-relight/{task_id}`,
     summary: 'Show the status of a relight task',
-    auth: 'bearer',
+    who: 'bearer',
     response: WrappedImageTask,
   }),
-  styleTransfer: operation({
+  styleTransfer: taskOperation({
     method: 'POST',
     path: `${vendor}/image-style-transfer`,
     summary: 'Start a style transfer task',
-    auth: 'bearer',
+    who: 'person',
     body: StyleTransferRequest,
     response: ImageTask,
-    task: { id: ({ task_id }) => task_id, read: 'image.styleTransferStatus' },
+    task: imageTask('styleTransfer', 'style transfer'),
   }),
   styleTransferStatus: operation({
     method: 'GET',
     path: `${vendor}/image-style-transfer/{task_id}`,
     summary: 'Show the status of a style transfer task',
-    auth: 'bearer',
+    who: 'bearer',
     response: ImageTask,
-    extension: true,
+    extension: 'reads the task that 4.1.4 starts',
   }),
-  skinEnhancer: operation({
+  skinEnhancer: taskOperation({
     method: 'POST',
     path: `${vendor}/skin-enhancer/creative`,
     summary: 'Start a skin enhancement task',
-    auth: 'bearer',
+    who: 'person',
     body: SkinEnhancerRequest,
     response: WrappedImageTask,
-    task: { id: ({ data }) => data.task_id, read: 'image.skinEnhancerStatus' },
+    task: imageTask('skinEnhancer', 'skin enhancement'),
   }),
   skinEnhancerStatus: operation({
     method: 'GET',
     path: `${vendor}/skin-enhancer/{task_id}`,
     summary: 'Show the status of a skin enhancement task',
-    auth: 'bearer',
+    who: 'bearer',
     response: WrappedImageTask,
-    extension: true,
+    extension: 'reads the task that 4.1.5 starts',
   }),
-  upscaler: operation({
+  upscaler: taskOperation({
     method: 'POST',
     path: `${vendor}/image-upscaler-precision-v2`,
     summary: 'Start a precision upscaler task',
-    auth: 'bearer',
+    who: 'person',
     body: UpscalerRequest,
     response: WrappedImageTask,
-    task: { id: ({ data }) => data.task_id, read: 'image.upscalerStatus' },
-    extension: true,
+    task: imageTask('upscaler', 'upscaling'),
+    extension: 'starts the task that 4.1.3 reads',
   }),
   upscalerStatus: operation({
     method: 'GET',
     path: `${vendor}/image-upscaler-precision-v2/{task_id}`,
     summary: 'Show the status of a precision upscaler task',
-    auth: 'bearer',
+    who: 'bearer',
     response: WrappedImageTask,
   }),
 };

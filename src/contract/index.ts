@@ -2,7 +2,13 @@ import { admin } from './admin.js';
 import { hostNodes } from './host-nodes.js';
 import { image } from './image.js';
 import { node } from './node.js';
-import type { Operation, Tree } from './operation.js';
+import {
+  type Operation,
+  type OperationTree,
+  operations,
+  type TaskFacts,
+  type TaskKind,
+} from './operation.js';
 import { publisher } from './publisher.js';
 import { service } from './service.js';
 import { task } from './task.js';
@@ -11,7 +17,7 @@ import { version } from './version.js';
 import { video } from './video.js';
 import { webhook } from './webhook.js';
 
-/** Every operation, once. Its place here is its only name: `node.get`, `publisher.token.create`. */
+/** Every operation. Its path in this tree is its only name: `node.get`, `publisher.token.create`. */
 export const contract = {
   publisher,
   node,
@@ -28,24 +34,61 @@ export const contract = {
 
 export type Contract = typeof contract;
 
-type Names<Branch> = {
+type OperationNames<Branch> = {
   [Key in keyof Branch & string]: Branch[Key] extends Operation
     ? Key
-    : Branch[Key] extends Tree
-      ? `${Key}.${Names<Branch[Key]>}`
+    : Branch[Key] extends OperationTree
+      ? `${Key}.${OperationNames<Branch[Key]>}`
       : never;
 }[keyof Branch & string];
 
 /** `'node.get' | 'publisher.token.create' | …` */
-export type OperationName = Names<Contract>;
+export type OperationName = OperationNames<Contract>;
 
-type Leaf<Branch, Name extends string> = Name extends `${infer Head}.${infer Rest}`
+type OperationAt<Branch, Name extends string> = Name extends `${infer Head}.${infer Rest}`
   ? Head extends keyof Branch
-    ? Leaf<Branch[Head], Rest>
+    ? OperationAt<Branch[Head], Rest>
     : never
   : Name extends keyof Branch
     ? Branch[Name]
     : never;
 
-/** The declaration behind a name. */
-export type OperationOf<Name extends OperationName> = Leaf<Contract, Name>;
+/** The declaration of the operation with a name. */
+export type OperationOf<Name extends OperationName> = OperationAt<Contract, Name>;
+
+type TaskOperationNames<Kind extends TaskKind> = {
+  [Name in OperationName]: OperationOf<Name> extends { readonly task: TaskFacts<Kind> } ? Name : never;
+}[OperationName];
+
+/** The operations that start a task: `'image.relight' | 'video.extend' | …` */
+export type TaskOperation<Kind extends TaskKind = TaskKind> = Kind extends TaskKind
+  ? TaskOperationNames<Kind>
+  : never;
+
+const byName: ReadonlyMap<string, Operation> = new Map(operations(contract));
+
+/**
+ * Gets an operation by its dotted name.
+ * @throws Error if there is no operation with that name
+ */
+export function getOperation(name: string): Operation {
+  const found = byName.get(name);
+  if (!found) throw new Error(`Unknown operation ${name}.`);
+  return found;
+}
+
+/**
+ * Gets what an operation declares about the task that it starts.
+ * @throws Error if the operation does not start a task
+ */
+export function getTaskFacts(name: string): TaskFacts {
+  const { task } = getOperation(name);
+  if (!task) throw new Error(`${name} does not start a task.`);
+  return task;
+}
+
+/** Lists the operations that start a task, of one kind or of any. */
+export function listTaskOperations<Kind extends TaskKind>(kind?: Kind): TaskOperation<Kind>[] {
+  const found = [...byName].filter(([, { task }]) => task && (kind === undefined || task.kind === kind));
+  return found.map(([name]) => name as TaskOperation<Kind>);
+}

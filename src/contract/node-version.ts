@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DateTime, NodeId, SemanticVersion } from './rules.js';
+import { DateTime, NodeId, SemanticVersion } from './schema/identifiers.js';
+import { textList } from './schema/values.js';
 
 export const NodeVersionStatus = z.enum([
   'NodeVersionStatusActive',
@@ -9,7 +10,7 @@ export const NodeVersionStatus = z.enum([
   'NodeVersionStatusFlagged',
 ]);
 
-/** service.md 2.3. Fields marked read-only are set by the service or by admins and ignored in requests. */
+/** service.md 2.3. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const NodeVersion = z
   .object({
     changelog: z.string().optional().meta({ description: 'Summary of changes in this version' }),
@@ -23,22 +24,25 @@ export const NodeVersion = z
         readOnly: true,
       }),
     createdAt: DateTime.optional().meta({ description: 'When the version was created', readOnly: true }),
-    dependencies: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Pip dependencies required by the node' }),
+    dependencies: textList('Pip dependencies required by the node'),
     deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),
     downloadUrl: z.string().optional().meta({ description: 'URL to download this version', readOnly: true }),
     id: z.string().optional().meta({ readOnly: true }),
     node_id: NodeId.optional().meta({ description: 'Unique identifier of the node' }),
     status: NodeVersionStatus.optional().meta({ readOnly: true }),
-    status_reason: z.string().optional().meta({ readOnly: true }),
-    supported_accelerators: z.array(z.string()).optional(),
-    supported_hostui_frontend_version: z.string().optional(),
-    supported_hostui_version: z.string().optional(),
-    supported_os: z.array(z.string()).optional(),
-    tags: z.array(z.string()).optional(),
-    tags_admin: z.array(z.string()).optional().meta({ description: 'Admin-only tags', readOnly: true }),
+    status_reason: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
+    supported_accelerators: textList('Accelerators the version supports'),
+    supported_hostui_frontend_version: z
+      .string()
+      .optional()
+      .meta({ description: 'Supported frontend versions' }),
+    supported_hostui_version: z
+      .string()
+      .optional()
+      .meta({ description: 'Supported host application versions' }),
+    supported_os: textList('Operating systems the version supports'),
+    tags: textList('Tags of the version'),
+    tags_admin: textList('Admin-only tags', { readOnly: true }),
     version: SemanticVersion.optional().meta({ description: 'Semantic version; unique for the node' }),
   })
   .meta({ id: 'NodeVersion' });

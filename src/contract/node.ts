@@ -3,14 +3,15 @@ import { NodeVersion } from './node-version.js';
 import { operation } from './operation.js';
 import { Paging } from './paging.js';
 import { Publisher } from './publisher.js';
-import { DateTime, NodeId } from './rules.js';
+import { DateTime, NodeId } from './schema/identifiers.js';
+import { textList } from './schema/values.js';
 
 export const NodeStatus = z.enum(['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned']);
 
-/** service.md 2.2. Fields marked read-only are set by the service or by admins and ignored in requests. */
+/** service.md 2.2. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const Node = z
   .object({
-    author: z.string().optional(),
+    author: z.string().optional().meta({ description: 'Author of the node' }),
     banner_url: z.string().optional().meta({ description: "URL to the node's banner" }),
     category: z.string().optional().meta({ description: 'Use tags instead', deprecated: true }),
     created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
@@ -25,10 +26,7 @@ export const Node = z
     latest_version: NodeVersion.optional().meta({ readOnly: true }),
     license: z.string().optional().meta({ description: "Path to the LICENSE file in the node's repository" }),
     name: z.string().min(1).optional().meta({ description: 'Display name' }),
-    preempted_host_node_names: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Host node names preempted by this node', readOnly: true }),
+    preempted_host_node_names: textList('Host node names preempted by this node', { readOnly: true }),
     publisher: Publisher.optional().meta({ readOnly: true }),
     rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
     repository: z.string().optional().meta({ description: "URL to the node's repository" }),
@@ -37,11 +35,8 @@ export const Node = z
       .optional()
       .meta({ description: 'Numeric value used to sort search results', readOnly: true }),
     status: NodeStatus.optional().meta({ readOnly: true }),
-    status_detail: z.string().optional().meta({ readOnly: true }),
-    supported_accelerators: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Accelerators the node supports' }),
+    status_detail: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
+    supported_accelerators: textList('Accelerators the node supports'),
     supported_hostui_frontend_version: z
       .string()
       .optional()
@@ -50,12 +45,9 @@ export const Node = z
       .string()
       .optional()
       .meta({ description: 'Supported host application versions' }),
-    supported_os: z.array(z.string()).optional().meta({ description: 'Operating systems the node supports' }),
-    tags: z.array(z.string()).optional().meta({ description: 'Tags, in place of the category' }),
-    tags_admin: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'Admin-only tags for security warnings and admin metadata', readOnly: true }),
+    supported_os: textList('Operating systems the node supports'),
+    tags: textList('Tags, which replace the category'),
+    tags_admin: textList('Admin-only tags for security warnings and admin metadata', { readOnly: true }),
     // Decided: translations are `{ "<language>": { "<field>": "text" } }`.
     translations: z
       .record(z.string(), z.record(z.string(), z.string()))
@@ -79,7 +71,7 @@ export const node = {
     method: 'POST',
     path: '/publishers/{publisherId}/nodes',
     summary: 'Create a node under a publisher',
-    auth: 'bearer',
+    who: 'owner writes',
     status: 201,
     body: NewNode,
     response: Node,
@@ -88,9 +80,12 @@ export const node = {
     method: 'GET',
     path: '/nodes/{nodeId}',
     summary: 'Show a node',
-    auth: 'none',
+    who: 'anyone',
     query: z.object({
-      include_translations: z.boolean().default(false).meta({ description: 'Include the translations' }),
+      include_translations: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Include translations of node metadata' }),
     }),
     response: Node,
   }),
@@ -98,7 +93,7 @@ export const node = {
     method: 'GET',
     path: '/publishers/{publisherId}/nodes/v2',
     summary: "List a publisher's nodes",
-    auth: 'bearer',
+    who: 'bearer',
     query: Paging,
     response: NodePage,
   }),
@@ -106,43 +101,48 @@ export const node = {
     method: 'GET',
     path: '/nodes',
     summary: 'Search the nodes of all publishers',
-    auth: 'none',
+    who: 'anyone',
     query: Paging.extend({
       search: z
         .string()
         .max(200)
         .optional()
-        .meta({ description: 'Words in the id, name, description or tags' }),
+        .meta({ description: 'Words to find in the id, name, description or tags' }),
     }),
     response: NodePage,
-    extension: true,
+    extension: 'finds nodes without knowing their publisher',
   }),
   update: operation({
     method: 'PUT',
     path: '/publishers/{publisherId}/nodes/{nodeId}',
     summary: "Update a node's details",
-    auth: 'bearer',
+    who: 'owner writes',
     body: Node,
     response: Node,
-    extension: true,
+    extension: 'changes what 4.3.3 creates',
   }),
   delete: operation({
     method: 'DELETE',
     path: '/publishers/{publisherId}/nodes/{nodeId}',
-    summary: 'Delete a node; its id is not given out again',
-    auth: 'bearer',
+    summary: 'Delete a node; its id cannot be used again',
+    who: 'owner writes',
     status: 204,
-    extension: true,
+    extension: 'status NodeStatusDeleted is shown',
   }),
   install: operation({
     method: 'GET',
     path: '/nodes/{nodeId}/install',
     summary: 'Find the version to install, and count the download',
-    auth: 'none',
+    who: 'anyone',
     query: z.object({
-      version: z.string().min(1).max(256).optional().meta({ description: 'Absent: the latest version' }),
+      version: z
+        .string()
+        .min(1)
+        .max(256)
+        .optional()
+        .meta({ description: 'Version to install; default: the latest' }),
     }),
     response: NodeVersion,
-    extension: true,
+    extension: 'downloads of a node are counted',
   }),
 };

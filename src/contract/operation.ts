@@ -1,15 +1,38 @@
 import { z } from 'zod';
+import type { Prices } from './prices.js';
+import type { VideoModel } from './video-models.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** The names in braces of a path: `PathNames<'/nodes/{nodeId}/versions/{version}'>` is `'nodeId' | 'version'`. */
+/** The names in a path: `PathNames<'/nodes/{nodeId}/versions/{version}'>` is `'nodeId' | 'version'`. */
 export type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathNames<Rest>
   : never;
 
 type PathShape<Path extends string> = { [Name in PathNames<Path>]: z.ZodType<string> };
 
-/** What is declared by hand for one operation; `operation()` adds the path parameters. */
+/**
+ * Who may call an operation. `anyone`: no credential required. `bearer`: any valid credential, for reads.
+ * `person`: the credential of a user. `admin`: that of an admin; `admin in person`: but not an admin token.
+ * The others depend on the caller's role on the publisher in the path: `…reads` are open to admins too,
+ * `…writes` are not, because admins only change other people's publishers through /admin/*.
+ */
+// Decided: a personal access token may call 4.3.4, 4.3.5 and every read, and sees its publisher as a member
+// does: it passes all rules except `person`, `owner reads`, `owner writes` and those of admins.
+// Decided: an admin token may call /admin/* and every read: it passes `anyone`, `bearer`, `admin` and
+// `…reads`.
+export type Who =
+  | 'anyone'
+  | 'bearer'
+  | 'person'
+  | 'admin'
+  | 'admin in person'
+  | 'member reads'
+  | 'member writes'
+  | 'owner reads'
+  | 'owner writes';
+
+/** The declaration of an operation, to which `operation()` adds the path parameters. */
 export interface Declaration<
   Path extends string,
   Query extends z.ZodObject | undefined,
@@ -18,30 +41,38 @@ export interface Declaration<
 > {
   readonly method: Method;
   readonly path: Path;
-  /** One line, imperative, without a full stop: the command's and the document's summary. */
+  /** One line, imperative, without a full stop: the summary of the command and in documents. */
   readonly summary: string;
-  /** `bearer`: refused without a credential. `none`: a credential only widens what is seen. */
-  readonly auth: 'none' | 'bearer';
-  /** The status of a success; 200 where absent. */
+  /** The authorization rule; nothing else repeats it. */
+  readonly who: Who;
+  /** The status of a success. Default 200. */
   readonly status?: 200 | 201 | 204;
   readonly query?: Query;
   readonly body?: Body;
-  /** Absent exactly where the status is 204. */
+  /** Absent if the status is 204, and only then. */
   readonly response?: Response;
-  /** It starts a task. */
-  readonly task?: Task<Response>;
-  /** Not listed in service.md, but needed by its own text. */
-  readonly extension?: true;
-  /** The answer holds a secret: never stored, so `Idempotency-Key` is not honoured. */
+  /** Why it exists although service.md does not list it. */
+  readonly extension?: string;
+  /** The response contains a secret. It is never stored, so `Idempotency-Key` is not honoured. */
   readonly secret?: true;
 }
 
-/** A task as its start answers it. */
-export interface Task<Response extends z.ZodType | undefined> {
-  /** The task's id in the answer. A method, because its answer is narrower than that of any operation. */
-  id(answer: z.output<Extract<Response, z.ZodType>>): string;
-  /** The operation that reads the task back by `task_id`: its dotted name, such as `image.relightStatus`. */
+/** What a task generates. */
+export type TaskKind = 'image' | 'video';
+
+/** What an operation that starts a task declares about the task. */
+export interface TaskFacts<Kind extends TaskKind = TaskKind> {
+  readonly kind: Kind;
+  /** Its name in sentences: `style transfer`. */
+  readonly noun: string;
+  /** The dotted name of the operation that reads the task by `task_id`, such as `image.relightStatus`. */
   readonly read: string;
+  /** The model of a request without one. */
+  readonly defaultModel?: VideoModel;
+  /** Fields that contain the URL of an image, and nothing else. */
+  readonly imageUrls?: readonly string[];
+  /** The price in whole credits; undefined if the table has none. */
+  price(prices: Prices, body: Readonly<Record<string, unknown>>): number | undefined;
 }
 
 export interface Operation<
@@ -51,12 +82,14 @@ export interface Operation<
   Response extends z.ZodType | undefined = z.ZodType | undefined,
 > extends Declaration<Path, Query, Body, Response> {
   readonly params: z.ZodObject<PathShape<Path>>;
+  /** Present if it starts a task. */
+  readonly task?: TaskFacts;
 }
 
-/** Decided: path parameters hold 1 to 1024 characters. */
-const pathParameter = z.string().min(1).max(1024);
+/** Decided: path parameters have 1 to 1024 characters. */
+const PathParameter = z.string().min(1).max(1024);
 
-/** Declares one operation of the contract. Its place in the tree of `contract/index.ts` is its only name. */
+/** Declares an operation of the contract. Its path in the tree of `contract/index.ts` is its only name. */
 export function operation<
   const Path extends string,
   Query extends z.ZodObject | undefined = undefined,
@@ -64,21 +97,36 @@ export function operation<
   Response extends z.ZodType | undefined = undefined,
 >(declaration: Declaration<Path, Query, Body, Response>): Operation<Path, Query, Body, Response> {
   const names = Array.from(declaration.path.matchAll(/\{(\w+)\}/g), (match) => match[1] as string);
-  const shape: unknown = Object.fromEntries(names.map((name) => [name, pathParameter]));
+  const shape: unknown = Object.fromEntries(names.map((name) => [name, PathParameter]));
   return { ...declaration, params: z.object(shape as PathShape<Path>) };
 }
 
-/** A tree of operations: leaves are operations, branches are nouns. */
-export interface Tree {
-  readonly [name: string]: Operation | Tree;
+/** Declares an operation that starts a task. */
+export function taskOperation<
+  const Path extends string,
+  Body extends z.ZodType,
+  Response extends z.ZodType,
+  Kind extends TaskKind,
+>(
+  declaration: Declaration<Path, undefined, Body, Response> & { readonly task: TaskFacts<Kind> },
+): Operation<Path, undefined, Body, Response> & { readonly task: TaskFacts<Kind> } {
+  return { ...operation<Path, undefined, Body, Response>(declaration), task: declaration.task };
 }
 
-export function isOperation(value: Operation | Tree): value is Operation {
+/** A tree of operations: its leaves are operations, its branches nouns. */
+export interface OperationTree {
+  readonly [name: string]: Operation | OperationTree;
+}
+
+export function isOperation(value: Operation | OperationTree): value is Operation {
   return typeof (value as Operation).method === 'string' && typeof (value as Operation).path === 'string';
 }
 
-/** Every operation of a tree with its dotted name, in the order written: `['node.get', operation]`. */
-export function* operations(tree: Tree, prefix = ''): Generator<[name: string, operation: Operation]> {
+/** Lists the operations of a tree with their dotted names, in order: `['node.get', operation]`. */
+export function* operations(
+  tree: OperationTree,
+  prefix = '',
+): Generator<[name: string, operation: Operation]> {
   for (const [key, value] of Object.entries(tree)) {
     if (isOperation(value)) yield [prefix + key, value];
     else yield* operations(value, `${prefix}${key}.`);

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
-import { DateTime, EmailAddress, PublisherId } from './rules.js';
+import { DateTime, EmailAddress, PublisherId } from './schema/identifiers.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
-// Decided: an owner does everything on its publisher; a member reads drafts, publishes and updates versions.
+// Decided: an owner may do everything on its publisher; a member may read drafts, and publish and update
+// versions.
 export const Role = z.enum(['owner', 'member']);
 
 export const PublisherMember = z
@@ -17,7 +18,7 @@ export const PublisherMember = z
   })
   .meta({ id: 'PublisherMember' });
 
-/** service.md 2.1. Fields marked read-only are set by the service and ignored in requests. */
+/** service.md 2.1. Read-only fields are set by the service, and ignored in requests. */
 export const Publisher = z
   .object({
     createdAt: DateTime.optional().meta({ description: 'When the publisher was created', readOnly: true }),
@@ -27,11 +28,11 @@ export const Publisher = z
     members: z
       .array(PublisherMember)
       .optional()
-      .meta({ description: 'Members of the publisher; shown to members and admins', readOnly: true }),
+      .meta({ description: 'Members of the publisher; only shown to members and admins', readOnly: true }),
     name: z.string().min(1).optional().meta({ description: 'Display name' }),
     source_code_repo: z.string().optional().meta({ description: 'URL of the source code' }),
     status: PublisherStatus.optional().meta({ readOnly: true }),
-    support: z.string().optional().meta({ description: 'Where users find support' }),
+    support: z.string().optional().meta({ description: 'Where users get support' }),
     website: z.string().optional().meta({ description: 'URL of the website' }),
   })
   .meta({ id: 'Publisher' });
@@ -43,28 +44,28 @@ export const PersonalAccessToken = z
     id: z.string(),
     name: z.string(),
     description: z.string().optional(),
-    token: z
-      .string()
-      .meta({ description: 'Whole where it was just made, else its first 4 characters and a mask' }),
+    token: z.string().meta({
+      description: 'The whole token when it was just created, otherwise its first 4 characters and a mask',
+    }),
     created_at: DateTime,
-    expires_at: DateTime.optional().meta({ description: 'Absent: it does not expire' }),
+    expires_at: DateTime.optional().meta({ description: 'When the token expires; absent if it does not' }),
     last_used_at: DateTime.optional(),
   })
   .meta({ id: 'PersonalAccessToken' });
 
 const Invitation = z
   .strictObject({
-    email: EmailAddress.meta({ description: 'Whom to add' }),
-    role: Role.meta({ description: 'owner: everything; member: publishes and updates versions' }),
+    email: EmailAddress.meta({ description: 'E-mail address of the person to add' }),
+    role: Role.meta({ description: 'owner: may do everything; member: may publish and update versions' }),
   })
   .meta({ id: 'Invitation' });
 
 const NewPersonalAccessToken = z
   .strictObject({
     name: z.string().min(1).max(100).meta({ description: 'What the token is for' }),
-    description: z.string().max(1000).optional(),
+    description: z.string().max(1000).optional().meta({ description: 'Notes about the token' }),
     expires_at: DateTime.optional().meta({
-      description: 'When it ends; without it the token does not expire',
+      description: 'When the token expires; default: never',
     }),
   })
   .meta({ id: 'NewPersonalAccessToken' });
@@ -74,33 +75,33 @@ export const publisher = {
     method: 'POST',
     path: '/publishers',
     summary: 'Create a publisher and become its first owner',
-    auth: 'bearer',
+    who: 'person',
     status: 201,
     body: NewPublisher,
     response: Publisher,
-    extension: true,
+    extension: 'nodes need a publisher to be published under',
   }),
   get: operation({
     method: 'GET',
     path: '/publishers/{publisherId}',
     summary: 'Show a publisher',
-    auth: 'none',
+    who: 'anyone',
     response: Publisher,
-    extension: true,
+    extension: 'reads what 4.3.1 updates',
   }),
   list: operation({
     method: 'GET',
     path: '/users/publishers',
     summary: 'List the publishers you belong to',
-    auth: 'bearer',
+    who: 'bearer',
     response: z.array(Publisher),
-    extension: true,
+    extension: 'finds the publishers that you belong to',
   }),
   update: operation({
     method: 'PUT',
     path: '/publishers/{publisherId}',
     summary: 'Update a publisher',
-    auth: 'bearer',
+    who: 'owner writes',
     body: Publisher,
     response: Publisher,
   }),
@@ -109,28 +110,28 @@ export const publisher = {
       method: 'POST',
       path: '/publishers/{publisherId}/tokens',
       summary: 'Create a personal access token for publishing',
-      auth: 'bearer',
+      who: 'owner writes',
       status: 201,
       body: NewPersonalAccessToken,
       response: PersonalAccessToken,
-      extension: true,
+      extension: 'publishing needs a personal access token',
       secret: true,
     }),
     list: operation({
       method: 'GET',
       path: '/publishers/{publisherId}/tokens',
       summary: "List a publisher's personal access tokens, masked",
-      auth: 'bearer',
+      who: 'owner reads',
       response: z.array(PersonalAccessToken),
-      extension: true,
+      extension: 'publishing needs a personal access token',
     }),
     revoke: operation({
       method: 'DELETE',
       path: '/publishers/{publisherId}/tokens/{tokenId}',
       summary: 'Revoke a personal access token',
-      auth: 'bearer',
+      who: 'owner writes',
       status: 204,
-      extension: true,
+      extension: 'publishing needs a personal access token',
     }),
   },
   member: {
@@ -138,35 +139,35 @@ export const publisher = {
       method: 'POST',
       path: '/publishers/{publisherId}/members',
       summary: 'Add a member by e-mail address',
-      auth: 'bearer',
+      who: 'owner writes',
       body: Invitation,
       response: PublisherMember,
-      extension: true,
+      extension: 'a publisher has members',
     }),
     list: operation({
       method: 'GET',
       path: '/publishers/{publisherId}/members',
       summary: "List a publisher's members",
-      auth: 'bearer',
+      who: 'member reads',
       response: z.array(PublisherMember),
-      extension: true,
+      extension: 'a publisher has members',
     }),
     set: operation({
       method: 'PUT',
       path: '/publishers/{publisherId}/members/{userId}',
       summary: "Change a member's role",
-      auth: 'bearer',
+      who: 'owner writes',
       body: z.strictObject({ role: Role }).meta({ id: 'MemberRole' }),
       response: PublisherMember,
-      extension: true,
+      extension: 'a publisher has members',
     }),
     remove: operation({
       method: 'DELETE',
       path: '/publishers/{publisherId}/members/{userId}',
-      summary: 'Remove a member; the last owner cannot leave',
-      auth: 'bearer',
+      summary: 'Remove a member; the last owner cannot be removed',
+      who: 'owner writes',
       status: 204,
-      extension: true,
+      extension: 'a publisher has members',
     }),
   },
 };

@@ -3,21 +3,21 @@ import { operation } from './operation.js';
 
 const ProtectedResource = z
   .object({
-    resource: z.string().meta({ description: "The service's own address; what a token is asked for" }),
+    resource: z.string().meta({ description: 'Address of the service, for which tokens are requested' }),
     authorization_servers: z
       .array(z.string())
-      .meta({ description: 'Issuers whose tokens are accepted; people sign in at the first' }),
+      .meta({ description: 'Issuers whose tokens are accepted; sign in at the first' }),
     bearer_methods_supported: z
       .array(z.string())
-      .meta({ description: 'How a token is sent: in the Authorization header alone' }),
+      .meta({ description: 'How to send a token: only in the Authorization header' }),
     scopes_supported: z
       .array(z.string())
       .optional()
-      .meta({ description: 'What to ask the first issuer for when signing in' }),
+      .meta({ description: 'Scopes to request from the first issuer when signing in' }),
     regen_client_id: z
       .string()
       .optional()
-      .meta({ description: 'The public client that the command line is at the first issuer' }),
+      .meta({ description: 'Client id of the command line at the first issuer' }),
   })
   .meta({ id: 'ProtectedResource' });
 
@@ -25,9 +25,9 @@ export const service = {
   protectedResource: operation({
     method: 'GET',
     path: '/.well-known/oauth-protected-resource',
-    summary: 'Show at which identity provider people sign in (RFC 9728)',
-    auth: 'none',
+    summary: 'Show the identity provider to sign in at (RFC 9728)',
+    who: 'anyone',
     response: ProtectedResource,
-    extension: true,
+    extension: 'says where to sign in (RFC 9728)',
   }),
 };

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
-import { DateTime } from './rules.js';
+import { DateTime } from './schema/identifiers.js';
 
-/** What a task of any kind cost and came to: facts that the answers of service.md have no field for. */
+/** The cost and outcome of a task of any kind: facts that the responses of service.md have no fields for. */
 export const TaskAccount = z
   .object({
     task_id: z.string(),
-    operation: z.string().meta({ description: 'What started it, such as image.relight' }),
-    status: z.string().meta({ description: 'As the operation for its own kind spells it' }),
-    credits: z.number().meta({ description: 'What it cost; 0 where that was given back' }),
-    seed: z.number().meta({ description: 'What chance it was made with' }),
+    operation: z.string().meta({ description: 'Operation that started it, such as image.relight' }),
+    status: z.string().meta({ description: 'Status, as the status operation of its kind spells it' }),
+    credits: z.number().meta({ description: 'Cost in credits; 0 if it was refunded' }),
+    seed: z.number().meta({ description: 'Random seed that was used' }),
     reason: z.string().optional().meta({ description: 'Why it failed' }),
     created_at: DateTime,
   })
@@ -19,9 +19,9 @@ export const task = {
   get: operation({
     method: 'GET',
     path: '/users/tasks/{task_id}',
-    summary: 'Show what a task cost, its seed and why it failed',
-    auth: 'bearer',
+    summary: 'Show the cost, the seed and the failure reason of a task',
+    who: 'bearer',
     response: TaskAccount,
-    extension: true,
+    extension: 'credits, seed and failure of a task of any kind',
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
 import { Role } from './publisher.js';
-import { DateTime } from './rules.js';
+import { DateTime } from './schema/identifiers.js';
 
 const Me = z
   .object({
@@ -22,8 +22,8 @@ export const user = {
     method: 'GET',
     path: '/users/me',
     summary: 'Show who the credential belongs to and what it may do',
-    auth: 'bearer',
+    who: 'bearer',
     response: Me,
-    extension: true,
+    extension: 'says who a credential belongs to',
   }),
 };

@@ -2,13 +2,18 @@ import { z } from 'zod';
 import { Node } from './node.js';
 import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
-import { DateTime } from './rules.js';
+import { limitEntries } from './schema/entries.js';
+import { DateTime } from './schema/identifiers.js';
 
 const Publish = z
   .object({
     node: Node,
     node_version: NodeVersion.required({ version: true }),
-    personal_access_token: z.string().min(1).max(1024).meta({ writeOnly: true }),
+    personal_access_token: z
+      .string()
+      .min(1)
+      .max(1024)
+      .meta({ description: 'Personal access token of the publisher', writeOnly: true }),
   })
   .meta({ id: 'PublishRequest' });
 
@@ -19,7 +24,7 @@ const Published = z
   })
   .meta({ id: 'Published' });
 
-// Decided: a field that is not known here is refused, because it would answer 200 and change nothing.
+// Decided: unknown fields are refused, because the answer would be 200 although nothing changed.
 const VersionUpdate = z
   .strictObject({
     changelog: z.string().optional().meta({ description: 'Summary of changes in this version' }),
@@ -31,7 +36,10 @@ export const VersionPair = z
   .strictObject({ node_id: z.string().min(1).max(1024), version: z.string().min(1).max(1024) })
   .meta({ id: 'VersionPair' });
 
-const BulkRequest = z.strictObject({ node_versions: z.array(VersionPair) }).meta({ id: 'BulkRequest' });
+// Decided: a bulk request has at most 1000 pairs.
+const BulkRequest = z
+  .strictObject({ node_versions: limitEntries('bulkPairs', z.array(VersionPair)) })
+  .meta({ id: 'BulkRequest' });
 
 /** service.md 2.7. Decided: status is `success`, `not_found` or `error`. */
 export const BulkItem = z
@@ -46,7 +54,7 @@ export const BulkItem = z
 const HistoryEntry = z
   .object({
     at: DateTime,
-    by: z.string().meta({ description: 'Who caused it: a user id, or `service`' }),
+    by: z.string().meta({ description: 'Who did it: a user id, or `service`' }),
     status: z.string(),
     reason: z.string().optional(),
   })
@@ -58,8 +66,8 @@ export const version = {
   publish: operation({
     method: 'POST',
     path: `${ofPublisher}`,
-    summary: 'Register a version and receive the URL to upload it to',
-    auth: 'bearer',
+    summary: 'Register a version and get the URL to upload it to',
+    who: 'member writes',
     status: 201,
     body: Publish,
     response: Published,
@@ -68,7 +76,7 @@ export const version = {
     method: 'PUT',
     path: `${ofPublisher}/{versionId}`,
     summary: "Update a version's changelog and deprecated flag",
-    auth: 'bearer',
+    who: 'member writes',
     body: VersionUpdate,
     response: NodeVersion,
   }),
@@ -76,42 +84,45 @@ export const version = {
     method: 'GET',
     path: '/nodes/{nodeId}/versions/{version}',
     summary: 'Show a version',
-    auth: 'none',
+    who: 'anyone',
     response: NodeVersion,
-    extension: true,
+    extension: 'reads one version',
   }),
   list: operation({
     method: 'GET',
     path: '/nodes/{nodeId}/versions',
     summary: "List a node's versions, newest first",
-    auth: 'none',
+    who: 'anyone',
     query: z.object({
-      statuses: z.array(NodeVersionStatus).optional().meta({ description: 'Only versions in these states' }),
+      statuses: z
+        .array(NodeVersionStatus)
+        .optional()
+        .meta({ description: 'Only versions with these statuses' }),
     }),
     response: z.array(NodeVersion),
-    extension: true,
+    extension: 'reads the versions of a node',
   }),
   delete: operation({
     method: 'DELETE',
     path: `${ofPublisher}/{versionId}`,
-    summary: 'Delete a version; its number is not given out again',
-    auth: 'bearer',
+    summary: 'Delete a version; its number cannot be used again',
+    who: 'owner writes',
     status: 204,
-    extension: true,
+    extension: 'status NodeVersionStatusDeleted is shown',
   }),
   history: operation({
     method: 'GET',
     path: `${ofPublisher}/{versionId}/history`,
-    summary: "Show how a version's status came about",
-    auth: 'bearer',
+    summary: 'Show the status history of a version',
+    who: 'member reads',
     response: z.array(HistoryEntry),
-    extension: true,
+    extension: 'says why a version has its status',
   }),
   bulk: operation({
     method: 'POST',
     path: '/bulk/nodes/versions',
     summary: 'Read many versions by node id and version',
-    auth: 'none',
+    who: 'anyone',
     body: BulkRequest,
     response: z.object({ node_versions: z.array(BulkItem) }),
   }),

@@ -1,12 +1,12 @@
-import { type Model, type Models, modeOf } from './rules/models.js';
+import { type Model, type Models, modeOf } from './schema/model-rules.js';
 
 /** From the smallest to the largest. */
 export const resolutions = ['360p', '540p', '720p', '1080p', '2K'] as const;
 
 export type Resolution = (typeof resolutions)[number];
 
-/** A model with the same resolutions at all its durations; 720p and 5 s unless something else is asked for. */
-function model(
+/** Defines a model with the same resolutions at all durations, and with 5 s as its default. */
+function defineModel(
   from: number,
   to: number,
   made: readonly Resolution[],
@@ -15,14 +15,14 @@ function model(
   return { modes: [{ from, to, resolutions: made, defaultResolution }], defaultDuration: 5 } satisfies Model;
 }
 
-// Decided: which durations and resolutions each model makes, and what it makes where neither is given.
+// Decided: the durations and resolutions of each model, and its defaults.
 export const videoModels = {
-  'vvq3-pro': model(1, 16, ['540p', '720p', '1080p', '2K']),
-  'vvq2-pro-fast': model(1, 10, ['720p', '1080p']),
-  'vvq2-pro': model(1, 8, ['540p', '720p', '1080p']),
-  'vvq2-turbo': model(1, 8, ['540p', '720p', '1080p']),
-  vvq1: model(5, 5, ['1080p'], '1080p'),
-  'vvq1-classic': model(5, 5, ['1080p'], '1080p'),
+  'vvq3-pro': defineModel(1, 16, ['540p', '720p', '1080p', '2K']),
+  'vvq2-pro-fast': defineModel(1, 10, ['720p', '1080p']),
+  'vvq2-pro': defineModel(1, 8, ['540p', '720p', '1080p']),
+  'vvq2-turbo': defineModel(1, 8, ['540p', '720p', '1080p']),
+  vvq1: defineModel(5, 5, ['1080p'], '1080p'),
+  'vvq1-classic': defineModel(5, 5, ['1080p'], '1080p'),
   'vv2.0': {
     modes: [
       { from: 4, to: 4, resolutions: ['360p', '720p', '1080p'], defaultResolution: '360p' },
@@ -42,7 +42,10 @@ export const defaultExtendModel = 'vvq2-turbo' satisfies VideoModel;
 
 export const aspectRatios = ['16:9', '9:16', '1:1', '3:4', '4:3'] as const;
 
-/** What a request asks for, with what is made where a field is absent. Of a checked request. */
+/**
+ * The format that a request asks for, with the defaults of the model for absent fields.
+ * @param body a valid request
+ */
 export function formatOf(
   body: Readonly<Record<string, unknown>>,
   defaultModel: VideoModel = defaultVideoModel,

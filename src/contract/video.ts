@@ -1,22 +1,23 @@
 import { z } from 'zod';
-import { operation } from './operation.js';
-import { Prices } from './prices.js';
-import { DateTime } from './rules.js';
-import { int32 } from './values.js';
+import { operation, type TaskFacts, taskOperation } from './operation.js';
+import { createVideoPrice, Prices } from './prices.js';
+import { DateTime } from './schema/identifiers.js';
+import { int32 } from './schema/values.js';
+import { defaultExtendModel, defaultVideoModel, type VideoModel } from './video-models.js';
 import { ExtendRequest, StartEnd2VideoRequest, Text2VideoRequest } from './video-requests.js';
 
 // Decided: created → queueing → processing → success or failed.
 export const VideoState = z.enum(['created', 'processing', 'queueing', 'success', 'failed']);
 
-const answered = {
-  credits: int32().meta({ description: 'What the task costs' }),
+const taskFields = {
+  credits: int32().meta({ description: 'Cost of the task' }),
   state: VideoState,
   task_id: z.string(),
   created_at: DateTime.optional(),
   duration: int32().optional(),
   images: z.array(z.string()).optional(),
   model: z.string().optional(),
-  payload: z.string().optional().meta({ description: 'As it was given' }),
+  payload: z.string().optional().meta({ description: 'Payload of the request, unchanged' }),
   prompt: z.string().optional(),
   resolution: z.string().optional(),
 };
@@ -24,7 +25,7 @@ const answered = {
 /** service.md 2.6. */
 export const VideoTask = z
   .object({
-    ...answered,
+    ...taskFields,
     aspect_ratio: z.string().optional(),
     bgm: z.boolean().optional().meta({ description: 'Whether background music was added' }),
     movement_amplitude: z.enum(['auto', 'small', 'medium', 'large']).optional(),
@@ -35,26 +36,26 @@ export const VideoTask = z
   })
   .meta({ id: 'VideoTask' });
 
-/** service.md 2.6, of an extension of a video. */
+/** The extend response of service.md 2.6. */
 export const ExtendTask = z
   .object({
-    ...answered,
+    ...taskFields,
     video_creation_id: z.string().optional(),
     video_url: z.string().optional(),
   })
   .meta({ id: 'ExtendTask' });
 
-/** What a task made, once it has; also the body of callbacks. */
+/** The state and results of a task; also the body of callbacks. */
 export const VideoCreations = z
   .object({
     id: z.string().meta({ description: 'Task identifier' }),
     state: VideoState,
-    err_code: z.string().meta({ description: 'Why the task failed; empty where it did not' }),
+    err_code: z.string().meta({ description: 'Why the task failed; empty if it did not' }),
     credits: int32(),
-    payload: z.string().meta({ description: 'As it was given; empty where it was not' }),
+    payload: z.string().meta({ description: 'Payload of the request, unchanged; empty if there was none' }),
     creations: z.array(
       z.object({
-        id: z.string().meta({ description: 'What extend takes as video_creation_id' }),
+        id: z.string().meta({ description: 'Creation id, which extend takes as video_creation_id' }),
         url: z.string(),
         cover_url: z.string(),
         watermarked_url: z.string(),
@@ -63,52 +64,61 @@ export const VideoCreations = z
   })
   .meta({ id: 'VideoCreations' });
 
-const read = 'video.creations';
+function videoTask(defaultModel: VideoModel): TaskFacts<'video'> & { readonly defaultModel: VideoModel } {
+  return {
+    kind: 'video',
+    noun: 'video',
+    read: 'video.creations',
+    defaultModel,
+    price: createVideoPrice(defaultModel),
+  };
+}
+
 const vendor = '/proxy/videovendor';
 
-// Decided: the video proxy needs a credential, because someone is billed.
+// Decided: the video proxy requires a credential, because someone is billed.
 export const video = {
-  text2video: operation({
+  text2video: taskOperation({
     method: 'POST',
     path: `${vendor}/text2video`,
-    summary: 'Start making a video from a prompt or a start frame',
-    auth: 'bearer',
+    summary: 'Start generating a video from a prompt or a start frame',
+    who: 'person',
     body: Text2VideoRequest,
     response: VideoTask,
-    task: { id: ({ task_id }) => task_id, read },
+    task: { ...videoTask(defaultVideoModel), imageUrls: ['wm_url'] },
   }),
-  startEnd2video: operation({
+  startEnd2video: taskOperation({
     method: 'POST',
     path: `${vendor}/start-end2video`,
-    summary: 'Start making a video between a start and an end frame',
-    auth: 'bearer',
+    summary: 'Start generating a video between a start and an end frame',
+    who: 'person',
     body: StartEnd2VideoRequest,
     response: VideoTask,
-    task: { id: ({ task_id }) => task_id, read },
+    task: { ...videoTask(defaultVideoModel), imageUrls: ['wm_url'] },
   }),
-  extend: operation({
+  extend: taskOperation({
     method: 'POST',
     path: `${vendor}/extend`,
     summary: 'Start extending a video',
-    auth: 'bearer',
+    who: 'person',
     body: ExtendRequest,
     response: ExtendTask,
-    task: { id: ({ task_id }) => task_id, read },
+    task: videoTask(defaultExtendModel),
   }),
   creations: operation({
     method: 'GET',
     path: `${vendor}/tasks/{task_id}/creations`,
-    summary: 'Show the state of a video task and what it made',
-    auth: 'bearer',
+    summary: 'Show the state and the results of a video task',
+    who: 'bearer',
     response: VideoCreations,
-    extension: true,
+    extension: 'reads the task that 4.2 starts',
   }),
   prices: operation({
     method: 'GET',
     path: `${vendor}/prices`,
-    summary: 'Show what generation costs, in credits',
-    auth: 'bearer',
+    summary: 'Show the prices of images and videos, in credits',
+    who: 'bearer',
     response: Prices,
-    extension: true,
+    extension: 'says what a task costs before it is started',
   }),
 };

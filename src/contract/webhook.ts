@@ -1,26 +1,28 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
-import { DateTime } from './rules.js';
+import { DateTime } from './schema/identifiers.js';
 
 const WebhookSecret = z
   .object({
-    secret: z.string().meta({ description: 'What the signatures are made with: whsec_ and Base64' }),
+    secret: z.string().meta({ description: 'Signing secret: whsec_ and Base64' }),
   })
   .meta({ id: 'WebhookSecret' });
 
-// Decided: `pending` is tried again at next_at; `failed` is given up; `gone` is what the receiver answered 410 to, and
-// all that came after it.
+// Decided: `pending` is retried at next_at; `failed` was given up; `gone` was answered with 410, or follows a
+// delivery that was.
 export const WebhookDelivery = z
   .object({
-    id: z.string().meta({ description: 'Its webhook-id, the same over retries' }),
+    id: z.string().meta({ description: 'Its webhook-id, the same for all attempts' }),
     task_id: z.string(),
     event: z.string().meta({ examples: ['image.task.updated', 'video.task.updated'] }),
-    state: z.string().meta({ description: 'The status or state of the task that it tells of' }),
-    url: z.string().meta({ description: 'Where it is told' }),
+    state: z.string().meta({ description: 'Status or state of the task that it reports' }),
+    url: z.string().meta({ description: 'Where it is sent' }),
     attempts: z.int().min(0),
     status: z.enum(['pending', 'delivered', 'failed', 'gone']),
     reason: z.string().optional().meta({ description: 'Why the last attempt failed' }),
-    next_at: DateTime.optional().meta({ description: 'When it is tried next; only while it is pending' }),
+    next_at: DateTime.optional().meta({
+      description: 'When the next attempt is made; only while it is pending',
+    }),
     created_at: DateTime,
   })
   .meta({ id: 'WebhookDelivery' });
@@ -30,28 +32,30 @@ export const webhook = {
     method: 'GET',
     path: '/users/webhook-secret',
     summary: 'Show the secret that signs your webhooks',
-    auth: 'bearer',
+    who: 'person',
     response: WebhookSecret,
-    extension: true,
+    extension: 'webhooks are verified with it',
     secret: true,
   }),
   rotateSecret: operation({
     method: 'POST',
     path: '/users/webhook-secret/rotate',
-    summary: 'Replace the secret that signs your webhooks; the old one signs too for 24 hours',
-    auth: 'bearer',
+    summary: 'Replace the secret that signs your webhooks; the old one also signs for 24 hours',
+    who: 'person',
     response: WebhookSecret,
-    extension: true,
+    extension: 'replaces a secret that leaked',
     secret: true,
   }),
-  // Decided: the newest 1000, without pages.
+  // Decided: the newest 1000, not paged.
   deliveries: operation({
     method: 'GET',
     path: '/users/webhook-deliveries',
-    summary: 'List what your webhooks were told or are yet to be told, newest first, at most 1000',
-    auth: 'bearer',
-    query: z.object({ task_id: z.string().optional().meta({ description: 'Of this task alone' }) }),
+    summary: 'List the deliveries of your webhooks, newest first, at most 1000',
+    who: 'person',
+    query: z.object({
+      task_id: z.string().optional().meta({ description: 'Only deliveries for this task' }),
+    }),
     response: z.array(WebhookDelivery),
-    extension: true,
+    extension: 'says what became of webhooks',
   }),
 };

@@ -2,23 +2,23 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { dirname } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 
-/** Readable and writable by its owner alone. */
-const privateMode = 0o600;
+/** Only the owner may read and write. */
+const PRIVATE_MODE = 0o600;
 
-/** Writes a whole file or nothing, readable by its owner alone, on disk before it returns. */
+/** Writes a file atomically and durably, readable only by its owner. */
 export function writePrivateFile(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileAtomic.sync(path, content, { mode: privateMode, fsync: true });
+  writeFileAtomic.sync(path, content, { mode: PRIVATE_MODE, fsync: true });
 }
 
 /**
- * Reads a file that must be its owner's alone, mending a wider mode first.
- * @param onMended told when the mode was wrong, so that the person hears that others could read it
- * @returns undefined where there is no such file
+ * Reads a file that only its owner may read, after correcting its mode.
+ * @param onModeFixed called if others could read the file
+ * @returns undefined if there is no such file
  */
-export function readPrivateFile(path: string, onMended?: (path: string) => void): string | undefined {
+export function readPrivateFile(path: string, onModeFixed?: (path: string) => void): string | undefined {
   try {
-    if (mendMode(path)) onMended?.(path);
+    if (fixMode(path)) onModeFixed?.(path);
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -27,29 +27,29 @@ export function readPrivateFile(path: string, onMended?: (path: string) => void)
 }
 
 /**
- * Makes a database file its owner's alone before SQLite opens it; what SQLite puts beside it has the same mode.
- * It is never opened here where it exists: closing it would give back the locks that this process holds on it.
+ * Makes a database file readable only by its owner before SQLite opens it; the files beside it get the same
+ * mode. An existing file is not opened: closing it would release the locks that this process has on it.
  */
 export function makePrivateDatabase(path: string): void {
   try {
-    writeFileSync(path, '', { flag: 'wx', mode: privateMode });
+    writeFileSync(path, '', { flag: 'wx', mode: PRIVATE_MODE });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) mendModeIfThere(file);
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) fixModeIfPresent(file);
   }
 }
 
-function mendModeIfThere(path: string): void {
+function fixModeIfPresent(path: string): void {
   try {
-    mendMode(path);
+    fixMode(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 
-// Windows keeps no such modes; its user folders are private already.
-function mendMode(path: string): boolean {
+// Windows has no such modes; its user folders are private.
+function fixMode(path: string): boolean {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return false;
-  chmodSync(path, privateMode);
+  chmodSync(path, PRIVATE_MODE);
   return true;
 }

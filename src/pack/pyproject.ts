@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { check, type Problem } from '../contract/problems.js';
+import { check } from '../contract/schema/check.js';
+import type { Problem } from '../contract/schema/schema-types.js';
 import { longestText } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw, constants as zlibConstants } from 'node:zlib';
 import type { Entry } from 'yauzl';
-import type { Limits } from '../contract/limits.js';
+import type { Limits } from '../contract/schema/limits.js';
 import { collisions, pathProblem, quoted } from './path.js';
 import { type FileMode, fileMode, type TreeEntry, treeDigest } from './tree.js';
 import { entryName, entryPlace, openZip, Refusal, type Zip, zipEnd } from './zip.js';

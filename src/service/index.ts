@@ -1,14 +1,14 @@
+export { rotateKeyIn } from './auth/keys.js';
 export type { TokenSubject } from './auth/tokens.js';
-export type { Configuration, ConfigurationInput } from './configuration.js';
-export type { Context } from './context.js';
-export { readServiceFile } from './folder.js';
-export { ownerProof } from './http/owner-proof.js';
-export { rotateKeyIn } from './rotate-key.js';
-export { type RunningService, type ServiceParts, startService } from './serve.js';
+export type { Configuration, ConfigurationInput } from './configuration/configuration.js';
 export {
   FolderInUse,
   InvalidConfiguration,
   OwnerTokenInvalid,
   PortTaken,
   type ServiceFile,
-} from './start-failures.js';
+} from './configuration/start-errors.js';
+export { ownerProof } from './http/owner-routes.js';
+export type { Context } from './operation/context.js';
+export { type RunningService, type ServiceParts, startService } from './serve.js';
+export { readServiceFile } from './storage/data-folder.js';

@@ -2,61 +2,60 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { check } from '../contract/problems.js';
+import { check } from '../contract/schema/check.js';
+import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
-import { signerOf, signToken, type TokenSubject } from './auth/tokens.js';
-import { verifiersOf } from './auth/verifiers.js';
-import { Configuration, type ConfigurationInput } from './configuration.js';
-import type { Context } from './context.js';
+import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
+import { Configuration, type ConfigurationInput } from './configuration/configuration.js';
+import { InvalidConfiguration, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
-import { type DataFolder, emptyFolder, openFolder } from './folder.js';
-import type { Engines } from './generation/engine.js';
-import { configuredEngines } from './generation/engines/configured.js';
-import { VendorCallbacks } from './generation/engines/upstream/callbacks.js';
+import { createEngines } from './engines/create-engines.js';
+import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
 import { routeDownloads } from './http/downloads.js';
-import { routeOwner } from './http/owner-proof.js';
-import { routeResults } from './http/results.js';
+import { routeOwner } from './http/owner-routes.js';
+import { routeCallbacks, routeResults } from './http/task-routes.js';
 import { routeUploads } from './http/uploads.js';
-import { routeVendorCallbacks } from './http/vendor-callbacks.js';
-import { watchIdle } from './idle.js';
-import { kinds } from './jobs/work.js';
-import { leasedTable } from './queue/leased-table.js';
-import { InvalidConfiguration, PortTaken } from './start-failures.js';
-import { diskStorage } from './storage/disk.js';
+import { createJobKinds } from './jobs/job-kinds.js';
+import type { Context } from './operation/context.js';
+import type { Engines } from './operation/engine.js';
+import { watchIdle } from './queue/idle.js';
+import { createLeasedTable } from './queue/leased-table.js';
+import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
+import { createDiskStorage } from './storage/disk.js';
 
-/** What a caller may put in the place of the real thing. */
+/** Parts of the service that a caller may replace. */
 export interface ServiceParts {
   /** Milliseconds since the epoch. */
   readonly now?: Context['now'];
-  /** Where warnings and errors go; a JSON line each on stderr where absent. */
+  /** Receives warnings and errors. Default: writes one JSON line each to stderr. */
   readonly log?: Context['log'];
-  /** Resolves the names of webhooks' hosts; the system's own where absent. */
+  /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Context['lookup'];
-  /** What makes images and videos; the local ones where absent. */
+  /** Replaces the configured engines. */
   readonly engines?: Partial<Engines>;
 }
 
 export interface RunningService {
   /** Where clients reach it, without a trailing slash. */
   readonly url: string;
-  /** Where this machine reaches it; the same unless the configuration names a public address. */
+  /** Where this machine reaches it; the same unless the configuration has a public URL. */
   readonly localUrl: string;
   /** The bearer token of the embedded owner. */
   readonly ownerToken: string;
   /** Random, new at each start. */
   readonly instance: string;
   readonly context: Context;
-  /** Makes a bearer token of the service itself. */
+  /** Issues a bearer token of the service. */
   signFor(subject: TokenSubject): Promise<string>;
-  /** Ends gracefully: running requests and jobs have `graceMs`. Harmless when called again. */
+  /** Stops gracefully: running requests and jobs have `graceMs` to end. May be called again. */
   stop(): Promise<void>;
-  /** Resolves once the service has ended, by `stop`, the owner's request or idleness. */
+  /** Resolves once the service has stopped, by `stop`, the owner's request or idleness. */
   readonly ended: Promise<void>;
 }
 
 /**
- * Starts the whole service; it is ready when this returns.
+ * Starts the service; it is ready when this returns.
  * @throws InvalidConfiguration, FolderInUse, OwnerTokenInvalid, PortTaken
  */
 export async function startService(
@@ -65,16 +64,16 @@ export async function startService(
 ): Promise<RunningService> {
   const configuration = check(Configuration, input);
   if (!configuration.ok) throw new InvalidConfiguration(configuration.problems);
-  const folder = openFolder(configuration.value.data);
+  const folder = openDataFolder(configuration.value.data);
   try {
-    return await startIn(folder, configuration.value, parts);
+    return await startInFolder(folder, configuration.value, parts);
   } catch (error) {
     folder.release();
     throw error;
   }
 }
 
-async function startIn(
+async function startInFolder(
   folder: DataFolder,
   configuration: Configuration,
   { now = Date.now, log = logToStderr, lookup, engines: given }: ServiceParts,
@@ -83,43 +82,44 @@ async function startIn(
   const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
   try {
     const { uploadAbandonedSeconds, offPeakSeconds } = configuration.limits;
-    const longestDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
-    const queue = leasedTable({ database, now, log, instance, alone: true, longestDelayMs });
+    const maxDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
+    const queue = createLeasedTable({ database, now, log, instance, alone: true, maxDelayMs });
     const keys = await loadKeys(database, now, folder.ownerToken);
-    const storage = diskStorage(join(folder.path, 'objects'));
+    const storage = createDiskStorage(join(folder.path, 'objects'));
     const scratch = emptyFolder(join(folder.path, 'scratch'));
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
     const callbacks = new VendorCallbacks({ configuration, database, keys, baseUrl });
-    const shared = { env: process.env, database, callbacks, now, log };
-    const engines = { ...configuredEngines(configuration.generation, shared), ...given };
-    const verifiers = verifiersOf({ configuration, now, log });
+    const engineOptions = { env: process.env, database, callbacks, now, log };
+    const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
+    const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
+    const verifiers = [verifyOwnToken, ...issuers];
     const parts = { configuration, database, storage, queue, engines, scratch, keys, verifiers };
     const context: Context = { ...parts, now, baseUrl, lookup, log };
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready);
     const { version } = configuration;
-    const door = { ownerToken: folder.ownerToken, instance, version, url: () => local };
+    const owner = { ownerToken: folder.ownerToken, instance, version, url: () => local };
     await routeUploads(app, context);
     routeDownloads(app, context);
     routeResults(app, context);
-    routeVendorCallbacks(app, context, callbacks);
+    routeCallbacks(app, context, callbacks);
     const rotateKey = async () => {
       keys.token = await rotateSigningKey(database, now);
-      return signerOf(keys.token).kid;
+      return getSigningKey(keys.token).kid;
     };
-    routeOwner(app, { ...door, stop: () => endSoon(), rotateKey });
-    local = await listen(app, configuration);
+    routeOwner(app, { ...owner, stop: () => endSoon(), rotateKey });
+    local = await listenOn(app, configuration);
 
     const running = { folder, context, app, state };
-    const { stop, ended } = ending(running, () => stopWatch());
+    const { stop, ended } = createStop(running, () => stopWatch());
     const endSoon = () =>
-      void stop().catch((error) => log('error', 'The end was not clean.', { error: `${error}` }));
+      void stop().catch((error) => log('error', 'The service did not stop cleanly.', { error: `${error}` }));
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    queue.start(kinds(context));
+    queue.start(createJobKinds(context));
     folder.announce({ url: local, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);
@@ -139,15 +139,15 @@ async function startIn(
   }
 }
 
-interface Running {
+interface EndServiceOptions {
   readonly folder: DataFolder;
   readonly context: Context;
   readonly app: FastifyInstance;
   readonly state: { ready: boolean };
 }
 
-/** The end, which comes once however often it is asked for. */
-function ending(running: Running, before: () => void): Pick<RunningService, 'stop' | 'ended'> {
+/** Creates `stop`, which stops the service once however often it is called. */
+function createStop(running: EndServiceOptions, before: () => void): Pick<RunningService, 'stop' | 'ended'> {
   let stopping: Promise<void> | undefined;
   let resolve = () => {};
   const ended = new Promise<void>((done) => {
@@ -155,17 +155,17 @@ function ending(running: Running, before: () => void): Pick<RunningService, 'sto
   });
   const stop = () => {
     before();
-    stopping ??= end(running).finally(resolve);
+    stopping ??= endService(running).finally(resolve);
     return stopping;
   };
   return { stop, ended };
 }
 
-async function end({ folder, context, app, state }: Running): Promise<void> {
+async function endService({ folder, context, app, state }: EndServiceOptions): Promise<void> {
   const { graceMs } = context.configuration;
   state.ready = false;
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  // A connection that falls idle only now would be kept open for its client's next request.
+  // Connections that become idle later would stay open for the client's next request.
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     await Promise.all([app.close(), context.queue.stop(graceMs)]);
@@ -178,7 +178,7 @@ async function end({ folder, context, app, state }: Running): Promise<void> {
 }
 
 /** @returns where this machine reaches the service */
-async function listen(app: FastifyInstance, { host, port }: Configuration): Promise<string> {
+async function listenOn(app: FastifyInstance, { host, port }: Configuration): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (error) {

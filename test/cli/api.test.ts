@@ -157,7 +157,7 @@ test.each([
   ['a field that is a list and an object', ['api', '/x', '-F', 'a[]=1', '-F', 'a[b]=2'], /at once/],
   ['a body that is not JSON', ['api', '/x', '--body', '{'], /not valid JSON/],
   ['no path', ['api'], /No path/],
-  ['another service', ['api', 'https://evil.example/x'], /where the credential belongs/],
+  ['another service', ['api', 'https://evil.example/x'], /that the credential belongs to/],
   ['a credential in a header', ['api', '/x', '-H', 'Authorization: Bearer s3cret'], /visible to everyone/],
   ['a token in a field', ['api', '/x', '-f', 'personal_access_token=s3cret'], /visible to everyone/],
 ])('refuses %s and sends nothing', async (_, argv, message) => {

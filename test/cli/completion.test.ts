@@ -8,8 +8,9 @@ import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { offerable } from '../../src/cli/completion/live.js';
 import { completionScript } from '../../src/cli/completion/scripts.js';
 import { placesOf } from '../../src/cli/completion/table.js';
-import { Ledger } from '../../src/cli/ledger.js';
+import { Ledger } from '../../src/cli/connect/ledger.js';
 import { commandTree } from '../../src/cli/views/derive.js';
+import { ownIdentity } from '../../src/disk/process-identity.js';
 import { entry, homeForTest, regen, type Surroundings } from '../support/cli.js';
 import { filesForTest } from '../support/packs.js';
 import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
@@ -295,12 +296,19 @@ test('offers the profiles of the settings', async () => {
 
 test('offers the tasks started from here, newest first, by local id where the other is not known', async () => {
   const home = homeForTest();
-  const ledger = new Ledger(join(home, '.local/state/regen'), Date.now);
+  const identity = ownIdentity();
+  const ledger = new Ledger(join(home, '.local/state/regen'), Date.now, identity);
   const draft = { service: 'local', operation: 'image.relight', name: 'photo' };
-  const { entry: known } = ledger.open({ ...draft, request: { image: 'https://example.com/1.png' } });
+  const { entry: known } = await ledger.open(
+    { ...draft, request: { image: 'https://example.com/1.png' } },
+    'new',
+  );
   ledger.change(known.id, { task_id: 'task-1' });
-  const later = new Ledger(join(home, '.local/state/regen'), () => Date.now() + 1000);
-  const { entry: unknown } = later.open({ ...draft, request: { image: 'https://example.com/2.png' } });
+  const later = new Ledger(join(home, '.local/state/regen'), () => Date.now() + 1000, identity);
+  const { entry: unknown } = await later.open(
+    { ...draft, request: { image: 'https://example.com/2.png' } },
+    'new',
+  );
   const { stdout } = await regen(['__complete', 'task', '--', 'task', 'wait'], { home });
   expect(stdout).toBe(`${unknown.id}\ntask-1\n`);
 });

@@ -4,8 +4,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { outputPath } from '../../src/cli/save.js';
-import type { Tx } from '../../src/service/context.js';
+import { outputPath } from '../../src/cli/terminal/save.js';
+import type { Tx } from '../../src/service/database/database.js';
 import { regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 import {

@@ -119,7 +119,7 @@ test('a whole body is judged like its flags, in its own words', async () => {
   const { exit, stderr } = await run({ image, style: 'loud', colour: 1 });
   expect(exit).toBe(2);
   expect(stderr).toContain('body.style must be one of');
-  expect(stderr).toContain('body.colour is not a field known here');
+  expect(stderr).toContain('body.colour is not a known field');
   expect((await run([] as object)).exit).toBe(2);
   expect((await run({ image: 'not base64!' })).exit).toBe(2);
 });

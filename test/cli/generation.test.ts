@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
@@ -142,7 +143,7 @@ describe('bad input is found before anything is sent', () => {
     [[...relight, '--light-transfer-strength', '101'], '--light-transfer-strength must be at most 100'],
     [[...relight, '--light-transfer-strength', '1.5'], '--light-transfer-strength must be a whole number'],
     [[...relight, '--style', 'loud'], '--style must be one of standard'],
-    [[...relight, '--prompt', '(warm:1.5)'], '--prompt holds the emphasis 1.5'],
+    [[...relight, '--prompt', '(warm:1.5)'], '--prompt contains the emphasis 1.5'],
     [[...relight, '--advanced-settings.whites', '101'], '--advanced-settings.whites must be at most 100'],
     [[...relight, '--webhook-url', 'nowhere'], '--webhook-url must be'],
     [
@@ -160,7 +161,7 @@ describe('bad input is found before anything is sent', () => {
         ...[...relight, '--transfer-light-from-lightmap', 'other.png'],
         ...['--transfer-light-from-reference-image', 'other.png'],
       ],
-      'exclude each other',
+      'cannot be combined',
     ],
     [['image', 'relight'], '<image> is required'],
     [['image', 'relight', 'absent.jpg'], '<image> names no such file: absent.jpg'],
@@ -298,6 +299,8 @@ describe('the ledger', () => {
         task_id: [...double.tasks.keys()][0],
         state: 'COMPLETED',
         outputs: [expect.any(String)],
+        owner: { host: hostname(), pid: process.pid, started: expect.any(String), seen: expect.any(Number) },
+        closed: true,
       },
     ]);
   });
@@ -321,7 +324,7 @@ describe('the ledger', () => {
     expect(lost).toMatchObject({ exit: 7, stdout: '' });
     const again = await run(relight);
     expect(again.exit, again.stderr).toBe(0);
-    expect(again.stderr).toContain('never answered');
+    expect(again.stderr).toContain('was not answered');
     expect(double.tasks.size).toBe(1);
     expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
     expect(entries()).toHaveLength(1);

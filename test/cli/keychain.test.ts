@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { keychainApart } from '../../src/cli/keychain/apart.js';
-import { type Keychain, KeychainError } from '../../src/cli/keychain/keychain.js';
+import { type Keychain, KeychainError } from '../../src/cli/terminal/keychain.js';
+import { keychainApart } from '../../src/cli/terminal/keychain-process.js';
 import { homeForTest, regen } from '../support/cli.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Command } from '../../src/cli/command.js';
-import { Failure } from '../../src/cli/failure.js';
-import { checkRequest } from '../../src/cli/request.js';
+import type { Command } from '../../src/cli/command/command.js';
+import { checkRequest } from '../../src/cli/command/request.js';
+import { Failure } from '../../src/cli/terminal/failure.js';
 import { contract } from '../../src/contract/index.js';
 
 const command: Command = {
@@ -38,13 +38,13 @@ const both = { transfer_light_from_lightmap: image, transfer_light_from_referenc
 
 it('tells of flags that exclude each other in the words of the command line', () => {
   expect(failureOf({ image, ...both }, false).message).toBe(
-    '--reference and --lightmap exclude each other; give one of them.',
+    '--reference cannot be combined with --lightmap.',
   );
   expect(failureOf({ image: 'light.png' }, false).message).toMatch(/^<image> must be Base64/);
 });
 
 it('tells of a whole body in the words of the body', () => {
   expect(failureOf({ image, ...both }, true).message).toBe(
-    'body.transfer_light_from_reference_image and body.transfer_light_from_lightmap exclude each other; give one of them.',
+    'body.transfer_light_from_reference_image cannot be combined with body.transfer_light_from_lightmap.',
   );
 });

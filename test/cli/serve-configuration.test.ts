@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readConfiguration } from '../../src/cli/service-configuration.js';
+import { readConfiguration } from '../../src/cli/connect/service-configuration.js';
 import { regen } from '../support/cli.js';
 import { folderForTest } from '../support/service.js';
 
@@ -26,7 +26,7 @@ it('every mistake of a configuration is told at once, with its path, before anyt
   for (const path of [
     'port must be',
     'issuers.0.issuer must be an https URL',
-    'issuers.0.client_id is not a field',
+    'issuers.0.client_id is not a known field',
   ])
     expect(stderr).toContain(path);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Silence } from '../../src/cli/silence.js';
+import { Silence } from '../../src/cli/terminal/silence.js';
 
 const request = (method: string) => ({ kind: 'request', method, url: 'http://host/', headers: {} }) as const;
 const response = { kind: 'response', status: 200, headers: {}, ms: 1 } as const;

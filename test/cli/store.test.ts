@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { Store } from '../../src/cli/store.js';
+import { Store } from '../../src/cli/connect/store.js';
 import { homeForTest, regen } from '../support/cli.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 
@@ -12,7 +12,7 @@ const run = promisify(execFile);
 test('50 changes by processes at once are all kept', { timeout: 120_000 }, async () => {
   const path = join(folderForTest(), 'store.json');
   const writer = `
-    const { Store } = await import(${JSON.stringify(join(process.cwd(), 'src/cli/store.ts'))});
+    const { Store } = await import(${JSON.stringify(join(process.cwd(), 'src/cli/connect/store.ts'))});
     const store = new Store(${JSON.stringify(path)}, () => {});
     for (const key of process.argv.slice(1)) await store.change((values) => ({ ...values, [key]: key }));`;
   const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);

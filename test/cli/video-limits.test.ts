@@ -99,12 +99,12 @@ describe('what a command needs and cannot have', () => {
   test.each([
     [['video', 'text2video'], '--prompt is required, unless --images is given'],
     [[...text, '--prompt', 'twice'], '<prompt> and --prompt say the same thing'],
-    [[...text, '--images', 'a.png', '--images', 'b.png'], '--images must hold at most 1 item'],
+    [[...text, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
     [[...text, '--images', 'absent.png'], '--images names no such file: absent.png'],
     [['video', 'start-end2video'], '<images> is required'],
-    [[...between, 'c.png'], '<images> must hold at most 2 items'],
+    [[...between, 'c.png'], '<images> must have at most 2 items'],
     [['video', 'start-end2video', '-', '-'], 'may stand for one image only'],
-    [[...extend, '--images', 'a.png', '--images', 'b.png'], '--images must hold at most 1 item'],
+    [[...extend, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
     [['video', 'extend'], '--from-task is required, or --video-creation-id together with --video-url'],
     [
       [...text, '--model', 'vvq2-pro', '--duration', '12'],

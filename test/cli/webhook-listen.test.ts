@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { EngineFailure } from '../../src/service/generation/engine.js';
+import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
 import { homeForTest, regen, type Started, start } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { afterSleep } from '../../src/cli/webhook/sleep.js';
+import { afterSleep } from '../../src/cli/webhooks/sleep.js';
 
 it('a machine that slept is known by a clock that went on without its timers', () => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate that signs itself, made anew so that none can expire and no key lies in the repository. */
+/** Creates a self-signed certificate, so that none can expire and the repository contains no key. */
 export function selfSigned(
   names: readonly string[],
   address = [127, 0, 0, 1],

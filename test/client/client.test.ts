@@ -90,19 +90,19 @@ describe('a call', () => {
       ['nodeId', 'is required'],
       ['body.node_version.version', "'v1' is not a semantic version; write 1.0.0"],
       ['body.personal_access_token', 'is required'],
-      ['nodeID', 'is not a field known here'],
+      ['nodeID', 'is not a known field'],
     ]);
     expect(seen).toEqual([]);
   });
 
-  it('asks for the body of an operation that has one, and refuses one where there is none', async () => {
+  it('requires the body of an operation that has one, and refuses a body for others', async () => {
     const { client } = await clientOf((_, response) => json(response, 200, {}));
     // @ts-expect-error the body is missing
     const missing: InvalidRequestError = await failure(client.publisher.create());
     expect(missing.message).toBe('body is required');
     // @ts-expect-error this operation has no body
     const extra: InvalidRequestError = await failure(client.node.get({ nodeId: 'a', body: {} }));
-    expect(extra.message).toBe('body is not a field known here');
+    expect(extra.message).toBe('body is not a known field');
   });
 
   it('answers undefined for 204', async () => {
@@ -119,7 +119,7 @@ describe('a call', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/users/me', '/nodes']);
   });
 
-  it('tells the status and headers where they are asked for', async () => {
+  it('returns the status and headers on request', async () => {
     const { client } = await clientOf((_, response) =>
       json(response, 201, { id: 'acme' }, { 'X-Note': 'hi' }),
     );
@@ -130,7 +130,7 @@ describe('a call', () => {
 });
 
 describe('an answer', () => {
-  it('keeps fields and values that are not known here, and may lack what is optional', async () => {
+  it('keeps unknown fields and values, and may lack optional fields', async () => {
     const later = { id: 'a', status: 'NodeStatusArchived', added_later: { deep: [null] }, downloads: 'many' };
     const { client } = await clientOf((_, response) => json(response, 200, later));
     expect(await client.node.get({ nodeId: 'a' })).toEqual(later);
@@ -167,6 +167,14 @@ describe('an answer', () => {
     expect(error).toMatchObject({ name: 'ResponseError', code: 'too_large' });
     expect(error.message).toContain('1000 bytes');
   });
+
+  it('that is nested too deep is an error before it is parsed', async () => {
+    const { client } = await clientOf((_, response) => {
+      response.end(`{"id":"a","translations":${'['.repeat(5000)}${']'.repeat(5000)}}`);
+    });
+    const error: ResponseError = await failure(client.node.get({ nodeId: 'a' }));
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'too_deep', status: 200 });
+  });
 });
 
 describe("the service's errors", () => {
@@ -187,11 +195,33 @@ describe("the service's errors", () => {
     });
   });
 
-  it('survive details in a form that is not known', async () => {
+  it('ignore details of an unknown form', async () => {
     const { client } = await clientOf((_, response) =>
-      json(response, 400, { error: 'x', message: 'y', details: 'z' }),
+      json(response, 400, { error: 'x', message: 'y', details: { z: 1 } }),
     );
     expect(await failure(client.user.me())).toMatchObject({ code: 'x', message: 'y', details: [] });
+  });
+
+  it.each([
+    [400, { error: 'Invalid personal access token', message: '' }, 'Invalid personal access token'],
+    [500, { error: 'duplicate: node with same repo: x' }, 'duplicate: node with same repo: x'],
+    [403, { message: 'Permission denied' }, 'Permission denied'],
+    [400, { message: 'bad', details: ['prompt too long'] }, 'bad: prompt too long'],
+    [400, { message: 'The node version already exists' }, 'The node version already exists'],
+    [400, { message: 'Invalid.', error: 'Bad Request', details: 'no image' }, 'Invalid: no image'],
+    [422, { details: ['prompt too long', '', 'no image'] }, 'prompt too long; no image'],
+    [400, { details: [{ path: 'id', message: 'is taken' }] }, 'id is taken'],
+    [401, { error: 'Unauthorized', message: ' ' }, 'a credential is required (Unauthorized).'],
+    [404, { error: '', message: '', details: [] }, 'there is nothing at this address.'],
+    [401, '', 'a credential is required.'],
+    [403, [null], 'this is not allowed.'],
+  ])('of another service, %i %j, keep their words', async (status, body, words) => {
+    const { client } = await clientOf((_, response) =>
+      response.writeHead(status).end(body && JSON.stringify(body)),
+    );
+    const error: ServiceError = await failure(client.request(contract.user.me, {}, { retries: 0 }));
+    expect(error).toMatchObject({ name: 'ServiceError', status });
+    expect(error.message.slice(-words.length)).toBe(words);
   });
 
   it.each([
@@ -210,7 +240,7 @@ describe("the service's errors", () => {
       403,
       ': this is not allowed (Request has expired).',
     ],
-  ])('of %s %j still make a sentence', async (type, body, status, sentence) => {
+  ])('of type %s with the body %j become a sentence', async (type, body, status, sentence) => {
     const { client, url } = await clientOf((_, response) =>
       response.writeHead(status, { 'content-type': type }).end(body),
     );
@@ -219,7 +249,7 @@ describe("the service's errors", () => {
     expect(error.message).toBe(`${url} answered ${status}${sentence}`);
   });
 
-  it('are cut where their body is huge', async () => {
+  it('are shortened if their body is huge', async () => {
     const { client } = await clientOf((_, response) => {
       response.writeHead(404, { 'content-type': 'text/plain' });
       const more = () => {
@@ -234,7 +264,7 @@ describe("the service's errors", () => {
     expect(error.message.length).toBeLessThan(400);
   });
 
-  it('are told by their status where the body breaks off', async () => {
+  it('are described by their status if the body breaks off', async () => {
     const { client } = await clientOf((_, response) => {
       response.writeHead(404, { 'content-length': 100 }).write('half');
       setTimeout(() => response.destroy(), 10);
@@ -244,7 +274,7 @@ describe("the service's errors", () => {
 });
 
 describe('the contract', () => {
-  it('names no query parameter like a path parameter or like the body', () => {
+  it('gives no query parameter the name of a path parameter or of the body', () => {
     for (const [name, { params, query }] of operations(contract)) {
       const taken = ['body', ...Object.keys(params.shape)];
       const twice = Object.keys(query?.shape ?? {}).filter((field) => taken.includes(field));
@@ -257,20 +287,20 @@ describe('a client', () => {
   it.each([
     ['registry.example', 'must be a URL'],
     ['ftp://registry.example', 'must start with http:// or https://'],
-    ['https://me:secret@registry.example', 'must not hold a name or password'],
+    ['https://me:secret@registry.example', 'must not contain a user name or password'],
     ['https://registry.example/?a=1', 'without ? or #'],
-  ])('is not made for %s', (baseUrl, sentence) => {
+  ])('is not created for %s', (baseUrl, sentence) => {
     expect(() => createClient({ baseUrl })).toThrow(sentence);
     expect(() => createClient({ baseUrl })).not.toThrow('secret');
   });
 
-  it('is not made for a tree whose names are taken', () => {
+  it('is not created for a tree that uses names of the client', () => {
     expect(() => createClient({ baseUrl: 'http://127.0.0.1', tree: { close: contract.node } })).toThrow(
       'close',
     );
   });
 
-  it('fails with a word once it is closed', async () => {
+  it('fails with a NetworkError after it was closed', async () => {
     const { client } = await clientOf((_, response) => json(response, 200, {}));
     await client.user.me();
     await client.close();
@@ -279,7 +309,7 @@ describe('a client', () => {
 });
 
 describe('a raw request', () => {
-  it('goes anywhere on the service with its credential and comes back whatever its status', async () => {
+  it('reaches any path with the credential, and returns responses of any status', async () => {
     const { client, seen } = await clientOf((_, response) => response.writeHead(418).end('short and stout'), {
       token: 'secret-1',
     });
@@ -301,7 +331,7 @@ describe('a raw request', () => {
     });
   });
 
-  it('takes a whole address of the same origin, and of no other', async () => {
+  it('accepts a URL of the same origin, and of no other', async () => {
     const { client, seen, url } = await clientOf((_, response) => response.end(), { token: 'secret-1' });
     expect((await client.raw({ path: `${url}/files/a%2Fb?sig=1` })).status).toBe(200);
     expect(seen[0]?.url).toBe('/files/a%2Fb?sig=1');
@@ -311,7 +341,7 @@ describe('a raw request', () => {
     expect((await client.raw({ path: '//evil.example/x' })).url.origin).toBe(url);
   });
 
-  it('is repeated like any other while the service is busy, and the last answer comes back', async () => {
+  it('is repeated while the service is busy, and returns the last response', async () => {
     const { client, seen } = await clientOf((_, response, number) =>
       response.writeHead(number < 3 ? 503 : 200).end(),
     );

@@ -14,7 +14,7 @@ const video_url = 'https://example.com/a.mp4';
 const task = { credits: 4, state: 'created', task_id: 'v1' } as const;
 
 describe('generation', () => {
-  it('is started and read back, each answer in the form it has', async () => {
+  it('is started and read back, with responses of either form', async () => {
     const { client, seen } = await clientOf({ data: { generated: [], status: 'CREATED', task_id: 'i1' } });
     const { data } = await client.image.relight({ body: { image: 'iVBORw0KGgo=', style: 'clean' } });
     expect(await client.image.relightStatus({ task_id: data.task_id })).toEqual({ data });
@@ -25,7 +25,7 @@ describe('generation', () => {
     expectTypeOf(data.generated).toEqualTypeOf<string[]>();
   });
 
-  it('sends no default that was not given', async () => {
+  it('sends no defaults', async () => {
     const { client, seen } = await clientOf(task);
     await client.video.text2video({ body: { prompt: 'A boat' } });
     await client.video.extend({ body: { video_creation_id: '7', video_url } });
@@ -35,7 +35,7 @@ describe('generation', () => {
     ]);
   });
 
-  it('is refused before anything is sent where a rule is broken, with all that is wrong', async () => {
+  it('is refused before anything is sent if it breaks rules, with all problems', async () => {
     const { client, seen } = await clientOf(task);
     const body = {
       prompt: 'A boat',
@@ -52,7 +52,7 @@ describe('generation', () => {
     expect(seen).toEqual([]);
   });
 
-  it('takes images over http from the service itself alone, where https is asked for', async () => {
+  it('accepts images over http only from the service itself if https is required', async () => {
     const { client, seen, url } = await clientOf({
       data: { generated: [], status: 'CREATED', task_id: 'i1' },
     });

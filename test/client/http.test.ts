@@ -19,7 +19,7 @@ async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
   );
 }
 
-/** Fails with these statuses first and succeeds then. */
+/** Fails with these statuses first, then succeeds. */
 function flaky(statuses: number[], headers = {}): Reply {
   return (_, response, number) => {
     const status = statuses[number - 1];
@@ -34,7 +34,7 @@ const update = { publisherId: 'acme', body: { name: 'Acme' } };
 const breaks: Reply = (_, response) => void response.destroy();
 
 describe('the credential', () => {
-  it('is sent as bearer, and the user agent with it', async () => {
+  it('is sent as a bearer token, with the user agent', async () => {
     const { url, seen } = await serve(flaky([]));
     await clientOf(url, { token: 'secret-1', userAgent: 'regen-cli/1.2.3' }).client.user.me();
     expect(seen[0]?.headers).toMatchObject({
@@ -44,14 +44,14 @@ describe('the credential', () => {
     });
   });
 
-  it('is fetched anew for each attempt where it is a function, and may be absent', async () => {
+  it('is requested again for each attempt if it is a function, and may be absent', async () => {
     const { url, seen } = await serve(flaky([503]));
     const tokens = ['first', undefined];
     await clientOf(url, { token: async () => tokens.shift() }).client.user.me();
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', undefined]);
   });
 
-  it('is renewed once where the service refuses it, and the request sent again', async () => {
+  it('is renewed once if the service rejects it, and the request is sent again', async () => {
     const { url, seen } = await serve(flaky([401, 401]));
     const refused: string[] = [];
     const renewToken = async (token: string) => refused.push(token) > 0;
@@ -62,7 +62,7 @@ describe('the credential', () => {
     expect(refused).toEqual(['t0']);
   });
 
-  it('is not sent again where there is no other', async () => {
+  it('is not sent again if there is no other', async () => {
     const { url, seen } = await serve(flaky([401]));
     await failure(clientOf(url, { token: 't', renewToken: async () => false }).client.user.me());
     expect(seen).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('a redirect', () => {
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret-1', 'Bearer secret-1']);
   });
 
-  it('to another origin leaves the credential and every header of the caller behind, for good', async () => {
+  it('to another origin permanently drops the credential and the headers of the caller', async () => {
     const home = await serve((request, response) => {
       if (request.url === '/back') json(response, 200, { id: 'back' });
       else response.writeHead(307, { location: `${away.url}/away` }).end();
@@ -105,7 +105,7 @@ describe('a redirect', () => {
     expect(JSON.stringify([away.seen, home.seen[3]])).not.toMatch(/secret|authorization/);
   });
 
-  it('of a read is followed five times and no more', async () => {
+  it('of a read is followed at most five times', async () => {
     const { url, seen } = await serve((_, response, number) =>
       response.writeHead(302, { location: `/${number}` }).end(),
     );
@@ -153,7 +153,7 @@ describe('a repeat', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('ends after the number asked for, with the last failure', async () => {
+  it('stops after the given number, with the last failure', async () => {
     const { url, seen } = await serve(flaky([503, 502, 503, 503, 503, 503]));
     const { client, pauses } = clientOf(url);
     expect(await failure(client.user.me())).toMatchObject({ status: 503 });
@@ -170,14 +170,14 @@ describe('a repeat', () => {
     ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
     ['-5', 250],
     ['soon', 250],
-  ])('waits as long as Retry-After %j asks', async (header, pause) => {
+  ])('waits as long as Retry-After %j says', async (header, pause) => {
     const { url } = await serve(flaky([429], { 'Retry-After': header }));
     const { client, pauses } = clientOf(url);
     await client.publisher.create(create);
     expect(pauses).toEqual([pause]);
   });
 
-  it('is left out where the service asks for more than is worth waiting', async () => {
+  it('is omitted if the service asks for too long a pause', async () => {
     const { url, seen } = await serve(flaky([429], { 'Retry-After': '150' }));
     const { client, pauses } = clientOf(url);
     const error = await failure<ServiceError>(client.user.me());
@@ -186,7 +186,7 @@ describe('a repeat', () => {
     expect([seen.length, pauses]).toEqual([1, []]);
   });
 
-  it('is left out where the total time would be over before it', async () => {
+  it('is omitted if the total time would end before it', async () => {
     const { url, seen } = await serve(flaky([503, 503], { 'Retry-After': '40' }));
     expect(await failure(clientOf(url, { totalTimeoutMs: 60_000 }).client.user.me())).toMatchObject({
       status: 503,
@@ -207,7 +207,7 @@ describe('a repeat', () => {
 });
 
 describe('a POST', () => {
-  it('carries one random key over all its repeats, and another one for the next request', async () => {
+  it('has one random key for all attempts, and another one for the next request', async () => {
     const { url, seen } = await serve(flaky([503, 429]));
     const { client } = clientOf(url);
     await client.publisher.create(create);
@@ -218,7 +218,7 @@ describe('a POST', () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  it('carries the key that was given', async () => {
+  it('has the given key', async () => {
     const { url, seen } = await serve(flaky([]));
     await clientOf(url).client.publisher.create(create, { idempotencyKey: 'mine 1' });
     expect(seen[0]?.headers['idempotency-key']).toBe('mine 1');
@@ -230,7 +230,7 @@ describe('a POST', () => {
     expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
   });
 
-  it('has no key where the answer is a secret, nor has any other method', async () => {
+  it('has no key if the response is a secret, and no other method has one', async () => {
     const { url, seen } = await serve(flaky([]));
     const { client } = clientOf(url);
     const token = { publisherId: 'acme', body: { name: 'ci' } };
@@ -245,13 +245,13 @@ describe('a POST', () => {
     ['a broken connection', breaks],
     ['502', flaky([502])],
     ['504', flaky([504])],
-  ])('is not repeated after %s by itself', async (_, reply) => {
+  ])('is not repeated after %s without such an echo', async (_, reply) => {
     const { url, seen } = await serve(reply);
     await failure(clientOf(url).client.publisher.create(create));
     expect(seen).toHaveLength(1);
   });
 
-  it('is repeated after them once the service has echoed a key', async () => {
+  it('is repeated after these once the service has echoed a key', async () => {
     const { url, seen } = await serve((request, response, number) => {
       const echo = { 'Idempotency-Key': request.headers['idempotency-key'] };
       if (number === 2) return void response.destroy();
@@ -265,7 +265,7 @@ describe('a POST', () => {
     expect(seen[1]?.headers['idempotency-key']).toBe(seen[3]?.headers['idempotency-key']);
   });
 
-  it('that answers with a secret is not, because it carries no key', async () => {
+  it('whose response is a secret is not repeated, because it has no key', async () => {
     const { url, seen } = await serve((request, response, number) => {
       if (number === 2) return void response.destroy();
       json(response, 200, {}, { 'Idempotency-Key': request.headers['idempotency-key'] ?? '' });
@@ -287,7 +287,7 @@ describe('a POST', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('is asked again while the first with its key is still running', async () => {
+  it('is repeated while the first request with its key is still running', async () => {
     const running = { error: 'idempotency_in_flight', message: 'Still running.' };
     const { url, seen } = await serve((_, response, number) =>
       number < 3 ? json(response, 409, running) : json(response, 201, { id: 'done' }),
@@ -296,23 +296,23 @@ describe('a POST', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('is repeated where nothing was sent', async () => {
+  it('is repeated if nothing was sent', async () => {
     const { client, pauses } = clientOf('http://127.0.0.1:1');
     const error = await failure<NetworkError>(client.publisher.create(create));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'refused', sent: false });
-    expect(error.message).toContain('Nothing listens at http://127.0.0.1:1.');
+    expect(error.message).toContain('Nothing is listening at http://127.0.0.1:1.');
     expect(pauses).toHaveLength(3);
   });
 });
 
 describe('a network failure', () => {
-  it('says that the request may have arrived where the connection broke before an answer', async () => {
+  it('says that the request may have arrived if the connection broke before a response', async () => {
     const { url } = await serve(breaks);
     const error = await failure<NetworkError>(clientOf(url).client.publisher.create(create));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'reset', sent: 'unknown' });
   });
 
-  it('says that it did arrive where the answer broke off', async () => {
+  it('says that the request arrived if the response broke off', async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(200, { 'content-length': 9 }).write('{');
       setTimeout(() => response.destroy(), 10);
@@ -328,7 +328,7 @@ describe('a network failure', () => {
     expect(await failure(client.user.me())).toMatchObject({ code: 'dns', sent: false });
   });
 
-  it('is told where no answer comes in time, and a read is repeated', async () => {
+  it('is reported if no response arrives in time, and a read is repeated', async () => {
     const { url, seen } = await serve(() => undefined);
     const { client } = clientOf(url, { timeoutMs: 500, retries: 1 });
     const error = await failure<NetworkError>(client.user.me());
@@ -337,7 +337,7 @@ describe('a network failure', () => {
     expect(seen.length).toBe(2);
   });
 
-  it('is told where an answer begins in time and does not end', async () => {
+  it('is reported if a response begins in time and does not end', async () => {
     const { url } = await serve((_, response) => void response.write('{'));
     const { client } = clientOf(url, { retries: 0 });
     expect(await failure(client.user.me({}, { timeoutMs: 100 }))).toMatchObject({
@@ -346,14 +346,14 @@ describe('a network failure', () => {
     });
   });
 
-  it('is told in time also while a connection is being made', async () => {
-    // The second step of TLS never comes.
+  it('is reported in time while connecting, too', async () => {
+    // The TLS handshake never completes.
     const url = await listen(createServer(), 'https');
     const { client } = clientOf(url, { timeoutMs: 50, retries: 0 });
     expect(await failure(client.user.me())).toMatchObject({ code: 'timeout', sent: false });
   });
 
-  it('is told where something else than HTTP answers', async () => {
+  it('is reported if the answer is not HTTP', async () => {
     const url = await listen(createServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
     expect(await failure(clientOf(url).client.user.me())).toMatchObject({ name: 'NetworkError' });
   });
@@ -362,7 +362,7 @@ describe('a network failure', () => {
 describe('a signal', () => {
   const reason = new Error('enough');
 
-  it('ends a request with its own reason, before, while waiting for the answer, and in its body', async () => {
+  it('ends a request with its own reason before it, while waiting for the response, and in its body', async () => {
     const { url, seen } = await serve((_, response, number) => {
       if (number === 2) response.write('{');
     });
@@ -394,7 +394,7 @@ describe('a signal', () => {
 });
 
 describe('a trace', () => {
-  it('tells requests, answers, redirects and repeats without their secrets', async () => {
+  it('reports requests, responses, redirects and repeats without secrets', async () => {
     const { url } = await serve((_, response, number) => {
       if (number === 1) return json(response, 503, {});
       if (number === 2)

@@ -35,16 +35,16 @@ describe('a paged list', () => {
     expect(await all(pages(read))).toHaveLength(4);
   });
 
-  it('of no pages is one empty page', async () => {
+  it('without pages is one empty page', async () => {
     expect(await all(pages(async () => ({ nodes: [], totalPages: 0 })))).toHaveLength(1);
   });
 
-  it('without any count is one page, since nothing tells where it would end', async () => {
+  it('without a count is one page, because its end is unknown', async () => {
     expect(await all(items(async () => ({ nodes: names })))).toEqual(names);
     expect(await all(items(async () => names))).toEqual(names);
   });
 
-  it('asks for no page that is not looked at', async () => {
+  it('does not request pages that are not read', async () => {
     let asked = 0;
     const read = async (page: number) => {
       asked += 1;

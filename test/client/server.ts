@@ -11,13 +11,13 @@ interface Seen {
 
 export interface TestService {
   readonly url: string;
-  /** Every request that came, in order, read to its end. */
+  /** Every request that was received, in order, with its whole body. */
   readonly seen: Seen[];
 }
 
 export type Reply = (request: Seen, response: ServerResponse, number: number) => void;
 
-/** A real server on a free port of loopback that ends with the test. `number` counts requests from 1. */
+/** Starts a server on a free port of loopback that ends with the test. `number` counts requests from 1. */
 export async function serve(reply: Reply): Promise<TestService> {
   const seen: Seen[] = [];
   const url = await listen(
@@ -32,7 +32,7 @@ export async function serve(reply: Reply): Promise<TestService> {
   return { url, seen };
 }
 
-/** The same for a handler that reads the request itself, or not at all. */
+/** Starts one whose handler reads the request itself, or not at all. */
 export function serveRaw(listener: RequestListener): Promise<string> {
   return listen(createServer(listener));
 }
@@ -53,7 +53,7 @@ export function json(response: ServerResponse, status: number, value: unknown, h
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-/** A clock that only sleeping moves, and the pauses that were slept. */
+/** A clock that only advances by sleeping, and the pauses so far. */
 export function fakeClock(start = 0) {
   const pauses: number[] = [];
   let time = start;

@@ -19,7 +19,7 @@ async function failure<Failure>(promise: Promise<unknown>): Promise<Failure> {
   );
 }
 
-/** Bytes that can be told apart wherever they are cut. */
+/** Bytes whose parts are all different. */
 function bytes(size: number): Buffer {
   const words = Buffer.alloc(size + 4);
   for (let at = 0; at < size; at += 4) words.writeUInt32LE(at, at);
@@ -70,7 +70,7 @@ describe('an upload', () => {
     expect(done).toEqual([...done].sort((a, b) => a - b));
   });
 
-  it('is sent again from a fresh stream where the connection breaks or the store is busy', async () => {
+  it('is sent again from a new stream if the connection breaks or the storage is busy', async () => {
     let round = 0;
     const sizes: number[] = [];
     const url = await serveRaw(async (request, response) => {
@@ -91,7 +91,7 @@ describe('an upload', () => {
     expect(opened.every((stream) => stream.destroyed)).toBe(true);
   });
 
-  it('tells a refused or expired URL from a broken connection', async () => {
+  it('distinguishes a refused or expired URL from a broken connection', async () => {
     const refusing = await serve((_, response) =>
       json(response, 403, { error: 'invalid_signature', message: 'The URL is expired.' }),
     );
@@ -113,7 +113,7 @@ describe('an upload', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('counts as broken where nothing moves, and closes the file', async () => {
+  it('counts as broken when idle, and closes the file', async () => {
     const url = await serveRaw(() => undefined);
     const stream = streamOf(bytes(50_000_000));
     const upload = clientOf().upload(url, {
@@ -124,11 +124,11 @@ describe('an upload', () => {
     });
     const error = await failure<NetworkError>(upload);
     expect(error).toMatchObject({ name: 'NetworkError', code: 'timeout' });
-    expect(error.message).toContain('stood still');
+    expect(error.message).toContain('was idle');
     await expect.poll(() => stream.destroyed).toBe(true);
   });
 
-  it('fails where the file has another size than said, or cannot be read', async () => {
+  it('fails if the file has a different size than declared, or cannot be read', async () => {
     const { url } = await serve((_, response) => response.end());
     const larger = { openStream: () => streamOf(content), size: 10 };
     expect(await failure(clientOf().upload(url, larger))).toMatchObject({
@@ -147,7 +147,7 @@ describe('an upload', () => {
     expect(await failure(upload)).toMatchObject({ name: 'InvalidRequestError' });
   });
 
-  it('does not wait for ever for the rest of an answer that says it all', async () => {
+  it('does not wait for the rest of a response whose status says enough', async () => {
     const url = await serveRaw((request, response) => {
       request.resume().on('end', () => response.write('stored'));
     });
@@ -168,7 +168,7 @@ describe('an upload', () => {
 describe('a download', () => {
   const content = bytes(400_000);
 
-  /** Serves ranges of the content, breaking off after the bytes planned for each request. */
+  /** Serves ranges of the content, and breaks off after the number of bytes planned for each request. */
   async function store(plan: (number | undefined)[], headers: (round: number) => Record<string, string>) {
     const ranges: (string | undefined)[] = [];
     const url = await listen(
@@ -193,7 +193,7 @@ describe('a download', () => {
     return { url, ranges };
   }
 
-  it('streams the file, counts it, and leaves the credential at home', async () => {
+  it('streams the file, counts its bytes, and does not send the credential', async () => {
     const { url, seen } = await serve((_, response) =>
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': content.length }).end(content),
     );
@@ -208,7 +208,7 @@ describe('a download', () => {
     expect(seen[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('takes the credential along only where asked, and only to its own service', async () => {
+  it('sends the credential only on request, and only to its own service', async () => {
     const away = await serve((_, response) => response.end('x'));
     const home = await serve((request, response) => {
       if (request.url === '/go') response.writeHead(302, { location: `${away.url}/x` });
@@ -225,7 +225,7 @@ describe('a download', () => {
     expect(away.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
   });
 
-  it('is taken up where it broke, as often as it moves at all', async () => {
+  it('continues where it stopped, as long as there is progress', async () => {
     const plan = [100_000, 50_000, 50_000, 50_000, 50_000, 50_000];
     const { url, ranges } = await store(plan, () => ({ etag: '"one"' }));
     const { to, content: got } = memory();
@@ -238,14 +238,14 @@ describe('a download', () => {
     expect(ranges.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('skips what it has where the server knows no ranges', async () => {
+  it('skips what it has if the server does not support ranges', async () => {
     const { url } = await store([100_000], () => ({ 'no-ranges': '1', etag: '"one"' }));
     const { to, content: got } = memory();
     await clientOf().download(url, { to });
     expect(got().equals(content)).toBe(true);
   });
 
-  it('fails where the file became another one in between', async () => {
+  it('fails if the file changed in between', async () => {
     const { url } = await store([100_000], (round) => ({ etag: `"${round}"`, 'no-ranges': '1' }));
     const { to } = memory();
     const error = await failure<ResponseError>(clientOf().download(url, { to }));
@@ -253,20 +253,20 @@ describe('a download', () => {
     expect(to.destroyed).toBe(true);
   });
 
-  it('fails where the server answers with another part than the one asked for', async () => {
+  it('fails if the server answers with a different part than requested', async () => {
     const { url } = await store([100_000], () => ({ etag: '"one"', 'shift-range': '1' }));
     const error = await failure<ResponseError>(clientOf().download(url, { to: memory().to }));
     expect(error).toMatchObject({ name: 'ResponseError', code: 'changed', status: 206 });
   });
 
-  it('fails with what its target says', async () => {
+  it('fails with the error of its target', async () => {
     const { url } = await store([], () => ({}));
     const full = new Error('no space left');
     const to = new Writable({ write: (_part, _encoding, done) => done(full) });
     expect(await failure(clientOf().download(url, { to }))).toBe(full);
   });
 
-  it("fails with the store's refusal", async () => {
+  it('fails with the error of the storage', async () => {
     const { url } = await serve((_, response) => response.writeHead(410).end());
     const { to } = memory();
     expect(await failure(clientOf().download(url, { to }))).toMatchObject({
@@ -275,12 +275,12 @@ describe('a download', () => {
     });
   });
 
-  it('counts as broken where nothing comes, but not where the target is slow', async () => {
+  it('counts as broken when idle, but not if the target is slow', async () => {
     const silent = await serveRaw((_, response) => void response.writeHead(200).write('x'));
     const call = clientOf().download(silent, { to: memory().to, stallMs: 100, retries: 0 });
     expect(await failure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
 
-    // More than fits into what lies between, so that the connection has to wait, too.
+    // More than fits into the buffers in between, so that the connection has to wait, too.
     const { url, seen } = await serve((_, response) => response.end(bytes(20_000_000)));
     let first = true;
     const to = new Writable({

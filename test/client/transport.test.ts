@@ -30,7 +30,7 @@ function secure(reply = '{"id":"safe"}', location?: string): Promise<string> {
   return listen(server, 'https');
 }
 
-/** A real proxy that forwards everything to one port of loopback, whatever host is named. */
+/** A proxy that forwards requests for any host to one port of loopback. */
 async function proxy(target: string, credential?: string) {
   const { port } = new URL(target);
   const seen: string[] = [];
@@ -60,7 +60,7 @@ async function proxy(target: string, credential?: string) {
   return { url: await listen(server), seen };
 }
 
-it('loads the HTTP stack with the first request and not before', async () => {
+it('loads the HTTP stack with the first request', async () => {
   const loaded = () => Symbol.for('undici.globalDispatcher.1') in globalThis;
   const client = clientOf('http://127.0.0.1:1');
   expect(loaded()).toBe(false);
@@ -78,7 +78,7 @@ describe('a proxy of the environment', () => {
     expect(service.seen[0]?.headers.authorization).toBe('Bearer secret-1');
   });
 
-  it('tunnels https, and the certificate is still the one of the service', async () => {
+  it('tunnels https, with the certificate of the service', async () => {
     const { url, seen } = await proxy(await secure());
     const env = { https_proxy: url };
     expect(await clientOf('https://registry.example', { env, ca: cert }).user.me()).toEqual({ id: 'safe' });
@@ -87,13 +87,13 @@ describe('a proxy of the environment', () => {
     expect(other).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
   });
 
-  it('gets its credential out of its address', async () => {
+  it('receives the credential in its address', async () => {
     const { url } = await proxy(await secure(), 'me:p@ss');
     const env = { HTTPS_PROXY: url.replace('//', '//me:p%40ss@') };
     expect(await clientOf('https://registry.example', { env, ca: cert }).user.me()).toEqual({ id: 'safe' });
   });
 
-  it('that refuses is named as the one that refuses', async () => {
+  it('that refuses is named in the error', async () => {
     const { url } = await proxy(await secure(), 'me:secret');
     const client = clientOf('https://registry.example', { env: { HTTPS_PROXY: url }, retries: 3 });
     const error = await failure(client.user.me());
@@ -115,7 +115,7 @@ describe('a proxy of the environment', () => {
       const error = await failure(clientOf(`${scheme}://registry.example`, { env }).user.me());
       expect(error.proxy).toBe('http://127.0.0.1:1');
       expect(error.message).toBe(
-        `The proxy http://127.0.0.1:1 on the way to ${scheme}://registry.example does not work: nothing listens there. Is HTTP_PROXY or HTTPS_PROXY right?`,
+        `The proxy http://127.0.0.1:1 cannot be used to reach ${scheme}://registry.example: nothing is listening there. Check HTTP_PROXY and HTTPS_PROXY.`,
       );
       const near = clientOf('http://no-such-host.invalid', {
         env: { ...env, NO_PROXY: 'no-such-host.invalid' },
@@ -124,7 +124,7 @@ describe('a proxy of the environment', () => {
     },
   );
 
-  it('is passed by for hosts of NO_PROXY and for loopback', async () => {
+  it('is not used for hosts of NO_PROXY and for loopback', async () => {
     const service = await serve((_, response) => response.end('{"id":"near"}'));
     const { url, seen } = await proxy(service.url);
     expect(await clientOf(service.url, { env: { HTTP_PROXY: url } }).user.me()).toEqual({ id: 'near' });
@@ -146,7 +146,7 @@ describe('a proxy of the environment', () => {
 });
 
 describe('TLS', () => {
-  it('trusts no certificate that nobody vouches for', async () => {
+  it('does not trust a self-signed certificate', async () => {
     const clock = fakeClock();
     const error = await failure(clientOf(await secure(), { retries: 3, ...clock }).user.me());
     expect(error).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
@@ -154,7 +154,7 @@ describe('TLS', () => {
     expect(error.message).toContain('cannot be trusted');
   });
 
-  it('trusts the certificates it is given besides its own', async () => {
+  it('trusts given certificates in addition to the built-in ones', async () => {
     expect(await clientOf(await secure(), { ca: cert }).user.me()).toEqual({ id: 'safe' });
   });
 
@@ -162,11 +162,11 @@ describe('TLS', () => {
     'refuses %j as certificates to trust',
     async (ca) => {
       const error = await failure(clientOf('https://127.0.0.1:1', { ca }).user.me());
-      expect(error.message).toBe('ca must hold certificates in PEM form');
+      expect(error.message).toBe('ca must contain certificates in PEM form');
     },
   );
 
-  it('is not left by a redirect', async () => {
+  it('is not dropped by a redirect', async () => {
     const plain = await serve((_, response) => response.end('{}'));
     const client = clientOf(await secure('', `${plain.url}/x`), { ca: cert });
     expect(await failure(client.user.me())).toMatchObject({ name: 'ResponseError', code: 'redirect' });

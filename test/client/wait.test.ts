@@ -7,7 +7,7 @@ const reset = () => new NetworkError('reset', 'The connection broke.', 'unknown'
 const refused = (status: number, retryAfterMs?: number) =>
   new ServiceError({ code: 'x', status, message: 'y', retryAfterMs });
 
-/** Answers with one after the other, the last one for ever; errors are thrown. */
+/** Returns one answer after the other, the last one repeatedly; errors are thrown. */
 function script(...steps: (string | Error)[]) {
   let at = 0;
   return async () => {
@@ -21,7 +21,7 @@ function script(...steps: (string | Error)[]) {
 const isDone = (state: string) => state === 'success' || state === 'failed';
 
 describe('waiting', () => {
-  it('ends with the first answer that is final, and treats unknown words as running', async () => {
+  it('ends with the first final answer, and treats unknown statuses as running', async () => {
     const seen: string[] = [];
     const read = script('created', 'teleporting', 'success', 'never read');
     const onAnswer = (state: string) => seen.push(state);
@@ -29,7 +29,7 @@ describe('waiting', () => {
     expect(seen).toEqual(['created', 'teleporting', 'success']);
   });
 
-  it('looks quickly at first, then less and less often', async () => {
+  it('polls quickly at first, then less and less often', async () => {
     const clock = fakeClock();
     const read = script(...Array(15).fill('created'), 'success');
     await wait(read, { isDone, ...clock });
@@ -39,16 +39,16 @@ describe('waiting', () => {
     expect(clock.pauses).toEqual([...clock.pauses].sort((a, b) => a - b));
   });
 
-  it('scatters its pauses, and keeps to the interval given', async () => {
+  it('adds jitter to its pauses, and respects the given interval', async () => {
     const running = () => script(...Array(9).fill('created'), 'success');
     const early = fakeClock();
     await wait(running(), { isDone, intervalMs: 1000, ...early, random: () => 0 });
     const late = fakeClock();
     await wait(running(), { isDone, intervalMs: 1000, ...late, random: () => 1 });
-    expect([early.pauses.at(-1), late.pauses.at(-1)]).toEqual([750, 1000]);
+    expect([early.pauses.at(-1), late.pauses.at(-1)]).toEqual([500, 1000]);
   });
 
-  it('gives up at its time after a last look, and hands over the newest answer', async () => {
+  it('stops at its timeout after a last request, and returns the latest answer', async () => {
     const clock = fakeClock();
     let looks = 0;
     const read = async () => `look ${++looks}`;
@@ -58,7 +58,7 @@ describe('waiting', () => {
     expect(clock.now()).toBe(60_000);
   });
 
-  it('outlives five failures in a row, again and again', async () => {
+  it('tolerates five failures in a row, repeatedly', async () => {
     const five = [reset(), refused(429), refused(500), refused(503), reset()];
     const outlived: unknown[] = [];
     const read = script(...five, 'created', ...five, 'success');
@@ -67,25 +67,25 @@ describe('waiting', () => {
     expect(outlived).toHaveLength(10);
   });
 
-  it('fails with the sixth', async () => {
+  it('fails with the sixth failure in a row', async () => {
     const last = refused(502);
     const read = script(...Array.from({ length: 5 }, reset), last);
     await expect(wait(read, { isDone, ...fakeClock() })).rejects.toBe(last);
   });
 
-  it.each([400, 401, 403, 404])('fails at once with %i', async (status) => {
+  it.each([400, 401, 403, 404])('fails immediately with %i', async (status) => {
     const error = refused(status);
     const clock = fakeClock();
     await expect(wait(script(error, 'success'), { isDone, ...clock })).rejects.toBe(error);
     expect(clock.pauses).toEqual([]);
   });
 
-  it('fails at once with what is no failure of the service', async () => {
+  it('fails immediately with other errors', async () => {
     const bug = new TypeError('a bug');
     await expect(wait(script(bug, 'success'), { isDone, ...fakeClock() })).rejects.toBe(bug);
   });
 
-  it('waits as long as the service asks, with a failure or with an answer', async () => {
+  it('waits as long as the service asks for in a failure or an answer', async () => {
     const clock = fakeClock();
     await wait(script(refused(503, 45_000), 'success'), { isDone, ...clock });
     expect(clock.pauses).toEqual([45_000]);

@@ -7,16 +7,17 @@ import {
   UpscalerRequest,
 } from '../../src/contract/image-requests.js';
 import { imageTaskOf } from '../../src/contract/image-task.js';
-import { check } from '../../src/contract/problems.js';
-import { asked } from './rules/asked.js';
+import { check } from '../../src/contract/schema/check.js';
+import { listProblems } from './schema/list-problems.js';
 
 const image = 'iVBORw0KGgo=';
 
-const relights = (fields: object) => asked(RelightRequest, { image, ...fields });
-const styles = (fields: object) => asked(StyleTransferRequest, { image, reference_image: image, ...fields });
+const relights = (fields: object) => listProblems(RelightRequest, { image, ...fields });
+const styles = (fields: object) =>
+  listProblems(StyleTransferRequest, { image, reference_image: image, ...fields });
 const enhances = (fields: object, service?: string) =>
-  asked(SkinEnhancerRequest, { image, ...fields }, { service });
-const upscales = (fields: object) => asked(UpscalerRequest, { image, ...fields });
+  listProblems(SkinEnhancerRequest, { image, ...fields }, service === undefined ? {} : { service });
+const upscales = (fields: object) => listProblems(UpscalerRequest, { image, ...fields });
 
 describe('an image', () => {
   it.each([
@@ -47,19 +48,22 @@ describe('an image', () => {
       'image must be a data URL of an image, in Base64: data:image/png;base64,…',
     ],
     ['data:image/png;base64,', 'image must not be empty'],
-    ['data:image/png;base64,a.b', 'image must hold valid Base64'],
+    ['data:image/png;base64,a.b', 'image must contain valid Base64'],
   ])('is refused as %j', (value, told) => {
     expect(relights({ image: value })).toContain(told);
   });
 
-  it('is asked for, in every operation that takes one', () => {
-    expect(asked(RelightRequest, {})).toEqual(['image is required']);
-    expect(asked(StyleTransferRequest, {})).toEqual(['image is required', 'reference_image is required']);
-    expect(asked(SkinEnhancerRequest, {})).toEqual(['image is required']);
-    expect(asked(UpscalerRequest, {})).toEqual(['image is required']);
+  it('is required by every operation', () => {
+    expect(listProblems(RelightRequest, {})).toEqual(['image is required']);
+    expect(listProblems(StyleTransferRequest, {})).toEqual([
+      'image is required',
+      'reference_image is required',
+    ]);
+    expect(listProblems(SkinEnhancerRequest, {})).toEqual(['image is required']);
+    expect(listProblems(UpscalerRequest, {})).toEqual(['image is required']);
   });
 
-  it('of many megabytes is judged as one of few', () => {
+  it('of many megabytes is checked like a small one', () => {
     const large = 'A'.repeat(30 * 1024 ** 2);
     expect(relights({ image: large })).toEqual([]);
     expect(relights({ image: `${large}!` })).toHaveLength(1);
@@ -69,18 +73,16 @@ describe('an image', () => {
 });
 
 describe('relight', () => {
-  it('takes a lightmap or a reference image, and not both', () => {
+  it('accepts a lightmap or a reference image, but not both', () => {
     expect(relights({ transfer_light_from_lightmap: image })).toEqual([]);
     expect(relights({ transfer_light_from_reference_image: image })).toEqual([]);
     expect(
       relights({ transfer_light_from_lightmap: image, transfer_light_from_reference_image: image }),
-    ).toEqual([
-      'transfer_light_from_reference_image and transfer_light_from_lightmap exclude each other; give one of them',
-    ]);
+    ).toEqual(['transfer_light_from_reference_image cannot be combined with transfer_light_from_lightmap']);
   });
 
   it.each(['transfer_light_from_lightmap', 'transfer_light_from_reference_image'])(
-    'wants an image in %s',
+    'requires an image in %s',
     (field) => {
       expect(relights({ [field]: 'light.png' })).toHaveLength(1);
     },
@@ -111,7 +113,7 @@ describe('relight', () => {
     '(warm light:seven)',
     ':) (: :7',
     '',
-  ])('has nothing against the prompt %j', (prompt) => {
+  ])('accepts the prompt %j', (prompt) => {
     expect(relights({ prompt })).toEqual([]);
   });
 
@@ -128,11 +130,11 @@ describe('relight', () => {
     ['(日光:2)', '2', 1.4],
   ])('refuses the emphasis in %j', (prompt, weight, nearest) => {
     expect(relights({ prompt })).toEqual([
-      `prompt holds the emphasis ${weight}; it must be 1 to 1.4; ${nearest} is the nearest`,
+      `prompt contains the emphasis ${weight}; it must be 1 to 1.4; ${nearest} is the nearest`,
     ]);
   });
 
-  it('reads prompts without end in a moment', () => {
+  it('reads very long prompts quickly', () => {
     for (const part of ['(', ')', ':1', '(a:1', '1', '(a:11111.1', ':']) {
       expect(relights({ prompt: part.repeat(400_000) })).toEqual([]);
     }
@@ -147,9 +149,9 @@ describe('relight', () => {
     expect(AdvancedSettings.parse({})).toMatchObject({ [name]: 50 });
   });
 
-  it('refuses settings that it does not know', () => {
+  it('refuses unknown settings', () => {
     expect(relights({ advanced_settings: { contrst: 60 } })).toEqual([
-      'advanced_settings.contrst is not a field known here',
+      'advanced_settings.contrst is not a known field',
     ]);
     expect(relights({ advanced_settings: { engine: 'definio' } })[0]).toMatch(
       /^advanced_settings\.engine must be one of automatic, balanced, /,
@@ -159,7 +161,7 @@ describe('relight', () => {
     expect(relights({ advanced_settings: { fixed_generation: 'yes' } })).toHaveLength(1);
   });
 
-  it('fills in what is not given', () => {
+  it('fills in defaults', () => {
     expect(check(RelightRequest, { image })).toEqual({
       ok: true,
       value: {
@@ -181,16 +183,16 @@ describe('style transfer', () => {
     expect(styles({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
   });
 
-  it('accepts what is for portraits without is_portrait', () => {
+  it('accepts portrait options without is_portrait', () => {
     expect(styles({ portrait_style: 'pop', portrait_beautifier: 'beautify_face' })).toEqual([]);
     expect(styles({ portrait_beautifier: 'beautify' })).toHaveLength(1);
   });
 
-  it('leaves emphasis alone', () => {
+  it('does not check emphasis', () => {
     expect(styles({ prompt: '(warm light:7)' })).toEqual([]);
   });
 
-  it('fills in what is not given', () => {
+  it('fills in defaults', () => {
     expect(check(StyleTransferRequest, { image, reference_image: image })).toMatchObject({
       value: {
         ...{ style_strength: 100, structure_strength: 50, is_portrait: false },
@@ -207,7 +209,7 @@ describe('the skin enhancer', () => {
     expect(enhances({ [name]: 101 })).toEqual([`${name} must be at most 100`]);
   });
 
-  it('fills in what is not given', () => {
+  it('fills in defaults', () => {
     expect(check(SkinEnhancerRequest, { image })).toEqual({
       ok: true,
       value: { image, sharpen: 0, smart_grain: 2 },
@@ -228,11 +230,11 @@ describe('the skin enhancer', () => {
     ['http://127.0.0.1/a.png', 'https://service.example', refused],
     ['http://127.0.0.1.example.com/a.png', 'http://127.0.0.1:7717', refused],
     ['http://192.168.1.2/a.png', 'http://127.0.0.1:7717', refused],
-  ])('takes %s from %s as it should', (url, service, told) => {
+  ])('checks %s for the service %s', (url, service, told) => {
     expect(enhances({ image: url }, service)).toEqual(told);
   });
 
-  it('leaves the question of http to the service where nobody knows which one', () => {
+  it('leaves http URLs to the service if its address is unknown', () => {
     expect(enhances({ image: 'http://example.com/a.png' })).toEqual([]);
   });
 });
@@ -249,7 +251,7 @@ describe('the upscaler', () => {
     expect(upscales({ [name]: most + 1 })).toEqual([`${name} must be at most ${most}`]);
   });
 
-  it('fills in what is not given', () => {
+  it('fills in defaults', () => {
     expect(check(UpscalerRequest, { image })).toEqual({
       ok: true,
       value: { image, sharpen: 7, smart_grain: 7, ultra_detail: 30, scale_factor: 2 },
@@ -269,7 +271,7 @@ describe('every image operation', () => {
     for (const webhook_url of ['', 'example.com', 'ftp://example.com', 'javascript:alert(1)']) {
       expect(told({ webhook_url })).toEqual(['webhook_url must be a URL that begins with http or https']);
     }
-    expect(told({ webhok_url: 'https://example.com' })).toEqual(['webhok_url is not a field known here']);
+    expect(told({ webhok_url: 'https://example.com' })).toEqual(['webhok_url is not a known field']);
     expect(
       told({ style: 'none' }).length + told({ engine: 'none' }).length + told({ flavor: 'none' }).length,
     ).toBe(3);
@@ -277,7 +279,7 @@ describe('every image operation', () => {
 });
 
 describe('a task', () => {
-  it('is read from either form of answer', () => {
+  it('is read from either form of response', () => {
     const task = { generated: [], status: 'CREATED', task_id: 'a' };
     expect(imageTaskOf(task)).toBe(task);
     expect(imageTaskOf({ data: task })).toBe(task);

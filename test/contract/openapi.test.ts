@@ -18,7 +18,7 @@ function at(name: string): Json {
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid in the eyes of a validator that is not ours', async () => {
+  it('is valid for an independent validator', async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(document));
     expect(result.errors ?? []).toEqual([]);
@@ -26,7 +26,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('is plain JSON whose references all lead somewhere', () => {
+  it('is plain JSON whose references all resolve', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
     const references = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
     let count = 0;
@@ -38,14 +38,14 @@ describe('the OpenAPI document', () => {
     expect(count).toBeGreaterThan(10);
   });
 
-  it('holds every operation of the contract under its dotted name, and no other', () => {
+  it('contains every operation of the contract under its dotted name, and no other', () => {
     const named = Object.values<Json>(document.paths).flatMap((methods) =>
       Object.values<Json>(methods).map((found) => found.operationId),
     );
     expect(named.sort()).toEqual([...operations(contract)].map(([name]) => name).sort());
   });
 
-  it('says its version and where the service is', () => {
+  it('states its version and the address of the service', () => {
     expect(document.info.version).toBe('1.2.3');
     expect(document.servers).toEqual([{ url: 'http://127.0.0.1:7717' }]);
     expect(openapi(contract, { version: '1' })).not.toHaveProperty('servers');
@@ -56,12 +56,12 @@ describe('the OpenAPI document', () => {
     expect(at('publisher.update')).not.toHaveProperty('x-extension');
   });
 
-  it('asks for a credential, or says that one only widens what is seen', () => {
+  it('requires a credential, or marks it as optional', () => {
     expect(at('publisher.update').security).toEqual([{ bearer: [] }]);
     expect(at('node.get').security).toEqual([{}, { bearer: [] }]);
   });
 
-  it('takes an Idempotency-Key for POSTs that answer without a secret', () => {
+  it('accepts an Idempotency-Key for POSTs whose response is not a secret', () => {
     const key = expect.objectContaining({ name: 'Idempotency-Key', in: 'header' });
     expect(at('version.publish').parameters).toContainEqual(key);
     expect(at('publisher.token.create').parameters).not.toContainEqual(key);
@@ -74,7 +74,7 @@ describe('the OpenAPI document', () => {
       {
         name: 'page',
         in: 'query',
-        description: 'Page, counted from 1',
+        description: 'Page number, starting at 1',
         schema: { type: 'integer', minimum: 1, default: 1 },
       },
       expect.objectContaining({
@@ -99,14 +99,14 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(at('node.list').responses)).not.toContain('additionalProperties');
   });
 
-  it('names a schema twice where it is sent and answered in different forms', async () => {
+  it('gives a schema two names if it differs in requests and responses', async () => {
     const Grain = z.strictObject({ amount: z.int().default(2) }).meta({ id: 'GrainOfThisTest' });
     const Outer = z.object({ grain: Grain }).meta({ id: 'OuterOfThisTest' });
     const set = operation({
       method: 'PUT',
       path: '/grain',
       summary: 'Set the grain',
-      auth: 'none',
+      who: 'anyone',
       body: Outer,
       response: Outer,
     });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { creditsFor } from '../../src/contract/prices.js';
+import { getTaskFacts } from '../../src/contract/index.js';
 
 const prices = {
   video_per_second: {
@@ -30,12 +30,17 @@ it.each([
   ['video.text2video', { resolution: '2K' }, undefined],
   ['video.text2video', { model: 'vvq2-pro' }, undefined],
 ])('%s with %j costs %s', (operation, body, credits) => {
-  expect(creditsFor(prices, operation, body)).toBe(credits);
+  expect(getTaskFacts(operation).price(prices, body)).toBe(credits);
 });
 
-it('does not charge for what a computer adds to a sum', () => {
-  const table = { ...prices, video_per_second: { 'vvq3-pro': { '720p': 0.1 } }, off_peak: 1 };
-  expect(creditsFor(table, 'video.text2video', { duration: 3, off_peak: true })).toBe(1);
-  const ten = { ...prices, video_per_second: { 'vvq3-pro': { '720p': 1.1 } } };
-  expect(creditsFor(ten, 'video.text2video', { duration: 10 })).toBe(11);
+it('does not charge for floating-point noise', () => {
+  const perSecond = (credits: number) => ({
+    ...prices,
+    video_per_second: { 'vvq3-pro': { '720p': credits } },
+  });
+  const { price } = getTaskFacts('video.text2video');
+  // Of all prices in cents, 16.6 times 15 is the only one that noise lifts above a whole number.
+  expect(16.6 * 15).toBeGreaterThan(249);
+  expect(price(perSecond(16.6), { duration: 15 })).toBe(249);
+  expect(price(perSecond(16.61), { duration: 15 })).toBe(250);
 });

@@ -1,22 +1,22 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { jsonSchema } from '../../src/contract/json-schema.js';
-import { check } from '../../src/contract/problems.js';
-import { modeOf } from '../../src/contract/rules/models.js';
+import { check } from '../../src/contract/schema/check.js';
+import { jsonSchema } from '../../src/contract/schema/json-schema.js';
+import { modeOf } from '../../src/contract/schema/model-rules.js';
 import { resolutions, videoModelNames, videoModels } from '../../src/contract/video-models.js';
 import {
   ExtendRequest,
   StartEnd2VideoRequest,
   Text2VideoRequest,
 } from '../../src/contract/video-requests.js';
-import { asked } from './rules/asked.js';
+import { listProblems } from './schema/list-problems.js';
 
 const image = 'iVBORw0KGgo=';
 
-const texts = (fields: object) => asked(Text2VideoRequest, { prompt: 'A boat', ...fields });
-const frames = (fields: object) => asked(StartEnd2VideoRequest, { images: [image], ...fields });
+const texts = (fields: object) => listProblems(Text2VideoRequest, { prompt: 'A boat', ...fields });
+const frames = (fields: object) => listProblems(StartEnd2VideoRequest, { images: [image], ...fields });
 const extended = { video_creation_id: '1', video_url: 'https://example.com/a.mp4' };
-const extensions = (fields: object) => asked(ExtendRequest, { ...extended, ...fields });
+const extensions = (fields: object) => listProblems(ExtendRequest, { ...extended, ...fields });
 
 describe('durations by model', () => {
   it.each([
@@ -57,11 +57,11 @@ describe('durations by model', () => {
     ]);
   });
 
-  it("are nobody's where what is given is no model", () => {
+  it('are not checked if the model is invalid', () => {
     expect(texts({ model: null, duration: 16, resolution: '360p' })).toHaveLength(1);
   });
 
-  it('are those of vvq3-pro where no model is given', () => {
+  it('are those of vvq3-pro by default', () => {
     expect(texts({ duration: 16, resolution: '2K' })).toEqual([]);
     expect(texts({ duration: 17 })).toEqual(['duration must be 1 to 16 with vvq3-pro; 16 is the nearest']);
   });
@@ -103,12 +103,12 @@ describe('resolutions by model', () => {
     expect(texts({ model: 'vv2.0', duration: 8, resolution: '1080p' })).toEqual([
       'resolution must be 720p with vv2.0 at 8 s',
     ]);
-    // Beside a duration that is wrong itself, only what no duration has is wrong.
+    // If the duration is wrong, only resolutions that no duration has are reported.
     expect(texts({ model: 'vv2.0', duration: 6, resolution: '1080p' })).toHaveLength(1);
     expect(texts({ model: 'vv2.0', duration: 6, resolution: '540p' })).toHaveLength(2);
   });
 
-  it('are told together with the duration and the model', () => {
+  it('are reported together with the duration and the model', () => {
     expect(texts({ model: 'vvq2-pro', duration: 9, resolution: '2K' })).toHaveLength(2);
     expect(texts({ model: 'vvq9', duration: 9, resolution: '2K' })).toEqual([
       `model must be one of ${videoModelNames.join(', ')}`,
@@ -136,7 +136,7 @@ describe('the defaults of a model', () => {
   });
 });
 
-it('says in the document exactly what the rules judge', () => {
+it('has the same conditions in the document as in the rules', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const validate = ajv.compile(jsonSchema(Text2VideoRequest, 'input'));
   let passed = 0;
@@ -145,7 +145,7 @@ it('says in the document exactly what the rules judge', () => {
     for (const duration of [undefined, ...Array.from({ length: 18 }, (_, second) => second)]) {
       for (const resolution of [undefined, ...resolutions]) {
         const { ok } = check(Text2VideoRequest, { prompt: 'A boat', model, duration, resolution });
-        // As it is sent: without the fields that are not given.
+        // As it is sent: without absent fields.
         const sent = JSON.parse(JSON.stringify({ prompt: 'A boat', model, duration, resolution }));
         expect(validate(sent), JSON.stringify(sent)).toBe(ok);
         if (ok) passed += 1;
@@ -158,26 +158,26 @@ it('says in the document exactly what the rules judge', () => {
 });
 
 describe('images', () => {
-  it('are one or none for a video from text, which needs that or a prompt', () => {
-    expect(asked(Text2VideoRequest, { images: [image] })).toEqual([]);
-    expect(asked(Text2VideoRequest, {})).toEqual(['prompt is required, unless images is given']);
+  it('are at most one for a video from text, which requires an image or a prompt', () => {
+    expect(listProblems(Text2VideoRequest, { images: [image] })).toEqual([]);
+    expect(listProblems(Text2VideoRequest, {})).toEqual(['prompt is required, unless images is given']);
     expect(texts({ images: [] })).toEqual([]);
-    expect(texts({ images: [image, image] })).toEqual(['images must hold at most 1 item']);
+    expect(texts({ images: [image, image] })).toEqual(['images must have at most 1 item']);
   });
 
   it('are one or two for a video between frames', () => {
     expect([frames({}), frames({ images: [image, image] })]).toEqual([[], []]);
-    expect(asked(StartEnd2VideoRequest, { prompt: 'A boat' })).toEqual(['images is required']);
+    expect(listProblems(StartEnd2VideoRequest, { prompt: 'A boat' })).toEqual(['images is required']);
     expect(frames({ images: [] })).toEqual(['images must not be empty']);
-    expect(frames({ images: [image, image, image] })).toEqual(['images must hold at most 2 items']);
+    expect(frames({ images: [image, image, image] })).toEqual(['images must have at most 2 items']);
   });
 
-  it('are one or none for an extension', () => {
+  it('are at most one for an extension', () => {
     expect([extensions({}), extensions({ images: [image] })]).toEqual([[], []]);
-    expect(extensions({ images: [image, image] })).toEqual(['images must hold at most 1 item']);
+    expect(extensions({ images: [image, image] })).toEqual(['images must have at most 1 item']);
   });
 
-  it('are told by their place where they are none', () => {
+  it('are reported by their position if they are invalid', () => {
     expect(frames({ images: [image, 'end.png'] })).toEqual([
       'images.1 must be Base64, a data URL, or a URL that begins with http or https',
     ]);
@@ -187,12 +187,12 @@ describe('images', () => {
 });
 
 describe('an extension', () => {
-  it('needs the creation id and the URL of the video', () => {
-    expect(asked(ExtendRequest, {})).toEqual([
+  it('requires the creation id and the URL of the video', () => {
+    expect(listProblems(ExtendRequest, {})).toEqual([
       'video_creation_id is required, together with video_url',
       'video_url is required, together with video_creation_id',
     ]);
-    expect(asked(ExtendRequest, { video_creation_id: '1' })).toEqual([
+    expect(listProblems(ExtendRequest, { video_creation_id: '1' })).toEqual([
       'video_url is required, together with video_creation_id',
     ]);
     expect(extensions({ video_url: 'a.mp4' })).toEqual([
@@ -200,7 +200,7 @@ describe('an extension', () => {
     ]);
   });
 
-  it('adds 1 to 7 seconds, 5 where nothing else is said', () => {
+  it('adds 1 to 7 seconds, by default 5', () => {
     expect([extensions({ duration: 1 }), extensions({ duration: 7 })]).toEqual([[], []]);
     expect(extensions({ duration: 0 })).toEqual(['duration must be at least 1']);
     expect(extensions({ duration: 8 })).toEqual(['duration must be at most 7']);
@@ -210,7 +210,7 @@ describe('an extension', () => {
     });
   });
 
-  it('is made by two models in three sizes', () => {
+  it('has two models and three resolutions', () => {
     for (const model of ['vvq2-pro', 'vvq2-turbo']) expect(extensions({ model })).toEqual([]);
     for (const resolution of ['540p', '720p', '1080p']) expect(extensions({ resolution })).toEqual([]);
     expect(extensions({ model: 'vvq3-pro' })).toEqual(['model must be one of vvq2-pro, vvq2-turbo']);
@@ -227,20 +227,20 @@ describe('every video operation', () => {
 
   it.each(all)('takes a prompt of 2000 characters and a payload of 1048576: %s', (_, told) => {
     expect(told({ prompt: 'a'.repeat(2000), payload: 'b'.repeat(1_048_576) })).toEqual([]);
-    expect(told({ prompt: 'a'.repeat(2001) })).toEqual(['prompt must hold at most 2000 characters']);
+    expect(told({ prompt: 'a'.repeat(2001) })).toEqual(['prompt must have at most 2000 characters']);
     expect(told({ payload: 'b'.repeat(1_048_577) })).toEqual([
-      'payload must hold at most 1048576 characters',
+      'payload must have at most 1048576 characters',
     ]);
-    // An emoji is one character, though two of JavaScript's.
+    // An emoji is one character, although its length in JavaScript is two.
     expect(told({ prompt: '🚤'.repeat(2000) })).toEqual([]);
-    expect(told({ prompt: '🚤'.repeat(2001) })).toEqual(['prompt must hold at most 2000 characters']);
+    expect(told({ prompt: '🚤'.repeat(2001) })).toEqual(['prompt must have at most 2000 characters']);
     expect(told({ prompt: 'a'.repeat(10_000_000) })).toHaveLength(1);
   });
 
   it.each(all)('refuses unknown fields and addresses that cannot be called: %s', (_, told) => {
     expect(told({ callback_url: 'https://example.com' })).toEqual([]);
     expect(told({ callback_url: 'example.com' })).toHaveLength(1);
-    expect(told({ webhook_url: 'https://example.com' })).toEqual(['webhook_url is not a field known here']);
+    expect(told({ webhook_url: 'https://example.com' })).toEqual(['webhook_url is not a known field']);
   });
 });
 
@@ -259,14 +259,14 @@ describe.each([
     expect(told({ [name]: 0.5 })).toEqual([`${name} must be a whole number`]);
   });
 
-  it('puts the watermark into one of four corners', () => {
+  it('accepts four corners for the watermark', () => {
     expect([1, 2, 3, 4].map((wm_position) => told({ wm_position }))).toEqual([[], [], [], []]);
     expect(told({ wm_position: 0 })).toEqual(['wm_position must be at least 1']);
     expect(told({ wm_position: 5 })).toEqual(['wm_position must be at most 4']);
     expect(told({ wm_url: 'mark.png' })).toHaveLength(1);
   });
 
-  it('takes metadata as JSON alone', () => {
+  it('accepts only JSON as metadata', () => {
     expect(told({ meta_data: '{"scene":4}' })).toEqual([]);
     expect(told({ meta_data: 'scene 4' })).toEqual(['meta_data must be JSON, such as {"scene": 4}']);
   });

@@ -4,7 +4,7 @@ import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPromise } from 'yauzl';
-import { limits } from '../../src/contract/limits.js';
+import { limits } from '../../src/contract/schema/limits.js';
 import { type ArchiveProgress, createArchive } from '../../src/pack/archive.js';
 import { chooseFiles } from '../../src/pack/files.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';

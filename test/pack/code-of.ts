@@ -1,4 +1,4 @@
-import { type CodeReport, codeReader } from '../../src/pack/code.js';
+import { type CodeReport, codeReader } from '../../src/python/read-code.js';
 
 /** Reads a pack that is given as texts, or bytes, by path. */
 export async function codeOf(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {

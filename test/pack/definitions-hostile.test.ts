@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grammarFiles } from '../../src/pack/definitions/grammar.js';
+import { grammarFiles } from '../../src/python/definitions/grammar.js';
 import { codeOf, nodesOf } from './code-of.js';
 
 const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';

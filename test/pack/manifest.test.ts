@@ -366,7 +366,7 @@ describe('what is wrong with a manifest', () => {
     expect(await problems(text)).toEqual({
       '[project] name': expect.stringContaining('letter or digit at both ends'),
       '[project] version': "'v1.2' is not a semantic version; write 1.2.0",
-      '[project] description': 'must hold at most 1000 characters',
+      '[project] description': 'must have at most 1000 characters',
       '[project] keywords': 'must be a list',
       '[tool.hostui] PublisherId': expect.stringContaining('lowercase'),
       '[tool.hostui] includes[1]': 'must be a string',

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
-import { limits } from '../../src/contract/limits.js';
+import { limits } from '../../src/contract/schema/limits.js';
 import { type ArchiveLimits, type FileReader, inspectArchive } from '../../src/pack/read-archive.js';
 import { emptyFolder } from './folders.js';
 import { type RawArchive, type RawEntry, rawZip, u16, u32 } from './raw-zip.js';

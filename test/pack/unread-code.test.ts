@@ -1,9 +1,10 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/contract/limits.js';
-import { codeReader } from '../../src/pack/code.js';
-import { inspectApart, readCodeApart } from '../../src/pack/thread.js';
+import { limits } from '../../src/contract/schema/limits.js';
+import { codeReader } from '../../src/python/read-code.js';
+import { inspectArchiveApart, ReaderInterrupted, readCodeApart } from '../../src/python/reader-process.js';
 import { codeOf } from './code-of.js';
 import { emptyFolder, folderOf } from './folders.js';
 import { rawZip } from './raw-zip.js';
@@ -80,7 +81,7 @@ it('counts neither brackets in texts and comments nor what stands in long texts'
   expect((await codeOf({ '__init__.py': `x = ${quoted}y = ${marks}` })).findings).toEqual([]);
 });
 
-describe('in a thread', () => {
+describe('in a process of its own', () => {
   it('keeps the findings, and finds nothing else, when definitions take too much memory', async () => {
     const data = Array.from({ length: 7 }, (_, index) => [`m${index}.py`, `x = [${'1,'.repeat(190_000)}]\n`]);
     const folder = await folderOf({ ...Object.fromEntries(data), '__init__.py': evil + node });
@@ -105,7 +106,7 @@ describe('in a thread', () => {
       archive,
       rawZip(Object.entries(entries).map(([name, content]) => ({ name, content, method: 0 }))),
     );
-    const { code } = (await inspectApart(archive, limits)) as { code?: { findings: object[] } };
+    const { code } = (await inspectArchiveApart(archive, limits)) as { code?: { findings: object[] } };
     expect(code?.findings).toEqual([
       remoteCode,
       expect.objectContaining({
@@ -129,3 +130,77 @@ describe('in a thread', () => {
     ]);
   });
 });
+
+describe('a reader process', () => {
+  /** A pack whose definitions take a good part of a second to follow. */
+  const slow = async () => {
+    const lists = Array.from({ length: 60 }, (_, index) => `l${index} = [${'1,'.repeat(3000)}]\n`).join('');
+    return filesOf({ '__init__.py': lists + node });
+  };
+
+  it.skipIf(!existsSync('/proc/self/stat'))(
+    'that is paused for longer than it may work gives the same report',
+    async () => {
+      const files = await slow();
+      const limits = { stepCpuMs: 1_500, totalCpuMs: 2_000 };
+      const reading = readCodeApart(files, limits);
+      const pid = await childRunning('pack-reader');
+      process.kill(pid, 'SIGSTOP');
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      process.kill(pid, 'SIGCONT');
+      expect(await reading).toMatchObject({ followed: true, nodes: [{ name: 'A' }], findings: [] });
+    },
+  );
+
+  it.skipIf(!existsSync('/proc/self/stat'))('that is killed from outside is no verdict', async () => {
+    const reading = readCodeApart(await slow());
+    process.kill(await childRunning('pack-reader'), 'SIGKILL');
+    await expect(reading).rejects.toThrow(ReaderInterrupted);
+  });
+
+  it('that uses up its CPU time leaves the file out', async () => {
+    const source = `${'def f():\n  exec(a.b(c).d)\n'.repeat(8000)}${node}`;
+    const report = await readCodeApart(await filesOf({ '__init__.py': source }), {
+      stepCpuMs: 30,
+      totalCpuMs: 200,
+    });
+    expect(report.findings).toContainEqual(expect.objectContaining({ rule: 'unread-code' }));
+  });
+
+  it('whose engine aborts for want of memory is reported, and does not take the program with it', async () => {
+    const source = `X = [${'[[[1],2],3],'.repeat(20_000)}]\n${node}`;
+    const report = await readCodeApart(await filesOf({ '__init__.py': source }), { heapMb: 9 });
+    expect(report).toMatchObject({ followed: false, nodes: [], findings: [] });
+    expect(report.unresolved[0]?.what).toContain('too much memory');
+  });
+
+  it.each(['[]*(10**8)', '[1]*(10**8)', '""*(10**9)', '"a"*(10**400)', '()*(2**62)', '[[]]*(10**400)'])(
+    'is not held up by %s',
+    async (expression) => {
+      const source = `X = ${expression}\n${node}`;
+      const report = await readCodeApart(await filesOf({ '__init__.py': source }));
+      expect(report).toMatchObject({ followed: true, nodes: [{ name: 'A' }], findings: [] });
+    },
+  );
+});
+
+async function filesOf(content: Record<string, string>) {
+  const folder = await folderOf(content);
+  return Object.entries(content).map(([path, { length }]) => ({
+    path,
+    absolute: join(folder, path),
+    size: length,
+  }));
+}
+
+/** The process that this one started with `word` among its arguments, as soon as it runs. */
+async function childRunning(word: string): Promise<number> {
+  for (;;) {
+    const children = readdirSync('/proc/self/task').flatMap((thread) =>
+      readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+    );
+    const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word));
+    if (found) return Number(found);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

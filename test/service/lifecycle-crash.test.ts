@@ -27,14 +27,14 @@ interface ServiceProcess {
   /** The next message that has this field. */
   told(field: string): Promise<Answered>;
   ask(question: string): void;
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   kill(): Promise<void>;
 }
 
 interface ProcessOptions {
-  /** The service's checks of archives begin and never end. */
+  /** Checks of archives start and never end. */
   readonly holdCheck?: boolean;
-  /** No file of the process grows beyond this. Bytes. */
+  /** The size limit of the process's files. Bytes. */
   readonly largestFile?: number;
 }
 
@@ -71,7 +71,7 @@ function message(child: ChildProcess, field: string): Promise<Answered> {
   });
 }
 
-/** The same signed URL at the address of the service started anew. */
+/** The same signed URL at the address of the restarted service. */
 function movedTo(url: string, signedUrl: string): string {
   return signedUrl.replace(/^http:\/\/[^/]+/, url);
 }
@@ -91,7 +91,7 @@ function files(folder: string): string[] {
 const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 describe('a service that is killed', () => {
-  it('has lost nothing it acknowledged, after a registration and half an upload', async () => {
+  it('loses nothing that it acknowledged, after a registration and half an upload', async () => {
     const data = folderForTest();
     const first = await serviceProcess({ data });
     const publisher = await publisherForTest(first);
@@ -123,7 +123,7 @@ describe('a service that is killed', () => {
     await becomesActive(last);
   });
 
-  it('makes the version Active by itself, after the upload was acknowledged, also in the middle of the check', async () => {
+  it('makes the version Active after the upload was acknowledged, even if killed during the check', async () => {
     const data = folderForTest();
     const first = await serviceProcess({ data }, { holdCheck: true });
     const publisher = await publisherForTest(first);
@@ -137,7 +137,7 @@ describe('a service that is killed', () => {
     await becomesActive({ ...publisher, url: second.url });
   });
 
-  it('keeps an upload whose answer was the last thing it did', async () => {
+  it('keeps an upload that it answered just before', async () => {
     const data = folderForTest();
     const first = await serviceProcess({ data });
     const publisher = await publisherForTest(first);
@@ -153,8 +153,8 @@ describe('a service that is killed', () => {
   });
 });
 
-describe('a disk without room', () => {
-  it('fails an upload with 503, keeps nothing of it, and takes the next one that fits', async () => {
+describe('a full disk', () => {
+  it('fails an upload with 503, keeps nothing of it, and accepts the next one that fits', async () => {
     const data = folderForTest();
     const service = await serviceProcess({ data }, { largestFile: 8 * 1024 ** 2 });
     const publisher = await publisherForTest(service);

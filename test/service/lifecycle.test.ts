@@ -3,11 +3,16 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readServiceFile } from '../../src/service/folder.js';
-import { ownerProof } from '../../src/service/http/owner-proof.js';
+import {
+  FolderInUse,
+  InvalidConfiguration,
+  PortTaken,
+} from '../../src/service/configuration/start-errors.js';
+import { ownerProof } from '../../src/service/http/owner-routes.js';
 import { startService } from '../../src/service/serve.js';
-import { FolderInUse, InvalidConfiguration, PortTaken } from '../../src/service/start-failures.js';
+import { readServiceFile } from '../../src/service/storage/data-folder.js';
 import { zipOf } from '../support/archives.js';
+import { nextRequest } from '../support/next-request.js';
 import {
   ask,
   folderForTest,
@@ -21,7 +26,7 @@ const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 const nonce = 'abcdefghijklmnop';
 
 describe('a start', () => {
-  it('names everything wrong with its configuration at once', async () => {
+  it('reports every problem of its configuration at once', async () => {
     const wrong = { port: 70_000, graceMs: -1, colour: 'blue' };
     const error = await startService(wrong).catch((caught) => caught);
     expect(error).toBeInstanceOf(InvalidConfiguration);
@@ -32,7 +37,7 @@ describe('a start', () => {
     ]);
   });
 
-  it('is ready when it returns, and says where it listens in a file of its owner alone', async () => {
+  it('is ready when it returns, and writes its address to a file that only its owner can read', async () => {
     const data = folderForTest();
     const service = await serviceForTest({ data, version: '1.2.3' });
     expect((await ask(`${service.url}/ready`)).status).toBe(200);
@@ -64,7 +69,7 @@ describe('a start', () => {
     },
   );
 
-  it('finds again what the folder holds: owner, keys and data', async () => {
+  it('uses the owner, keys and data of an existing folder', async () => {
     const data = folderForTest();
     const first = await serviceForTest({ data });
     await publisherForTest(first);
@@ -76,7 +81,7 @@ describe('a start', () => {
     expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
   });
 
-  it('refuses a folder another service works on, and names that one', async () => {
+  it('refuses a folder that another service is using, and names that service', async () => {
     const data = folderForTest();
     const first = await serviceForTest({ data });
     const error = await startService({ data }).catch((caught) => caught);
@@ -87,7 +92,7 @@ describe('a start', () => {
     await serviceForTest({ data });
   });
 
-  it('refuses a port that is taken, and leaves the folder to others', async () => {
+  it('refuses a port that is in use, and unlocks the folder', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void blocker.close());
     await vi.waitFor(() => expect(blocker.listening).toBe(true));
@@ -100,7 +105,7 @@ describe('a start', () => {
     await serviceForTest({ data });
   });
 
-  it('without a folder uses a temporary one, and leaves nothing behind', async () => {
+  it('uses a temporary folder by default, and removes it', async () => {
     const temporary = folderForTest();
     vi.stubEnv('TMPDIR', temporary);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -110,14 +115,14 @@ describe('a start', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('answers with the address clients reach it at, where one is configured', async () => {
+  it('uses the public URL in answers, if one is configured', async () => {
     const service = await serviceForTest({ publicUrl: 'https://registry.example/regen/' });
     expect(service.url).toBe('https://registry.example/regen');
   });
 });
 
 describe('the owner', () => {
-  it('is given a proof that the listener holds the folder, made for this address and this question', async () => {
+  it('gets a proof that the listener holds the folder, for this address and nonce only', async () => {
     const { url, ownerToken, instance } = await serviceForTest({ version: '1.2.3' });
     const answer = await ask(`${url}/.well-known/regen-owner?nonce=${nonce}`);
     expect([answer.status, answer.body]).toEqual([
@@ -128,7 +133,7 @@ describe('the owner', () => {
     expect(JSON.stringify(answer.body)).not.toContain(ownerToken);
   });
 
-  it('is asked for a nonce of 16 to 128 base64url characters', async () => {
+  it('must send a nonce of 16 to 128 base64url characters', async () => {
     const { url } = await serviceForTest();
     const bad = ['', '?nonce=short', `?nonce=${'a'.repeat(129)}`, `?nonce=${nonce}%0A`];
     for (const query of [...bad, `?nonce=${nonce}&nonce=${nonce}`]) {
@@ -137,7 +142,7 @@ describe('the owner', () => {
     }
   });
 
-  it('alone stops the service from outside', async () => {
+  it('is the only one who can stop the service', async () => {
     const service = await serviceForTest();
     const stop = `${service.url}/.well-known/regen-owner/stop`;
     const admin = await service.signFor({ sub: 'ann', roles: ['admin'] });
@@ -152,7 +157,7 @@ describe('the owner', () => {
   });
 });
 
-/** Begins an upload, and gives the means to end it. */
+/** Begins an upload. @returns how to finish it, and its status */
 async function halfUpload(signedUrl: string) {
   const sending = request(signedUrl, {
     method: 'PUT',
@@ -162,20 +167,20 @@ async function halfUpload(signedUrl: string) {
     sending.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
     sending.on('error', (error) => resolve(error.message));
   });
+  const received = nextRequest();
   sending.write(zip.subarray(0, 50));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await received;
   return { status, finish: () => sending.end(zip.subarray(50)) };
 }
 
 describe('a stop', () => {
-  it('lets a running upload end, and its version becomes Active after the next start', async () => {
+  it('lets a running upload finish, and its version becomes Active after the next start', async () => {
     const data = folderForTest();
     const service = await serviceForTest({ data, graceMs: 20_000 });
     const publisher = await publisherForTest(service);
     const upload = await halfUpload((await register(publisher)).signedUrl);
     const stopped = service.stop();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await expect(fetch(`${service.url}/ready`)).rejects.toThrow();
+    await vi.waitFor(() => expect(fetch(`${service.url}/ready`)).rejects.toThrow(), { timeout: 10_000 });
     upload.finish();
     expect(await upload.status).toBe(200);
     await stopped;
@@ -187,7 +192,7 @@ describe('a stop', () => {
     );
   });
 
-  it('cuts what takes longer than the grace', async () => {
+  it('aborts requests and jobs that take longer than the grace period', async () => {
     const service = await serviceForTest({ graceMs: 100 });
     const publisher = await publisherForTest(service);
     const upload = await halfUpload((await register(publisher)).signedUrl);
@@ -195,7 +200,7 @@ describe('a stop', () => {
     expect(await upload.status).toMatch(/hang up|ECONNRESET/);
   });
 
-  it('comes once, however often it is asked for', async () => {
+  it('happens once, however often it is requested', async () => {
     const service = await serviceForTest();
     await Promise.all([service.stop(), service.stop()]);
     await service.stop();
@@ -203,8 +208,8 @@ describe('a stop', () => {
   });
 });
 
-describe('a service that ends when idle', () => {
-  it('ends after nobody asked anything for long enough', async () => {
+describe('a service that stops when idle', () => {
+  it('stops after it was idle for long enough', async () => {
     let time = Date.now();
     const service = await serviceForTest({ idleMs: 500 }, { now: () => time });
     time += 499;
@@ -216,7 +221,7 @@ describe('a service that ends when idle', () => {
     await service.ended;
   });
 
-  it('stays while an upload runs and while a job is due soon, not for one due later', async () => {
+  it('keeps running during an upload and while a job is due soon, but not for a later job', async () => {
     let time = Date.now();
     const service = await serviceForTest({ idleMs: 500 }, { now: () => time });
     let ended = false;
@@ -239,8 +244,8 @@ describe('a service that ends when idle', () => {
       .transaction()
       .execute((tx) => tx.deleteFrom('jobs').where('kind', '=', 'unknown here').execute());
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(await queue.busyBy(time + 25 * 3_600_000)).toBe(true);
-    // Again and again, because a job that still runs at one look counts as work until the next.
+    expect(await queue.hasWorkBy(time + 25 * 3_600_000)).toBe(true);
+    // Polled, because a job that is still running counts as work until the next check.
     const later = () => {
       time += 10_000;
       return ended;

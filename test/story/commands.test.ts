@@ -169,7 +169,7 @@ test('bad input is found before anything is sent, all of it at once, in the word
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
   expect(stderr).toContain('--id must be');
   expect(stderr).toContain('--name is required');
-  expect(stderr).toContain('--description must hold at most 1000 characters');
+  expect(stderr).toContain('--description must have at most 1000 characters');
 });
 
 test('a whole body replaces its flags, warns of what the service ignores, and excludes flags', async () => {

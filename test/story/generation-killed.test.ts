@@ -1,9 +1,15 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { beforeWrites } from '../support/before-writes.js';
-import { homeForTest, regen } from '../support/cli.js';
-import { type GenerationDouble, generationDouble, mp4, png } from '../support/generation-double.js';
+import { homeForTest, type Ran, regen, type Started, start } from '../support/cli.js';
+import {
+  type DoubleOptions,
+  type GenerationDouble,
+  generationDouble,
+  mp4,
+  png,
+} from '../support/generation-double.js';
 import { folderForTest } from '../support/service.js';
 
 const cases = {
@@ -24,7 +30,7 @@ const cases = {
 };
 
 test.each(Object.entries(cases))(
-  '%s, killed before any of its writes, leads to one task and one result',
+  '%s, killed before any of its writes and run again, leads to one task and one result',
   { timeout: 60_000 },
   async (_, { argv, output, made }) => {
     const double = await generationDouble();
@@ -47,10 +53,7 @@ test.each(Object.entries(cases))(
 
     for (const [point, goBack] of deaths.entries()) {
       goBack();
-      const [entry] = JSON.parse((await run(['task', 'list', '--json'])).stdout);
-      // What a person would do.
-      const again = entry?.task_id ? ['task', 'wait', entry.task_id, '--force'] : argv;
-      const second = await run([...again, ...save]);
+      const second = await run([...argv, ...save]);
       expect(second.exit, `${point}: ${second.stderr}`).toBe(0);
       expect({ point, tasks: double.tasks.size }).toEqual({ point, tasks: 1 });
       expect(readFileSync(join(folders.cwd, output)).equals(made)).toBe(true);
@@ -74,3 +77,93 @@ function remember(folders: Readonly<Record<string, string>>, double: GenerationD
     forget();
   };
 }
+
+/** The same HOME, folder and service for each process. */
+async function desk(options: DoubleOptions = {}) {
+  const double = await generationDouble(options);
+  const folders = { home: homeForTest(), cwd: folderForTest() };
+  for (const name of ['a.png', 'b.png', 'c.png']) {
+    writeFileSync(join(folders.cwd, name), Buffer.concat([png, Buffer.from(name)]));
+  }
+  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret', REGEN_NO_AUTOSTART: '1' };
+  const begin = (...words: string[]): Started => start(words, { ...folders, env });
+  const run = (...words: string[]): Promise<Ran> => begin(...words).ended;
+  return { double, cwd: folders.cwd, begin, run };
+}
+
+/** Kills a process once it has said so. */
+async function killAfter({ child, said, ended }: Started, words: string): Promise<void> {
+  await vi.waitFor(() => expect(said()).toContain(words), { timeout: 30_000 });
+  child.kill('SIGKILL');
+  expect((await ended).exit).toBe(137);
+}
+
+const relight = ['image', 'relight', 'a.png', '--prompt', 'x'];
+const waiting = { states: ['CREATED', 'IN_PROGRESS'] };
+
+test('a command that is killed while it waits goes on with its task when it is run again, and pays once', async () => {
+  const { double, cwd, begin, run } = await desk(waiting);
+  for (let round = 0; round < 3; round += 1)
+    await killAfter(begin(...relight, '-o', 'r.png'), 'Waiting for it');
+  double.endAll();
+  const last = await run(...relight, '-o', 'r.png');
+  expect(last).toMatchObject({ exit: 0, stdout: `${join(cwd, 'r.png')}\n` });
+  expect(last.stderr).toContain('pass --again to start a new one');
+  expect(double.tasks.size).toBe(1);
+  // That one ended normally: what follows is a new job.
+  expect((await run(...relight, '-o', 'again.png')).exit).toBe(0);
+  expect(double.tasks.size).toBe(2);
+});
+
+test('--again starts a new task beside the unfinished one', async () => {
+  const { double, begin, run } = await desk(waiting);
+  await killAfter(begin(...relight), 'Waiting for it');
+  double.endAll();
+  expect((await run(...relight, '--again')).exit).toBe(0);
+  expect(double.tasks.size).toBe(2);
+});
+
+test('a command that gave up waiting is taken up by the same command, under another output', async () => {
+  const { double, cwd, run } = await desk(waiting);
+  expect((await run(...relight, '--timeout', '1s')).exit).toBe(8);
+  double.endAll();
+  expect(await run(...relight, '-o', 'late.png')).toMatchObject({
+    exit: 0,
+    stdout: `${join(cwd, 'late.png')}\n`,
+  });
+  expect(double.tasks.size).toBe(1);
+});
+
+test('of several images none is paid for again, the finished ones neither, when their command was killed', async () => {
+  const { double, cwd, begin, run } = await desk({ stuck: (_, count) => count === 2 });
+  const all = ['image', 'relight', 'a.png', 'b.png', 'c.png', '-o', 'out/'];
+  const first = begin(...all);
+  await vi.waitFor(() => expect(first.said().match(/saved as/g)).toHaveLength(2), { timeout: 30_000 });
+  await killAfter(first, 'saved as');
+  double.endAll();
+  expect((await run(...all)).exit).toBe(0);
+  expect(double.tasks.size).toBe(3);
+  expect(readdirSync(join(cwd, 'out')).filter((name) => name.endsWith('.png'))).toHaveLength(3);
+});
+
+test('identical commands at the same time are different jobs, and so are those that follow --no-wait', async () => {
+  const { double, run } = await desk();
+  const boat = ['video', 'text2video', 'a paper boat', '--no-wait'];
+  const ids = await Promise.all(Array.from({ length: 8 }, () => run(...boat)));
+  expect(ids.map(({ exit }) => exit)).toEqual(Array(8).fill(0));
+  expect(new Set(ids.map(({ stdout }) => stdout)).size).toBe(8);
+  expect(double.tasks.size).toBe(8);
+  expect((await run(...boat)).exit).toBe(0);
+  expect(double.tasks.size).toBe(9);
+});
+
+test('each of several killed commands is taken up once by as many that run at the same time', async () => {
+  const { double, begin, run } = await desk(waiting);
+  const first = [1, 2, 3].map(() => begin(...relight));
+  await Promise.all(first.map((one) => killAfter(one, 'Waiting for it')));
+  double.endAll();
+  const second = await Promise.all([1, 2, 3, 4].map(() => run(...relight)));
+  expect(second.map(({ exit }) => exit)).toEqual([0, 0, 0, 0]);
+  expect(new Set(second.map(({ stdout }) => stdout)).size).toBe(4);
+  expect(double.tasks.size).toBe(4);
+});

@@ -61,25 +61,29 @@ test('publint has nothing to say about the tarball', async () => {
 });
 
 test('the tarball holds the program, its types and what people read, and is small', async () => {
-  const published = [
+  const shapes = [
     /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|bin\/regen\.js)$/,
     /^dist\/([\w-]+|chunks\/[\w@-]+)\.js$/,
-    /^dist\/(web-tree-sitter|tree-sitter-python)\.wasm$/,
+    /^dist\/(tree-sitter-python\.wasm|THIRD-PARTY-LICENSES)$/,
     /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(_regen|regen\.(bash|fish|ps1))$/,
     /^docs\/(reference\.md|openapi\.json)$/,
     /^examples\/hello-nodes\/\w+(\.\w+)?$/,
   ];
   const paths = packed.files.map(({ path }) => path);
-  expect(paths.filter((path) => !published.some((shape) => shape.test(path)))).toEqual([]);
-  for (const shape of published) expect(paths.some((path) => shape.test(path))).toBe(true);
+  expect(paths.filter((path) => !shapes.some((shape) => shape.test(path)))).toEqual([]);
+  for (const shape of shapes) expect(paths.some((path) => shape.test(path))).toBe(true);
   expect(packed.size).toBeLessThan(1_500_000);
   const files = packed.files.map(({ path, size }) => ({ path, size, absolute: join(packed.folder, path) }));
   expect(await findSecrets(files.map((file) => ({ ...file, mode: '100644' as const })))).toEqual([]);
 });
 
+/** Paths of the files in `dist` whose names end so. */
+const published = (ending: string) =>
+  packed.files.map(({ path }) => path).filter((path) => path.startsWith('dist/') && path.endsWith(ending));
+
 test('what the program imports is in the tarball, in node or among the dependencies', () => {
-  const scripts = packed.files.map(({ path }) => path).filter((path) => /^dist\/.*\.js$/.test(path));
+  const scripts = published('.js');
   const imported = scripts.flatMap((path) =>
     [
       ...text(path).matchAll(/^(?:import|(?:import|export|\}) .*?from) "([^"]+)";$|\bimport\("([^"]+)"\)/gm),
@@ -95,6 +99,32 @@ test('what the program imports is in the tarball, in node or among the dependenc
   );
   expect(imported.length).toBeGreaterThan(100);
   expect(missing).toEqual([]);
+});
+
+test('what its types import is in the tarball, in node or among the dependencies', () => {
+  const imported = published('.d.ts').flatMap((path) =>
+    Array.from(
+      text(path).matchAll(/(?:\bfrom |\bimport\()["']([^"'.][^"']*)["']/g),
+      ([, name]) => name as string,
+    ),
+  );
+  expect(imported.length).toBeGreaterThan(10);
+  const known = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  expect(imported.filter((name) => !(name in known) && !name.startsWith('node:'))).toEqual([]);
+});
+
+test('each package is either bundled, with its licence, or installed', () => {
+  // The bundler names the file that each part comes from.
+  const parts = /^ *\/\/ (?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//gm;
+  const bundled = new Set(
+    published('.js').flatMap((path) => Array.from(text(path).matchAll(parts), ([, name]) => name as string)),
+  );
+  expect([...bundled]).toEqual(expect.arrayContaining(['commander', 'zod']));
+  const installed = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  expect([...bundled].filter((name) => name in installed)).toEqual([]);
+  const licenses = text('dist/THIRD-PARTY-LICENSES');
+  const isLicensed = (name: string) => new RegExp(`^${name} [\\d.]+ \\(`, 'm').test(licenses);
+  expect([...bundled, '@vscode/tree-sitter-wasm'].filter((name) => !isLicensed(name))).toEqual([]);
 });
 
 test('npm installs the tarball globally, and each package in it accepts the oldest Node that regen does', (context) => {

@@ -4,14 +4,14 @@ import { contract } from '../../src/contract/index.js';
 import { openapi } from '../../src/contract/openapi.js';
 import { operations } from '../../src/contract/operation.js';
 
-/** One answer of a service and what was asked. */
+/** One answer of a service and its request. */
 export interface GivenAnswer {
   readonly method: string;
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string;
   readonly status: number;
   readonly type: string | null;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ ajv.addSchema(openapi(contract, { version: '1' }), 'document');
 const json = 'content/application~1json/schema';
 const errorSchema = `document#/components/responses/Error/${json}`;
 
-// Sorted, because beside a path that fits word by word, one that fits by its parameters is another operation's.
+// Sorted, because a path that matches literally takes precedence over one that matches by its parameters.
 const routes = Array.from(operations(contract), ([name, { method, path, status = 200, response }]) => ({
   name,
   method,
@@ -41,9 +41,9 @@ const routes = Array.from(operations(contract), ([name, { method, path, status =
 })).sort((one, other) => one.parameters - other.parameters);
 
 /**
- * Holds an answer against the OpenAPI document: one of an operation against what that declares, a refusal of any
- * path against the error body.
- * @throws Error telling all that is wrong
+ * Validates an answer against the OpenAPI document: a success against its operation, an error against the
+ * error body.
+ * @throws Error listing all problems
  */
 export function checkAnswer(answer: GivenAnswer): void {
   const wrong = answer.status >= 400 ? refusalProblems(answer) : successProblems(answer);
@@ -55,7 +55,7 @@ export function checkAnswer(answer: GivenAnswer): void {
 }
 
 function successProblems({ method, url, status, type, text }: GivenAnswer): string[] {
-  // Those of 300 to 399 have no body; nor has a HEAD, which is no operation either.
+  // Redirects and answers to HEAD have no body.
   if (status >= 300 || method === 'HEAD') return [];
   const path = new URL(url).pathname;
   const route = routes.find((one) => one.method === method && one.form.test(path));

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigurationInput } from '../../src/service/configuration.js';
+import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import type { RunningService, ServiceParts } from '../../src/service/serve.js';
 import { folderForTest, serviceForTest } from './service.js';
 
 export interface VendorGiven {
   readonly url: string;
   readonly key: string;
-  /** What the test wants otherwise of the vendor's settings. */
+  /** The vendor settings that the test overrides. */
   readonly settings?: object & { readonly models?: Record<string, string> };
 }
 
-/** The configuration of a service whose images and videos a vendor makes. */
+/** The configuration of a service with a vendor for images and videos. */
 export function vendorConfiguration({ url, key, settings = {} }: VendorGiven): ConfigurationInput {
   const file = join(folderForTest(), 'vendor.key');
   writeFileSync(file, `${key}\n`);
@@ -25,7 +25,7 @@ export function vendorConfiguration({ url, key, settings = {} }: VendorGiven): C
   };
 }
 
-/** A service whose images and videos a vendor makes. */
+/** A service with a vendor for images and videos. */
 export function serviceBehind(
   vendor: VendorGiven,
   input: ConfigurationInput = {},

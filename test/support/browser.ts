@@ -6,8 +6,8 @@ export interface Page {
 }
 
 /**
- * The least of a browser: opens a URL, follows redirects, keeps cookies, and sends each form it meets as it is
- * filled in, as a page's own script or a person in a hurry would.
+ * The least of a browser: opens a URL, follows redirects, keeps cookies, and sends each form it meets as it
+ * is filled in, as a page's own script or a person in a hurry would.
  */
 export async function browse(url: string): Promise<Page> {
   const cookies = new Map<string, string>();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
-import { newAdminToken } from '../../src/service/auth/admin-tokens.js';
-import { newPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
+import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
+import { createPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
 import { personNamed, type TestIssuer } from './issuer.js';
 import type { Registry } from './registry.js';
 
-/** What a caller may be related to: a publisher, and a personal access token for it. */
+/** The publisher that callers may belong to, and a personal access token for it. */
 export interface Own {
   readonly publisher: string;
   readonly token: string;
@@ -13,11 +13,11 @@ export interface Own {
 
 export interface AsCaller {
   readonly token: (own: Own) => string | undefined;
-  /** What has happened before this one calls. */
+  /** What happens before this caller sends a request. */
   readonly before?: (own: Own) => Promise<unknown>;
 }
 
-/** Each kind of caller whose credential is good, or who has none. Those who change what is there come last. */
+/** Each kind of caller with a valid credential or none. Those that change the publisher come last. */
 export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Record<string, AsCaller>> {
   const { tokens, ok, url } = here;
   const { valid } = await adminTokens(here);
@@ -41,7 +41,7 @@ export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Rec
   };
 }
 
-/** Each kind of credential that is none, or none any more. */
+/** Each kind of invalid credential. */
 export async function invalidCredentials(
   here: Registry,
   issuer: TestIssuer,
@@ -77,7 +77,7 @@ async function forged(issuer: TestIssuer, aud: string): Promise<string> {
 }
 
 async function expiredToken({ change, service }: Registry): Promise<string> {
-  const { token, prefix, hash } = newPersonalAccessToken();
+  const { token, prefix, hash } = createPersonalAccessToken();
   const created_at = new Date(service.context.now()).toISOString();
   await change(async (tx) => {
     const row = await tx
@@ -98,7 +98,7 @@ async function revokedToken({ ok }: Registry): Promise<string> {
   return token;
 }
 
-/** Admin tokens of an admin: one that is valid, one revoked, one whose hour is over. */
+/** Admin tokens of an admin: a valid, a revoked and an expired one. */
 async function adminTokens({
   change,
   ok,
@@ -106,8 +106,8 @@ async function adminTokens({
 }: Registry): Promise<Record<'valid' | 'revoked' | 'expired', string>> {
   const { id } = await ok('admin', 'GET', '/users/me');
   const make = (ago = 0) =>
-    change((tx) => newAdminToken(tx, { ...service.context, now: () => service.context.now() - ago }, id));
-  // The expired one first, because making the next one clears it away.
+    change((tx) => createAdminToken(tx, { ...service.context, now: () => service.context.now() - ago }, id));
+  // The expired one first, because creating the next one deletes its row.
   const expired = await make(3_600_000);
   const [valid, revoked] = [await make(), await make()];
   await ok('admin', 'DELETE', `/admin/tokens/${revoked.jti}`);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
-/** Every way in which an exchange goes wrong. */
+/** Every way in which a request fails. */
 export const mishaps = [
   'refused',
   'request cut',
@@ -18,7 +18,7 @@ export const mishaps = [
 export type Mishap = (typeof mishaps)[number];
 
 export interface ChaosOptions {
-  /** The share of exchanges that go wrong, 0 to 1. */
+  /** The share of requests that fail, 0 to 1. */
   readonly share: number;
   readonly seed: number;
   /** How long a slow answer takes. Milliseconds. */
@@ -27,11 +27,11 @@ export interface ChaosOptions {
 
 export interface Chaos {
   readonly url: string;
-  /** How often each went wrong, and how many went well. */
+  /** How often each failure happened, and how many requests succeeded. */
   readonly counts: Record<Mishap | 'well', number>;
 }
 
-/** A way to a service on which a share of the exchanges goes wrong, by a random that is the same for each seed. */
+/** A proxy to a service on which a share of the requests fails, reproducibly by seed. */
 export async function chaosForTest(target: () => string, options: ChaosOptions): Promise<Chaos> {
   const random = randomOf(options.seed);
   const counts = Object.fromEntries([...mishaps, 'well'].map((name) => [name, 0])) as Chaos['counts'];

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { type Keychain, KeychainError } from '../../src/cli/keychain/keychain.js';
 import { main } from '../../src/cli/main.js';
-import type { Prompts, System } from '../../src/cli/system.js';
+import { type Keychain, KeychainError } from '../../src/cli/terminal/keychain.js';
+import type { Prompts, System } from '../../src/cli/terminal/system.js';
 
 export const entry = resolve('bin/regen.js');
 
@@ -70,6 +70,8 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
     platform: process.platform,
     executable: [process.execPath, entry],
     nodeVersion: process.versions.node,
+    // One that has ended, as each command has when the next one runs.
+    identity: { host: hostname(), pid: process.pid, started: `run-${runs++}`, seen: Date.now() },
     now: clock?.now ?? Date.now,
     sleep: clock?.sleep ?? ((ms, signal) => pause(ms, undefined, { signal }).catch(() => {})),
     keychain: keychain ?? noKeychain,
@@ -89,6 +91,8 @@ export async function regen(argv: readonly string[], surroundings: Surroundings 
 const noKeychain: Keychain = async () => {
   throw new KeychainError('there is none');
 };
+
+let runs = 0;
 
 class Capture extends Writable {
   text = '';

@@ -1,6 +1,6 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Engine, EngineJob } from '../../src/service/generation/engine.js';
+import type { Engine, EngineJob } from '../../src/service/operation/engine.js';
 
 /** An engine that gives back the image it was given, after whatever the test has it do. */
 export function copyingEngine(

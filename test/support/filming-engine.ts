@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Engine, EngineJob, EngineMemory, VideoOperation } from '../../src/service/generation/engine.js';
+import type { Engine, EngineJob, EngineMemory, VideoOperation } from '../../src/service/operation/engine.js';
 import { pixel } from './generation.js';
 
-/** What begins as a film does. */
+/** The beginning of a video file. */
 export const film = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2film', 'latin1');
 
-/** An engine that makes the same film and cover of everything, after whatever the test has it do. */
+/** An engine that returns the same video and cover for every task, after what the test makes it do. */
 export function filmingEngine(
   before: (
     job: EngineJob<VideoOperation>,

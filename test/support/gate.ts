@@ -11,7 +11,8 @@ export interface Moment {
 }
 
 /**
- * A way to a service that tells at each step of each exchange, and holds the exchange until the listener is done.
+ * A way to a service that tells at each step of each exchange, and holds the exchange until the listener is
+ * done.
  * @param target where the service listens
  */
 export async function gateForTest(

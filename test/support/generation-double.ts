@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { contract } from '../../src/contract/index.js';
 import { type Operation, operations } from '../../src/contract/operation.js';
 import type { Prices } from '../../src/contract/prices.js';
-import { check } from '../../src/contract/problems.js';
+import { check } from '../../src/contract/schema/check.js';
 
 /** One request to start a task, as it came. */
 export interface Asked {
@@ -32,6 +32,8 @@ export interface DoubleOptions {
   readonly states?: readonly string[];
   /** Whether the task that was asked for ends badly, at the first look. */
   readonly fails?: (asked: Asked) => boolean;
+  /** Whether the task of the n-th start does not end before `endAll` is called. */
+  readonly stuck?: (asked: Asked, count: number) => boolean;
   /** What generation costs; absent: it does not tell. */
   readonly prices?: Prices;
   /** How many files a task makes. Default 1. */
@@ -48,6 +50,7 @@ interface BegunTask {
   /** The operation that reads it. */
   readonly read: string | undefined;
   readonly fails: boolean;
+  readonly stuck: boolean;
   looks: number;
 }
 
@@ -62,6 +65,8 @@ export interface GenerationDouble {
   readonly leaked: string[];
   /** Keeps what it knows of tasks. @returns what brings that back */
   remember(): () => void;
+  /** From now on every task has come to its end. */
+  endAll(): void;
   /** Goes away before the test ends. */
   close(): Promise<void>;
 }
@@ -92,6 +97,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
   const looks: (string | undefined)[] = [];
   const tasks = new Map<string, BegunTask>();
   const byKey = new Map<string, string>();
+  let allEnded = false;
 
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://double');
@@ -139,7 +145,12 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
     if (key) byKey.set(key, id);
     if (!tasks.has(id)) {
-      tasks.set(id, { read: route.operation.task?.read, looks: 0, fails: options.fails?.(one) === true });
+      tasks.set(id, {
+        read: route.operation.task?.read,
+        looks: 0,
+        fails: options.fails?.(one) === true,
+        stuck: options.stuck?.(one, asked.length) === true,
+      });
     }
     if ((await options.onStart?.(one, asked.length)) === false) return void request.socket.destroy();
     json(response, 200, { ...answerOf(route, id, 0), ...(route.name.startsWith('video.') && echoed(body)) });
@@ -147,7 +158,11 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
 
   function answerOf({ name, operation }: (typeof routes)[number], id: string, looks: number): object {
     const isVideo = name.startsWith('video.');
-    const states = options.states ?? (isVideo ? videoStates : imageStates);
+    const all = isVideo ? videoStates : imageStates;
+    const states =
+      allEnded && looks > 0
+        ? all.slice(-1)
+        : (options.states ?? (tasks.get(id)?.stuck ? all.slice(0, 2) : all));
     const failed = isVideo ? 'failed' : 'FAILED';
     const state = tasks.get(id)?.fails ? failed : (states[Math.min(looks, states.length - 1)] as string);
     const count = ['COMPLETED', 'success'].includes(state) ? files : 0;
@@ -173,7 +188,10 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
       replace(byKey, byKeyThen);
     };
   };
-  return { url, asked, tasks, looks, leaked, remember, close };
+  const endAll = () => {
+    allEnded = true;
+  };
+  return { url, asked, tasks, looks, leaked, remember, endAll, close };
 }
 
 function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value>): void {

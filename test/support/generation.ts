@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { ImageOperation } from '../../src/service/generation/engine.js';
+import type { ImageOperation } from '../../src/service/operation/engine.js';
 import { type Answered, ask } from './service.js';
 
 /** A PNG of one pixel, as Base64. */

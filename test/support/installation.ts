@@ -17,8 +17,8 @@ export interface Packed {
 const notPublished = new Set(['node_modules', '.git', 'dist', 'coverage']);
 
 /**
- * Packs a copy of the repository, its scripts run as for a release. A copy, because the build empties `dist`, from which
- * other tests start the program meanwhile.
+ * Packs a copy of the repository, its scripts run as for a release. A copy, because the build empties `dist`,
+ * from which other tests start the program meanwhile.
  */
 export async function packRepository(folder: string): Promise<Packed> {
   cpSync('.', folder, { recursive: true, filter: (path) => !notPublished.has(basename(path)) });

@@ -13,9 +13,10 @@ export interface Person {
 }
 
 /**
- * A real OpenID Connect issuer on a free port of loopback. It asks nobody: whoever comes with a browser (`browse` of
- * browser.ts) is `person` and agrees to everything, in the browser flow (PKCE) and the device flow alike. Access
- * tokens are JWTs for the `resource` they are asked for; refresh tokens are given and turned over.
+ * A real OpenID Connect issuer on a free port of loopback. It asks nobody: whoever comes with a browser
+ * (`browse` of browser.ts) is `person` and agrees to everything, in the browser flow (PKCE) and the device
+ * flow alike. Access tokens are JWTs for the `resource` they are asked for; refresh tokens are given and
+ * turned over.
  */
 export interface TestIssuer {
   /** Its name, and where it is. */

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CredentialStore } from '../../src/cli/credentials.js';
-import type { Keychain } from '../../src/cli/keychain/keychain.js';
-import { system } from '../../src/cli/system.js';
+import { CredentialStore } from '../../src/cli/connect/credentials.js';
+import type { Keychain } from '../../src/cli/terminal/keychain.js';
+import { system } from '../../src/cli/terminal/system.js';
 
 /** Keeps publish tokens in a keychain that is slow, as real ones are: `<file of the keychain> <publisher...>`. */
 const [file, ...publishers] = process.argv.slice(2) as [string, ...string[]];

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { ask } from './service.js';
 
-/** What one field of a request takes at its limits, and what it does not. */
+/** The values that a field accepts at its limits, and those that it refuses. */
 export interface Row {
   readonly field: string;
   readonly takes: readonly unknown[];
   readonly refuses: readonly unknown[];
-  /** What problems name, where it is not the field itself. */
+  /** The path of its problems, if it is not the field itself. */
   readonly named?: string;
 }
 

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { EngineFailure } from '../../src/service/generation/engine.js';
+import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
 import { copyingEngine } from './copying-engine.js';
 import { filmingEngine } from './filming-engine.js';
@@ -9,17 +9,17 @@ import { type Answered, ask, serviceForTest } from './service.js';
 import { creationsPath, videoPaths } from './videos.js';
 import { watchWrites } from './watch-writes.js';
 
-/** A task and the way it goes. */
+/** A task and the statuses it goes through. */
 export interface Course {
   readonly operation: 'image.relight' | 'video.text2video';
   readonly fields: object;
-  /** All it is, one after the other. */
+  /** Its statuses in order. */
   readonly statuses: readonly string[];
-  /** Why it fails, where it does: its engine cannot make it, or makes it when its time is over. */
+  /** Why it fails, if it does: its engine cannot make it, or is too late. */
   readonly fails?: 'unfit' | 'late';
 }
 
-/** What is known outside of a service: to the client that wants a task, and to whom its webhooks are told. */
+/** What is known outside of a service: to the client of the task and to the receiver of its webhooks. */
 export interface Known {
   id?: string;
   readonly seen: string[];
@@ -28,22 +28,22 @@ export interface Known {
 
 interface Life {
   readonly data: string;
-  /** Where webhooks are told. */
+  /** The URL of its webhook. */
   readonly hook: string;
   readonly known: Known;
-  /** How far its clock is ahead. Milliseconds. */
+  /** How far the service's clock is ahead. Milliseconds. */
   readonly ahead?: number;
-  /** Hears of each of its writes. */
+  /** Called after each durable write. */
   readonly wrote?: (what: string) => void;
 }
 
 const offPeakMs = 30_000;
-/** Shorter than the lease of a job, which goes on. */
+/** Shorter than the lease of a job, which keeps running. */
 const tooLongMs = 45_000;
 const limits = { offPeakSeconds: offPeakMs / 1000 };
 const prices = { image: { relight: 5 } };
 
-/** A service that has a task made, until it has nothing left to do; the client always uses the same key. */
+/** Runs a service with one task until it is idle; the client always uses the same key. */
 export async function live(course: Course, life: Life): Promise<RunningService> {
   const { data, hook, known, wrote = () => {} } = life;
   let { ahead = 0 } = life;
@@ -67,7 +67,7 @@ export async function live(course: Course, life: Life): Promise<RunningService> 
     if (course.fails === 'late' && known.seen.at(-1) === 'processing') ahead = (life.ahead ?? 0) + tooLongMs;
   }
   end();
-  const isBusy = () => service.context.queue.busyBy(now() + 60_000);
+  const isBusy = () => service.context.queue.hasWorkBy(now() + 60_000);
   await vi.waitFor(async () => expect(await isBusy()).toBe(false), { timeout: 20_000, interval: 10 });
   return service;
 }
@@ -87,7 +87,7 @@ async function start(course: Course, service: RunningService, hook: string): Pro
   return taskIn(body).task_id;
 }
 
-/** A task's status, and where that lies which was made. */
+/** Reads a task's status and the URLs of its results. */
 export async function look(
   course: Course,
   { url, ownerToken: token }: RunningService,

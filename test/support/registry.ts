@@ -1,7 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { ConfigurationInput } from '../../src/service/configuration.js';
-import type { Tx } from '../../src/service/context.js';
-import { markUploaded, transition, type VersionStatus } from '../../src/service/registry/version-states.js';
+import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
+import type { Tx } from '../../src/service/database/database.js';
+import {
+  changeVersionStatus,
+  markUploaded,
+  type VersionStatus,
+} from '../../src/service/registry/version-states.js';
 import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
 import { type Answered, ask } from './service.js';
 
@@ -81,9 +85,9 @@ export async function startRegistry(
       const versionId = node_version.id;
       await markUploaded(tx, { versionId, size: 1, sha256: '00', now });
       const checked = status === 'NodeVersionStatusFlagged' ? status : 'NodeVersionStatusActive';
-      await transition(tx, { versionId, to: checked, right: 'service', actor: 'service', now });
+      await changeVersionStatus(tx, { versionId, to: checked, right: 'service', actor: 'service', now });
       if (status !== checked)
-        await transition(tx, { versionId, to: status, right: 'admin', actor: 'root', now });
+        await changeVersionStatus(tx, { versionId, to: status, right: 'admin', actor: 'root', now });
     });
     return node_version;
   };

@@ -1,19 +1,19 @@
 import { startService } from '../../src/service/serve.js';
 
-// A service in a process of its own, for tests that kill or measure one:
+// A service in its own process, for tests that kill or measure one:
 // `node --import tsx test/support/service-process.ts <configuration as JSON> [hold-check]`
 
 const [configuration = '{}', hold] = process.argv.slice(2);
 const send = (message: object) => process.send?.(message);
 
-// A file that may not grow is a failed write, as a full disk is; writing files atomically resets the signal's handling
-// to its default, which ends the process.
+// Without this, exceeding the file size limit would end the process instead of failing the write, because
+// writing files atomically resets the handling of the signal.
 process.on('SIGXFSZ', () => {});
 
 const service = await startService(JSON.parse(configuration));
 
 if (hold === 'hold-check') {
-  // The check begins and never ends, so that the test can kill it in the middle.
+  // The check never ends, so that the test can kill the process during it.
   Object.assign(service.context.storage, {
     borrow: () => {
       send({ checking: true });

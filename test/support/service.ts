@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ConfigurationInput } from '../../src/service/configuration.js';
+import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
 import { checkAnswer } from './answers.js';
 
@@ -27,8 +27,8 @@ export function folderForTest(): string {
 export type Answered = any;
 
 /**
- * One request to a service. The answer is held against the OpenAPI document; its body is read as JSON where it is
- * JSON.
+ * One request to a service. The answer is held against the OpenAPI document; its body is read as JSON where
+ * it is JSON.
  * @throws Error where the answer is not what the document says
  */
 export async function ask(

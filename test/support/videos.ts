@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { contract } from '../../src/contract/index.js';
-import type { VideoOperation } from '../../src/service/generation/engine.js';
+import type { VideoOperation } from '../../src/service/operation/engine.js';
 import { pixel } from './generation.js';
 import { type Answered, ask } from './service.js';
 
@@ -11,7 +11,7 @@ export const videoPaths: Readonly<Record<VideoOperation, string>> = {
   'video.extend': contract.video.extend.path,
 };
 
-/** The least that starts a task; of an extension, with a video that is nowhere. */
+/** The smallest body that starts a task; for an extension, with a video that does not exist. */
 export const smallestVideos: Readonly<Record<VideoOperation, object>> = {
   'video.text2video': { prompt: 'A boat' },
   'video.startEnd2video': { images: [pixel] },
@@ -24,7 +24,7 @@ interface Asking {
   readonly operation?: VideoOperation;
 }
 
-/** The answer to the start of a video task, which succeeds. */
+/** Starts a video task. @returns the answer */
 export async function startedVideo(
   { url, token, operation = 'video.text2video' }: Asking,
   fields: object = {},
@@ -40,7 +40,7 @@ export function creationsPath(taskId: string): string {
   return contract.video.creations.path.replace('{task_id}', taskId);
 }
 
-/** A task and its creations once it has this state. */
+/** Waits until a task has this state. @returns the task with its creations */
 export function videoAt({ url, token }: Asking, taskId: string, state = 'success'): Promise<Answered> {
   return vi.waitFor(
     async () => {

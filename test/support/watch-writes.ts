@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import type { KyselyPlugin } from 'kysely';
-import type { Context, Tx } from '../../src/service/context.js';
+import type { Tx } from '../../src/service/database/database.js';
+import type { Context } from '../../src/service/operation/context.js';
 
-/** Hears of each durable write of a service right after it: the tables a transaction changed, or a file. */
+/** Reports each durable write of a service right after it: the tables that a transaction changed, or a file. */
 export function watchWrites(context: Context, wrote: (what: string) => void): void {
   watchDatabase(context, wrote);
   watchStorage(context, wrote);
@@ -22,7 +24,7 @@ function watchDatabase({ database }: Context, wrote: (what: string) => void): vo
   };
 }
 
-/** The same transaction, which notes the tables it changes. */
+/** The same transaction, which records the tables it changes. */
 function noting(tx: Tx, changes: string[]): Tx {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => {
@@ -50,7 +52,7 @@ function watchStorage({ storage }: Context, wrote: (what: string) => void): void
       return { ...staged, commit };
     },
     remove: async (key: string) => {
-      const isThere = (await storage.size(key)) !== undefined;
+      const isThere = existsSync((await storage.borrow(key)).path);
       await remove(key);
       if (isThere) wrote(`remove ${nameOf(key)}`);
     },

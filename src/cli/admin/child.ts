@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import type { System } from '../system.js';
+import type { Invocation } from '../command/invocation.js';
+import { Failure } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
 
 /** What a shell answers with for a program that it cannot find, and for one that it cannot run. */
 const notFound = 127;

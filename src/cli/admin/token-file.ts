@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writePrivateFile } from '../../disk/private-file.js';
-import { failureOf } from '../failure-of.js';
-import type { System } from '../system.js';
+import { failureOf } from '../command/failure-of.js';
+import type { System } from '../terminal/system.js';
 
 interface Token {
   readonly token: string;

@@ -1,4 +1,4 @@
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 
 /** One `key=value` as it was typed: the name before any bracket, the keys in brackets, `''` for `[]`, and the value. */
 interface Field {

@@ -1,9 +1,9 @@
 import { failureOf } from '../../client/answer.js';
 import type { RawAnswer } from '../../client/client.js';
-import { usage } from '../failure.js';
-import type { Output } from '../output.js';
-import { readAll } from '../stdin.js';
-import { harmless, json } from '../text.js';
+import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import { readAll } from '../terminal/stdin.js';
+import { harmless, json } from '../terminal/text.js';
 
 /** What of a refusal is kept to say in words what it was. */
 const keptBytes = 64 * 1024;

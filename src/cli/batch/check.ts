@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { usage } from '../failure.js';
-import { patienceOf } from '../generation/finish.js';
-import type { Invocation } from '../invocation.js';
-import type { FailureDetail } from '../request.js';
-import { exists } from '../save.js';
-import type { Before } from './board.js';
+import type { Invocation } from '../command/invocation.js';
+import type { FailureDetail } from '../command/request.js';
+import { patienceOf } from '../generation/await-task.js';
+import { usage } from '../terminal/failure.js';
+import { exists } from '../terminal/save.js';
+import type { Before } from './batch-progress.js';
 import { JobKeys } from './job-keys.js';
 import { type JobsFile, linesIn } from './jobs-file.js';
 import type { Journal } from './journal.js';

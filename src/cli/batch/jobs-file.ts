@@ -2,8 +2,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../command/invocation.js';
+import { usage } from '../terminal/failure.js';
 
 /** Where the jobs stand: a file that is read more than once, never held whole. */
 export interface JobsFile {

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { readPrivateFile } from '../../disk/private-file.js';
-import { usage } from '../failure.js';
+import { usage } from '../terminal/failure.js';
 
 /** What is known of one job from this run and those before. */
 export interface JobState {

@@ -1,6 +1,6 @@
-import { usage } from '../failure.js';
+import type { Invocation } from '../command/invocation.js';
 import { mostCredits } from '../generation/price.js';
-import type { Invocation } from '../invocation.js';
+import { usage } from '../terminal/failure.js';
 
 /** What a batch may use. */
 export interface Limits {

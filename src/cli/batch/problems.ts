@@ -1,5 +1,5 @@
-import { exitCodes, Failure } from '../failure.js';
-import type { FailureDetail } from '../request.js';
+import type { FailureDetail } from '../command/request.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 
 /** Problems that are shown; of the others only how many there are. */
 const mostShown = 50;

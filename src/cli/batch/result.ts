@@ -1,7 +1,7 @@
-import type { Output } from '../output.js';
-import { cell } from '../rows.js';
-import { field, oneLine } from '../text.js';
-import type { Status } from './board.js';
+import type { Output } from '../terminal/output.js';
+import { cell } from '../terminal/rows.js';
+import { field, oneLine } from '../terminal/text.js';
+import type { Status } from './batch-progress.js';
 import type { JobState } from './journal.js';
 import type { End } from './run-job.js';
 import type { WrittenJob } from './written-job.js';

@@ -1,16 +1,16 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { exitCodes, type Failure } from '../failure.js';
-import { failureOf } from '../failure-of.js';
-import { finish, type Outcome, patienceOf } from '../generation/finish.js';
-import type { Seen } from '../generation/seen.js';
+import { failureOf } from '../command/failure-of.js';
+import type { Invocation } from '../command/invocation.js';
+import type { Target } from '../connect/target.js';
+import { finish, type Outcome, patienceOf } from '../generation/await-task.js';
 import { start } from '../generation/start.js';
-import { type Task, taskOf } from '../generation/task.js';
-import type { Invocation } from '../invocation.js';
-import type { Target } from '../target.js';
-import type { Board, Status } from './board.js';
+import { type Task, taskOf, taskStartedBy } from '../generation/task.js';
+import type { Seen } from '../generation/task-state.js';
+import { exitCodes, type Failure } from '../terminal/failure.js';
+import type { Board, Status } from './batch-progress.js';
+import type { Patience } from './circuit-breaker.js';
 import type { JobState, Journal } from './journal.js';
-import type { Patience } from './patience.js';
-import { type Purse, reserve } from './purse.js';
+import { type Purse, reserve } from './reserve.js';
 import { commandOf, destinationFor, jobOf, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
@@ -84,7 +84,7 @@ function underWay(
   const entry = id === undefined ? undefined : invocation.ledger.read(id);
   if (entry?.task_id !== undefined) return { task: taskOf(invocation, entry) };
   if (task_id === undefined || operation === undefined) return undefined;
-  return { task: { id: task_id, operation, target } };
+  return { task: taskStartedBy(operation, task_id, target) };
 }
 
 async function begin(
@@ -104,7 +104,7 @@ async function begin(
     journal.change(key, { entry, operation, ...(credits !== undefined && { credits }) }, { durable: true });
   };
   const started = await patience.outlast(
-    () => start(desk, job, { entry, onEntry }),
+    () => start(desk, job, { choice: { known: entry }, batch: true, onEntry }),
     (error) => mayRepeat(error, target),
   );
   journal.change(key, { task_id: started.task.id });

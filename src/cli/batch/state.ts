@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
-import { exitCodes, Failure } from '../failure.js';
+import type { Invocation } from '../command/invocation.js';
 import { serviceKey } from '../generation/task.js';
-import type { Invocation } from '../invocation.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import { Journal } from './journal.js';
 
 /**

@@ -1,9 +1,9 @@
-import { usage } from '../failure.js';
+import { type FlagValues, Invocation } from '../command/invocation.js';
 import { type Destination, destinationOf } from '../generation/destination.js';
 import { type Job, plan } from '../generation/plan.js';
-import { type FlagValues, Invocation } from '../invocation.js';
-import { harmlessName } from '../save.js';
-import { wordsOf } from './words.js';
+import { usage } from '../terminal/failure.js';
+import { harmlessName } from '../terminal/save.js';
+import { wordsOf } from './parse-line.js';
 
 /** A job as its line has it. */
 export interface WrittenJob {

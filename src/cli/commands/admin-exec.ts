@@ -1,10 +1,10 @@
+import { getOperation } from '../../contract/index.js';
 import { runChild } from '../admin/child.js';
 import { keepFresh } from '../admin/token-file.js';
-import { printDryRun } from '../dry-run.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { withScratch } from '../scratch.js';
-import { operationNamed } from './operation.js';
+import { printDryRun } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { usage } from '../terminal/failure.js';
+import { withScratch } from '../terminal/scratch.js';
 
 /** Runs a command that has an admin token for as long as it runs; its exit code is this command's. */
 export async function run(invocation: Invocation): Promise<number | undefined> {
@@ -14,7 +14,7 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
     throw usage('There is no command to run.', 'Write it behind --: regen admin exec -- ./moderate.sh');
   }
   if (flags['dry-run']) {
-    const operation = operationNamed(command.operation as string);
+    const operation = getOperation(command.operation as string);
     await printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
     return undefined;
   }

@@ -1,11 +1,10 @@
 import { open } from 'node:fs/promises';
 import type { Output as Answer } from '../../client/prepare.js';
-import type { OperationOf } from '../../contract/index.js';
-import { printDryRun } from '../dry-run.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { outputPath, save } from '../save.js';
-import { operationNamed } from './operation.js';
+import { getOperation, type OperationOf } from '../../contract/index.js';
+import { printDryRun } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { usage } from '../terminal/failure.js';
+import { outputPath, save } from '../terminal/save.js';
 
 type AdminToken = Answer<OperationOf<'admin.generateToken'>>;
 
@@ -22,7 +21,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const format = formatOf(invocation);
   const file = invocation.text('output-file');
   if (flags['dry-run']) {
-    const operation = operationNamed(command.operation as string);
+    const operation = getOperation(command.operation as string);
     return printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
   }
   if (file === undefined && system.stdout.isTTY && !flags.show) {

@@ -1,9 +1,9 @@
 import { bodyOf, queryOf, type ReadFile } from '../api/fields.js';
 import { showBody, showHead } from '../api/show.js';
-import { fileText, givenBody } from '../body.js';
-import { printRequest } from '../dry-run.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import { fileText, givenBody } from '../command/body.js';
+import { printRequest } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { usage } from '../terminal/failure.js';
 
 interface Call {
   readonly method: string;

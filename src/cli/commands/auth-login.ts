@@ -1,14 +1,14 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { byBrowser } from '../issuer/browser.js';
-import { byDevice, knowsDevices } from '../issuer/device.js';
-import { hasBrowser } from '../issuer/opener.js';
-import { type SignInPlace, signInPlace } from '../issuer/place.js';
-import { openProvider } from '../issuer/provider.js';
-import { signInOf } from '../issuer/tokens.js';
-import { readAll } from '../stdin.js';
+import type { Invocation } from '../command/invocation.js';
+import { byBrowser } from '../sign-in/browser.js';
+import { byDevice, knowsDevices } from '../sign-in/device.js';
+import { type SignInPlace, signInPlace } from '../sign-in/discovery.js';
+import { hasBrowser } from '../sign-in/opener.js';
+import { openProvider } from '../sign-in/provider.js';
+import { signInOf } from '../sign-in/tokens.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { readAll } from '../terminal/stdin.js';
 
 /** Signs in where the service says that its people do, or keeps a token that somebody brings. */
 export async function run(invocation: Invocation): Promise<void> {

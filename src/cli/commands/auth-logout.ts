@@ -1,7 +1,7 @@
-import type { SignIn } from '../credentials.js';
-import { failureOf } from '../failure-of.js';
-import type { Invocation } from '../invocation.js';
-import { revoke } from '../issuer/tokens.js';
+import { failureOf } from '../command/failure-of.js';
+import type { Invocation } from '../command/invocation.js';
+import type { SignIn } from '../connect/credentials.js';
+import { revoke } from '../sign-in/tokens.js';
 
 /** Forgets every token kept for the service, and ends the sign-in where its issuer can. */
 export async function run(invocation: Invocation): Promise<void> {

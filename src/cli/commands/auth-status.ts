@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { signInHint } from '../issuer/hint.js';
+import type { Invocation } from '../command/invocation.js';
+import { signInHint } from '../sign-in/hint.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 
 /** Who this is, where, by which credential, and how long it lasts. */
 export async function run(invocation: Invocation): Promise<void> {

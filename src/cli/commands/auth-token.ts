@@ -1,6 +1,6 @@
-import { exitCodes, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { signInHint } from '../issuer/hint.js';
+import type { Invocation } from '../command/invocation.js';
+import { signInHint } from '../sign-in/hint.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 
 /** Prints the token in use, for other programs; to a terminal only when asked to show it. */
 export async function run(invocation: Invocation): Promise<void> {

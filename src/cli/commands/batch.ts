@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events';
-import { Board } from '../batch/board.js';
+import { Board } from '../batch/batch-progress.js';
 import { checkAll, jobsLeft } from '../batch/check.js';
+import { Patience } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, jobsFileOf } from '../batch/jobs-file.js';
 import type { Journal } from '../batch/journal.js';
 import { type Limits, limitsOf } from '../batch/limits.js';
-import { Patience } from '../batch/patience.js';
-import { purseOf } from '../batch/purse.js';
+import { purseOf } from '../batch/reserve.js';
 import { printResult, type Result, resultOf } from '../batch/result.js';
 import { runAll } from '../batch/run-all.js';
 import { withJournal } from '../batch/state.js';
 import { commandOf, jobOf } from '../batch/written-job.js';
-import { type PrintedRequest, printRequests } from '../dry-run.js';
-import { exitCodes } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { withScratch } from '../scratch.js';
+import { type PrintedRequest, printRequests } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes } from '../terminal/failure.js';
+import { withScratch } from '../terminal/scratch.js';
 import { requestOfJob } from './generate.js';
 
 /** Runs the jobs of a file, or goes on with them where an earlier run of the same command stopped. */
@@ -70,12 +70,10 @@ async function runBatch(
   board: Board,
   limits: Limits,
 ): Promise<number> {
-  const { output, ledger, target } = invocation;
+  const { output, target } = invocation;
   const purse = await purseOf(invocation, journal, limits.credits);
   // Reached before the first job, so that what hinders all of them is said once.
   await invocation.service(target);
-  // What an earlier run asked for one job is no other job's.
-  ledger.claim([...journal.entries()].flatMap(([, { entry }]) => entry ?? []));
   invocation.resumeHint = 'The same command goes on from here; what was sent already is not sent twice.';
   // Each job under way listens for Ctrl-C in several places.
   setMaxListeners(0, invocation.signal);

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { limits } from '../../contract/limits.js';
+import { limits } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
-import { exitCodes, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { invalid } from '../request.js';
-import { linesOf } from '../stdin.js';
+import type { Invocation } from '../command/invocation.js';
+import { invalid } from '../command/request.js';
+import { exitCodes, usage } from '../terminal/failure.js';
+import { linesOf } from '../terminal/stdin.js';
 
 interface Pair {
   readonly node_id: string;

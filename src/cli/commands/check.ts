@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import type { CodeReport } from '../../pack/code.js';
-import { readCodeApart } from '../../pack/thread.js';
-import { exitCodes } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { Progress } from '../progress.js';
+import type { CodeReport } from '../../python/read-code.js';
+import { readCodeApart } from '../../python/reader-process.js';
+import type { Invocation } from '../command/invocation.js';
 import { buildArchive } from '../publish/build.js';
 import { warnOfGaps } from '../publish/findings.js';
 import { type Pack, readPack } from '../publish/pack.js';
-import { withScratch } from '../scratch.js';
-import { bytes } from '../text.js';
+import { exitCodes } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+import { withScratch } from '../terminal/scratch.js';
+import { bytes } from '../terminal/text.js';
 
 /** Holds a pack against everything that publishing and the registry will hold it against; sends nothing. */
 export async function run(invocation: Invocation): Promise<number> {

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CommandTree } from '../command.js';
+import type { CommandTree } from '../command/command.js';
+import type { Invocation } from '../command/invocation.js';
 import tree from '../commands.generated.json' with { type: 'json' };
 import { CompletionCache } from '../completion/cache.js';
 import { readLine } from '../completion/line.js';
 import { type Kind, offerable, readers } from '../completion/live.js';
 import { madeBy } from '../completion/models.js';
-import { type Credential, chooseCredential, fixed } from '../credential.js';
-import { CredentialStore } from '../credentials.js';
-import type { Invocation } from '../invocation.js';
-import { findLocal } from '../local.js';
-import { Settings } from '../settings.js';
-import { chooseTarget, isNamed, type Target } from '../target.js';
+import { type Credential, chooseCredential, fixed } from '../connect/credential.js';
+import { CredentialStore } from '../connect/credentials.js';
+import { findLocal } from '../connect/local.js';
+import { Settings } from '../connect/settings.js';
+import { chooseTarget, isNamed, type Target } from '../connect/target.js';
 
 // Decided: a shell waits 300 ms at most; starting takes two thirds of it.
 const patienceMs = 100;

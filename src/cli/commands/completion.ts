@@ -1,7 +1,7 @@
-import type { CommandTree } from '../command.js';
+import type { CommandTree } from '../command/command.js';
+import type { Invocation } from '../command/invocation.js';
 import tree from '../commands.generated.json' with { type: 'json' };
 import { completionScript } from '../completion/scripts.js';
-import type { Invocation } from '../invocation.js';
 
 /** Prints the completion script of the shell that the command's last word names. */
 export async function run({ command, output }: Invocation): Promise<void> {

@@ -1,6 +1,6 @@
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { checkKey } from '../settings.js';
+import type { Invocation } from '../command/invocation.js';
+import { checkKey } from '../connect/settings.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 
 /** `config get`, `set`, `unset`, `list` and `path`. */
 export async function run(invocation: Invocation): Promise<void> {

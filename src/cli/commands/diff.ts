@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
+import type { Invocation } from '../command/invocation.js';
 import { compareDefinitions, type Listed } from '../diff/compare.js';
-import type { Invocation } from '../invocation.js';
 
 /** Compares the definitions of two versions of a node. */
 export async function run(invocation: Invocation): Promise<void> {

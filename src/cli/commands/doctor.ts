@@ -1,11 +1,11 @@
+import { failureOf } from '../command/failure-of.js';
+import type { Invocation } from '../command/invocation.js';
 import type { Finding } from '../doctor/finding.js';
 import { fail } from '../doctor/finding.js';
 import { checkKeychain } from '../doctor/keychain.js';
 import { checkFolder, checkProgram, checkProxy, checkSettings, checkTerminal } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
-import { exitCodes } from '../failure.js';
-import { failureOf } from '../failure-of.js';
-import type { Invocation } from '../invocation.js';
+import { exitCodes } from '../terminal/failure.js';
 
 /** Looks at everything a command depends on, and says what to do about what is wrong. Starts and changes nothing. */
 export async function run(invocation: Invocation): Promise<number> {

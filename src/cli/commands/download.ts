@@ -1,13 +1,13 @@
 import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
-import { checkDigest, sha256Of } from '../digest.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation, Service } from '../invocation.js';
-import { Progress } from '../progress.js';
+import type { Invocation, Service } from '../command/invocation.js';
 import { type NodeVersion, readVersion } from '../publish/published.js';
 import { endedBadly } from '../publish/state.js';
-import { outputPath, save } from '../save.js';
-import { bytes } from '../text.js';
+import { checkDigest, sha256Of } from '../terminal/digest.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+import { outputPath, save } from '../terminal/save.js';
+import { bytes } from '../terminal/text.js';
 
 /** Saves the archive of a version, checked against the digest that the service gives. */
 export async function run(invocation: Invocation): Promise<void> {

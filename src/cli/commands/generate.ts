@@ -1,11 +1,11 @@
-import { type PrintedRequest, printRequest, printRequests, requestOf } from '../dry-run.js';
+import { getOperation, getTaskFacts } from '../../contract/index.js';
+import { type PrintedRequest, printRequest, printRequests, requestOf } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
 import { placeholderOf } from '../generation/from-task.js';
 import { loadAll } from '../generation/images.js';
 import { type Job, plan } from '../generation/plan.js';
 import { runJobs } from '../generation/run.js';
 import { readable } from '../generation/start.js';
-import type { Invocation } from '../invocation.js';
-import { operationNamed } from './operation.js';
 
 /** Starts a task for each image, waits, and brings home what they made. */
 export async function run(invocation: Invocation): Promise<number | undefined> {
@@ -24,8 +24,8 @@ async function* requestsOf(invocation: Invocation, jobs: readonly Job[]): AsyncG
 /** The request that a job would send, images named in place of their data. */
 export async function requestOfJob({ system }: Invocation, job: Job): Promise<PrintedRequest> {
   const { operation, body, images, fromTask } = job;
-  const { kept } = await loadAll(images, operation, system);
+  const { kept } = await loadAll(images, getTaskFacts(operation).kind, system);
   const made = fromTask === undefined ? {} : placeholderOf(fromTask);
   const request = { params: {}, query: {}, body: readable({ ...kept, ...body, ...made }) };
-  return requestOf(operationNamed(operation), request);
+  return requestOf(getOperation(operation), request);
 }

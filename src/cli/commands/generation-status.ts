@@ -1,31 +1,35 @@
 import type { z } from 'zod';
+import { listTaskOperations } from '../../contract/index.js';
 import type { VideoCreations } from '../../contract/video.js';
-import { usage } from '../failure.js';
-import { mediumOf } from '../generation/seen.js';
-import { anyVideo, findTask, imageKinds, readTask } from '../generation/task.js';
-import type { Invocation } from '../invocation.js';
+import { toKebabCase } from '../command/flags.js';
+import type { Invocation } from '../command/invocation.js';
+import { findTask, readTask } from '../generation/task.js';
+import { usage } from '../terminal/failure.js';
 
 /** Shows an image or video task as its service has it now. */
 export async function run(invocation: Invocation): Promise<void> {
   const { args, output } = invocation;
-  const kinds = kindsOf(invocation);
+  const starts = startsOf(invocation);
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.', 'See what was started from here: regen task list');
-  const task = await findTask(invocation, id, kinds);
+  const task = await findTask(invocation, id, starts);
   const { answer, state, outputs } = await readTask(invocation, task);
   if (output.mode.json) return output.answer(answer);
-  if (mediumOf(task.operation) === 'video')
-    return output.answer(inRows(answer as z.infer<typeof VideoCreations>));
+  if (task.kind === 'video') return output.answer(inRows(answer as z.infer<typeof VideoCreations>));
   await output.answer({ generated: outputs, status: state, task_id: task.id });
 }
 
-function kindsOf(invocation: Invocation): string[] {
-  if (invocation.command.words[0] === 'video') return [anyVideo];
+/** The operations that may have started the task. */
+function startsOf(invocation: Invocation): readonly string[] {
+  if (invocation.command.words[0] === 'video') return listTaskOperations('video');
   const kind = invocation.text('kind');
-  if (kind === undefined) return Object.values(imageKinds);
-  const operation = Object.hasOwn(imageKinds, kind) ? imageKinds[kind] : undefined;
+  if (kind === undefined) return listTaskOperations('image');
+  const operations = new Map(
+    listTaskOperations('image').map((name) => [toKebabCase(name.replace('image.', '')), name]),
+  );
+  const operation = operations.get(kind);
   if (operation) return [operation];
-  throw usage(`--kind must be one of ${Object.keys(imageKinds).join(', ')}.`);
+  throw usage(`--kind must be one of ${[...operations.keys()].join(', ')}.`);
 }
 
 /** Each creation's parts in rows of their own, counted from 1. */

@@ -1,11 +1,12 @@
-import type { Invocation } from '../invocation.js';
-import { checkRequest, requestOf } from '../request.js';
-import { call, operationNamed } from './operation.js';
+import { getOperation } from '../../contract/index.js';
+import type { Invocation } from '../command/invocation.js';
+import { checkRequest, requestOf } from '../command/request.js';
+import { call } from './operation.js';
 
 /** With a node and a version alone: that version's list, which needs no filters; else all, filtered. */
 export async function run(invocation: Invocation): Promise<void> {
   const { command, args, flags } = invocation;
-  const operation = operationNamed('hostNodes.listAll');
+  const operation = getOperation('hostNodes.listAll');
   const request = requestOf(command, args, flags);
   checkRequest(operation, command, request, false);
   const { node_id, node_version, ...rest } = request.query;
@@ -15,5 +16,5 @@ export async function run(invocation: Invocation): Promise<void> {
   const { pageSize, ...paging } = rest;
   const query = pageSize === undefined ? { limit: 100, ...paging } : { ...paging, limit: pageSize };
   const params = { nodeId: node_id, version: node_version };
-  await call(invocation, operationNamed('hostNodes.list'), { params, query, body: undefined });
+  await call(invocation, getOperation('hostNodes.list'), { params, query, body: undefined });
 }

@@ -3,14 +3,14 @@ import { basename, join, resolve } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { Node } from '../../contract/node.js';
-import { check } from '../../contract/problems.js';
-import { NodeId, PublisherId, SemanticVersion } from '../../contract/rules.js';
-import { type Found, findOut } from '../../pack/found.js';
+import { check } from '../../contract/schema/check.js';
+import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
+import { type Found, findOut } from '../../pack/infer-manifest.js';
 import { newPyproject } from '../../pack/new-pyproject.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { invalid } from '../request.js';
-import { oneLine } from '../text.js';
+import type { Invocation } from '../command/invocation.js';
+import { invalid } from '../command/request.js';
+import { usage } from '../terminal/failure.js';
+import { oneLine } from '../terminal/text.js';
 
 /** What is wanted to know, in the order of the questions. */
 const fields = {

@@ -1,17 +1,17 @@
 import { itemsOf, pages } from '../../client/pages.js';
-import { contract } from '../../contract/index.js';
-import { type Operation, operations } from '../../contract/operation.js';
-import { bodyFlag } from '../body.js';
-import { confirmed } from '../confirm.js';
-import { printDryRun } from '../dry-run.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { checkRequest, ignoredFields, type Request, requestOf } from '../request.js';
+import { getOperation } from '../../contract/index.js';
+import type { Operation } from '../../contract/operation.js';
+import { bodyFlag } from '../command/body.js';
+import { confirmed } from '../command/confirm.js';
+import { printDryRun } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { checkRequest, ignoredFields, type Request, requestOf } from '../command/request.js';
+import { usage } from '../terminal/failure.js';
 
 /** Runs the one operation a command stands for. */
 export async function run(invocation: Invocation): Promise<void> {
   const { command, args, flags, output } = invocation;
-  const operation = operationNamed(command.operation as string);
+  const operation = getOperation(command.operation as string);
   const body = await bodyFlag(invocation);
   const request = requestOf(command, args, flags, body);
   checkRequest(operation, command, request, body !== undefined, args);
@@ -25,11 +25,6 @@ export async function run(invocation: Invocation): Promise<void> {
   await confirmed(invocation);
   await call(invocation, operation, request);
   if (command.changes) await invocation.sayWhere();
-}
-
-export function operationNamed(name: string): Operation {
-  for (const [known, operation] of operations(contract)) if (known === name) return operation;
-  throw new Error(`No operation is called ${name}.`);
 }
 
 /** Sends a request and prints its answer: one, or with `--all` every page. */

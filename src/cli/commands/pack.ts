@@ -1,9 +1,9 @@
-import type { Invocation } from '../invocation.js';
-import { Progress } from '../progress.js';
+import type { Invocation } from '../command/invocation.js';
 import { buildArchive } from '../publish/build.js';
 import { readPack } from '../publish/pack.js';
-import { outputPath, save } from '../save.js';
-import { bytes } from '../text.js';
+import { Progress } from '../terminal/progress.js';
+import { outputPath, save } from '../terminal/save.js';
+import { bytes } from '../terminal/text.js';
 
 /** Writes the archive that publish would upload, or lists what would be in it. */
 export async function run(invocation: Invocation): Promise<void> {

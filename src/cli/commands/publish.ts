@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type PrintedRequest, printRequest, requestOf } from '../dry-run.js';
-import { durationMs } from '../duration.js';
-import { usage } from '../failure.js';
-import type { Invocation, Service } from '../invocation.js';
-import { Progress } from '../progress.js';
+import { getOperation } from '../../contract/index.js';
+import { type PrintedRequest, printRequest, requestOf } from '../command/dry-run.js';
+import type { Invocation, Service } from '../command/invocation.js';
 import { checkCode } from '../publish/findings.js';
 import { publishMany } from '../publish/many.js';
 import { type Pack, readPack } from '../publish/pack.js';
 import { publishPack } from '../publish/publish-pack.js';
 import { publishToken } from '../publish/token.js';
 import { publishBody } from '../publish/upload.js';
-import { readAll } from '../stdin.js';
-import { operationNamed } from './operation.js';
+import { durationMs } from '../terminal/duration.js';
+import { usage } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+import { readAll } from '../terminal/stdin.js';
 
 /** Publishes a folder; of several, all that can be. */
 export async function run(invocation: Invocation): Promise<number | undefined> {
@@ -66,5 +66,5 @@ async function changelogOf(invocation: Invocation): Promise<string | undefined> 
 function requestFor({ manifest }: Pack, changelog: string | undefined): PrintedRequest {
   const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
   const body = publishBody({ manifest, changelog }, 'masked');
-  return requestOf(operationNamed('version.publish'), { params, query: {}, body });
+  return requestOf(getOperation('version.publish'), { params, query: {}, body });
 }

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../command/invocation.js';
 
 /** Prints what services in the background wrote; with `--json` as a list. */
 export async function run({ logFile, output }: Invocation): Promise<void> {

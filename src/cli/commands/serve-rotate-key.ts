@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { rotateKey } from '../local.js';
+import type { Invocation } from '../command/invocation.js';
+import { rotateKey } from '../connect/local.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import { find, folderOf } from './serve-status.js';
 
 /** Gives the service of a folder a new signing key, whether it runs or not. */
@@ -10,12 +10,12 @@ export async function run(invocation: Invocation): Promise<void> {
   const folder = folderOf(invocation);
   const service = await find(invocation, folder);
   const connect = (url: string, token?: string) => invocation.connect(url, token);
-  const kid = service ? await rotateKey(service, connect) : await rotateStored(folder);
+  const kid = service ? await rotateKey(service, connect) : await rotateStored(folder, invocation.system.now);
   await invocation.output.note('Tokens signed before are good until they end, an hour at most.');
   await invocation.output.answer({ kid });
 }
 
-async function rotateStored(folder: string): Promise<string> {
+async function rotateStored(folder: string, now: () => number): Promise<string> {
   if (!existsSync(join(folder, 'regen.db'))) {
     throw new Failure(`There is no data of a service in ${folder}.`, {
       code: 'not_found',
@@ -25,7 +25,7 @@ async function rotateStored(folder: string): Promise<string> {
   }
   const { FolderInUse, rotateKeyIn } = await import('../../service/index.js');
   try {
-    return await rotateKeyIn(folder);
+    return await rotateKeyIn(folder, now);
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error;
     throw new Failure(`The service of ${folder} is just starting or stopping.`, {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { findLocal, type LocalService } from '../local.js';
+import type { Invocation } from '../command/invocation.js';
+import { findLocal, type LocalService } from '../connect/local.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 
 /** Shows the service that works on a folder. */
 export async function run(invocation: Invocation): Promise<void> {

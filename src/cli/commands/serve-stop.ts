@@ -1,5 +1,5 @@
-import type { Invocation } from '../invocation.js';
-import { drain } from '../local.js';
+import type { Invocation } from '../command/invocation.js';
+import { drain } from '../connect/local.js';
 import { find, folderOf } from './serve-status.js';
 
 /** Lets the service that works on a folder finish, and ends it. */

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
-import type { ConfigurationInput } from '../../service/configuration.js';
+import type { ConfigurationInput } from '../../service/configuration/configuration.js';
 import type { RunningService } from '../../service/serve.js';
-import { durationMs } from '../duration.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import { type Invocation, standardPort } from '../invocation.js';
-import { ensureLocal } from '../local.js';
-import { readConfiguration } from '../service-configuration.js';
-import { shellWord } from '../text.js';
-import { version } from '../version.js';
+import { type Invocation, standardPort } from '../command/invocation.js';
+import { version } from '../command/version.js';
+import { ensureLocal } from '../connect/local.js';
+import { readConfiguration } from '../connect/service-configuration.js';
+import { durationMs } from '../terminal/duration.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
 /** Runs the service until it is told to end; its URL is the one line on stdout. */
 export async function run(invocation: Invocation): Promise<void> {

@@ -1,11 +1,11 @@
-import { exitCodes, Failure, usage } from '../failure.js';
+import type { Invocation } from '../command/invocation.js';
+import { bringHome } from '../generation/await-task.js';
 import { Destination } from '../generation/destination.js';
-import { bringHome } from '../generation/finish.js';
-import { endOf, mediumOf } from '../generation/seen.js';
+import { together } from '../generation/run-all.js';
 import { findTask, readTask } from '../generation/task.js';
-import { together } from '../generation/together.js';
+import { endOf } from '../generation/task-state.js';
 import { Watch } from '../generation/watch.js';
-import type { Invocation } from '../invocation.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 
 /** Saves what a task made. Its URLs are asked for anew, because they run out. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -15,7 +15,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const how = { force: flags.force === true, receipt: flags.receipt === true };
   const destination = new Destination(system.cwd, invocation.text('output') ?? './', how);
   const task = await findTask(invocation, id);
-  destination.check([task.entry?.name ?? mediumOf(task.operation)]);
+  destination.check([task.entry?.name ?? task.kind]);
   const watch = new Watch(invocation);
   const item = {
     label: id,

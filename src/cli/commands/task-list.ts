@@ -1,4 +1,4 @@
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../command/invocation.js';
 
 /** Lists the ledger; to a person with one id a task, its own where it has one: each names it to every command. */
 export async function run({ command, ledger, output, system }: Invocation): Promise<void> {

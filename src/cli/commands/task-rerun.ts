@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { printDryRun } from '../dry-run.js';
-import { usage } from '../failure.js';
+import { getOperation } from '../../contract/index.js';
+import { printDryRun } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
 import { referenceTo, type Source } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
 import { runJobs } from '../generation/run.js';
 import { readable } from '../generation/start.js';
 import { entryOf, targetOf } from '../generation/task.js';
-import type { Invocation } from '../invocation.js';
-import { type Entry, type ImageReference, isImageReference } from '../ledger.js';
-import { operationNamed } from './operation.js';
+import { usage } from '../terminal/failure.js';
 import { notInLedger } from './task-show.js';
 
 /** Sends the request of an entry again. */
@@ -20,13 +20,14 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
   const job = jobOf(entry);
   if (invocation.flags['dry-run']) {
     const request = { params: {}, query: {}, body: readable(entry.request) };
-    await printDryRun(invocation, operationNamed(entry.operation), request);
+    await printDryRun(invocation, getOperation(entry.operation), request);
     return undefined;
   }
   if (entry.task_id !== undefined) {
     await invocation.output.note(`This is a new task, paid for again: ${entry.task_id} was answered.`);
   }
-  return runJobs(invocation, [job], targetOf(invocation, entry));
+  const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
+  return runJobs(invocation, [job], targetOf(invocation, entry), choice);
 }
 
 function jobOf({ operation, request, name }: Entry): Job {

@@ -1,5 +1,5 @@
-import { exitCodes, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 
 /** Shows one entry of the ledger. */
 export async function run(invocation: Invocation): Promise<void> {

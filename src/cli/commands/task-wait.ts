@@ -1,12 +1,12 @@
-import { usage } from '../failure.js';
-import { endingOf, finish } from '../generation/finish.js';
+import type { Invocation } from '../command/invocation.js';
+import { endingOf, finish } from '../generation/await-task.js';
 import { givenUp, withinReach } from '../generation/lost.js';
 import { Resume } from '../generation/run.js';
-import { endOf } from '../generation/seen.js';
+import { together } from '../generation/run-all.js';
 import { entryOf, findTask } from '../generation/task.js';
-import { together } from '../generation/together.js';
+import { endOf } from '../generation/task-state.js';
 import { Watch } from '../generation/watch.js';
-import type { Invocation } from '../invocation.js';
+import { usage } from '../terminal/failure.js';
 
 /** Waits for tasks and brings home what they made. */
 export async function run(invocation: Invocation): Promise<number> {

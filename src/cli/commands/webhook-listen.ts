@@ -1,22 +1,22 @@
-import { isLoopback } from '../../client/url.js';
-import { durationMs } from '../duration.js';
-import { usage } from '../failure.js';
-import { failed } from '../generation/finish.js';
-import { endOf } from '../generation/seen.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Invocation } from '../command/invocation.js';
+import { failed } from '../generation/await-task.js';
 import { findTask } from '../generation/task.js';
-import { interrupted } from '../interrupted.js';
-import type { Invocation } from '../invocation.js';
-import { field, oneLine } from '../text.js';
-import { actionsOf } from '../webhook/actions.js';
-import { addressIn } from '../webhook/address.js';
-import { catchUp } from '../webhook/catch-up.js';
-import { type Event, written } from '../webhook/event.js';
-import { Handled } from '../webhook/handled.js';
-import { Inbox, isDone } from '../webhook/inbox.js';
-import { receive } from '../webhook/receive.js';
-import { SecretsInUse } from '../webhook/secrets.js';
-import { afterSleep } from '../webhook/sleep.js';
-import { End, firstEnd } from '../webhook/until.js';
+import { endOf } from '../generation/task-state.js';
+import { durationMs } from '../terminal/duration.js';
+import { usage } from '../terminal/failure.js';
+import { interrupted } from '../terminal/interrupted.js';
+import { field, oneLine } from '../terminal/text.js';
+import { actionsOf } from '../webhooks/actions.js';
+import { addressIn } from '../webhooks/address.js';
+import { catchUp } from '../webhooks/catch-up.js';
+import { type Event, written } from '../webhooks/event.js';
+import { Handled } from '../webhooks/handled.js';
+import { Inbox, isDone } from '../webhooks/inbox.js';
+import { receive } from '../webhooks/receive.js';
+import { SecretsInUse } from '../webhooks/secrets.js';
+import { afterSleep } from '../webhooks/sleep.js';
+import { End, firstEnd } from '../webhooks/until.js';
 
 /** Receives webhooks, prints them, and passes them on, until it is told to end or a task has ended. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -91,7 +91,7 @@ async function sayWhere(invocation: Invocation, url: string, address: string): P
 }
 
 function isHere(url: string): boolean {
-  return isLoopback(new URL(url).hostname);
+  return isLoopbackHost(new URL(url).hostname);
 }
 
 async function show({ output, system }: Invocation, event: Event): Promise<void> {

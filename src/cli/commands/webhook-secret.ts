@@ -1,7 +1,7 @@
-import { printDryRun } from '../dry-run.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { operationNamed } from './operation.js';
+import { getOperation } from '../../contract/index.js';
+import { printDryRun } from '../command/dry-run.js';
+import type { Invocation } from '../command/invocation.js';
+import { usage } from '../terminal/failure.js';
 
 /** Prints what signs the user's webhooks, or replaces it; to a terminal only when asked to show it. */
 export async function run(invocation: Invocation): Promise<void> {
@@ -9,7 +9,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const rotates = flags.rotate === true;
   invocation.changes = rotates;
   if (flags['dry-run']) {
-    const operation = operationNamed(rotates ? 'webhook.rotateSecret' : 'webhook.secret');
+    const operation = getOperation(rotates ? 'webhook.rotateSecret' : 'webhook.secret');
     return printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
   }
   if (system.stdout.isTTY && !flags.show) {

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { readBytes } from '../stdin.js';
-import { howChanged } from '../webhook/explain.js';
-import { readRawRequest } from '../webhook/raw-request.js';
-import { readSecrets } from '../webhook/secrets.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { readBytes } from '../terminal/stdin.js';
+import { howChanged } from '../webhooks/explain.js';
+import { readRawRequest } from '../webhooks/raw-request.js';
+import { readSecrets } from '../webhooks/secrets.js';
 
 /** Says whether a webhook is genuine; where it is not, why. */
 export async function run(invocation: Invocation): Promise<void> {

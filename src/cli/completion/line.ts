@@ -1,4 +1,4 @@
-import type { Command, CommandTree } from '../command.js';
+import type { Command, CommandTree } from '../command/command.js';
 import { flagsAt } from './table.js';
 
 /** A command line that is still being typed. */

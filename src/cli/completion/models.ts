@@ -1,15 +1,15 @@
+import { getOperation } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
-import type { Mode, Models } from '../../contract/rules/models.js';
-import { leaves } from '../../contract/text.js';
+import { leaves } from '../../contract/schema/leaves.js';
+import type { Mode, Models } from '../../contract/schema/model-rules.js';
 import { videoModels } from '../../contract/video-models.js';
-import { operationNamed } from '../commands/operation.js';
 import type { Line } from './line.js';
 
 /** What the model that a line names makes at the resolution, or at the duration, that it names. */
 export function madeBy({ command, flags }: Line, wanted: 'duration' | 'resolution'): string[] {
   if (!command?.operation) return [];
   const { model, duration, resolution } = leaves(
-    operationNamed(command.operation).body as NonNullable<Operation['params']>,
+    getOperation(command.operation).body as NonNullable<Operation['params']>,
   );
   const modes = (videoModels as Models)[flags.model ?? String(model?.default)]?.modes ?? [];
   if (wanted === 'resolution') {

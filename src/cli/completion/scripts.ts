@@ -1,4 +1,4 @@
-import type { CommandTree } from '../command.js';
+import type { CommandTree } from '../command/command.js';
 import { bashScript } from './bash.js';
 import { fishScript } from './fish.js';
 import { powershellScript } from './powershell.js';

@@ -1,4 +1,4 @@
-import type { Argument, Command, CommandTree, Flag } from '../command.js';
+import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
 import type { Kind } from './live.js';
 
 /**

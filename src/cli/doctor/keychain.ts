@@ -1,5 +1,5 @@
-import type { Invocation } from '../invocation.js';
-import { isExpected, KeychainError } from '../keychain/keychain.js';
+import type { Invocation } from '../command/invocation.js';
+import { isExpected, KeychainError } from '../terminal/keychain.js';
 import { type Finding, ok, warn } from './finding.js';
 
 /** Where new credentials are kept, and whether the keychain answers. */

@@ -1,12 +1,12 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { satisfies } from 'semver';
-import { isLoopback } from '../../client/url.js';
-import { exitCodes } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import type { System } from '../system.js';
-import { bytes } from '../text.js';
-import { neededNode, version } from '../version.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Invocation } from '../command/invocation.js';
+import { neededNode, version } from '../command/version.js';
+import { exitCodes } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
+import { bytes } from '../terminal/text.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 export function checkProgram({ nodeVersion }: System): Finding {
@@ -33,7 +33,7 @@ export function checkProxy({ env }: System, url: string | undefined): Finding {
   const shown = set.map((name) => `${name}=${withoutPassword(env[name] as string)}`).join(' ');
   const broken = set.find((name) => !/^no_proxy$/i.test(name) && !isProxy(env[name] as string));
   if (broken) return warn('proxy', shown, `Write ${broken} as http://host:port.`);
-  const around = url !== undefined && isLoopback(new URL(url).hostname);
+  const around = url !== undefined && isLoopbackHost(new URL(url).hostname);
   return ok('proxy', around ? `${shown} (not used for this machine itself)` : shown);
 }
 

@@ -1,12 +1,12 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
-import { fixed } from '../credential.js';
-import { exitCodes } from '../failure.js';
-import { failureOf } from '../failure-of.js';
-import type { Invocation, Service } from '../invocation.js';
-import { signInHint } from '../issuer/hint.js';
-import { findLocal } from '../local.js';
-import { readAll } from '../stdin.js';
-import { isNamed } from '../target.js';
+import { failureOf } from '../command/failure-of.js';
+import type { Invocation, Service } from '../command/invocation.js';
+import { fixed } from '../connect/credential.js';
+import { findLocal } from '../connect/local.js';
+import { isNamed } from '../connect/target.js';
+import { signInHint } from '../sign-in/hint.js';
+import { exitCodes } from '../terminal/failure.js';
+import { readAll } from '../terminal/stdin.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** How long the service may take to answer. */

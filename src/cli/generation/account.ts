@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { ServiceError } from '../../client/errors.js';
+import { getOperation } from '../../contract/index.js';
 import type { TaskAccount } from '../../contract/task.js';
-import { operationNamed } from '../commands/operation.js';
-import type { Invocation } from '../invocation.js';
+import type { Invocation } from '../command/invocation.js';
 import type { Task } from './task.js';
 
 type Account = z.output<typeof TaskAccount>;
@@ -12,7 +12,7 @@ export async function accountOf(invocation: Invocation, { id, target }: Task): P
   const { client } = await invocation.service(target);
   try {
     const input = { task_id: id };
-    const { data } = await client.request(operationNamed('task.get'), input as never, {
+    const { data } = await client.request(getOperation('task.get'), input as never, {
       signal: invocation.signal,
     });
     return data as Account;

@@ -11,11 +11,11 @@ import {
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
-import { checkDigest, sha256Of } from '../digest.js';
-import { usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import { exists, harmlessName, isFile, isFolder, save } from '../save.js';
-import { kindOf } from './signatures.js';
+import type { Invocation } from '../command/invocation.js';
+import { checkDigest, sha256Of } from '../terminal/digest.js';
+import { usage } from '../terminal/failure.js';
+import { exists, harmlessName, isFile, isFolder, save } from '../terminal/save.js';
+import { kindOf } from './file-type.js';
 
 /** What the placeholders of a pattern stand for. */
 interface Facts {
@@ -70,8 +70,9 @@ export class Destination {
   /**
    * Refuses, before anything is paid for, what could not be saved in the end.
    * @param names what `{name}` stands for, of every task
+   * @param isOurs whether an earlier run of this very command may have left what lies at a path
    */
-  check(names: readonly string[]): void {
+  check(names: readonly string[], isOurs: (path: string) => boolean = () => false): void {
     const paths = names.flatMap((name) => this.firstPath(name) ?? []);
     if (new Set(paths).size < paths.length) {
       throw usage(
@@ -79,7 +80,7 @@ export class Destination {
         'Name a folder/, or use {task_id} in the name.',
       );
     }
-    const taken = this.how.force ? undefined : paths.find((path) => existsSync(path));
+    const taken = this.how.force ? undefined : paths.find((path) => existsSync(path) && !isOurs(path));
     if (taken !== undefined) throw exists(taken);
   }
 

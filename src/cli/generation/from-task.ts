@@ -1,9 +1,9 @@
-import type { Command } from '../command.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { FlagValues, Invocation } from '../invocation.js';
-import type { FailureDetail } from '../request.js';
-import { endOf } from './seen.js';
+import type { Command } from '../command/command.js';
+import type { FlagValues, Invocation } from '../command/invocation.js';
+import type { FailureDetail } from '../command/request.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import { findTask, readTask, type Task } from './task.js';
+import { endOf } from './task-state.js';
 
 /** What `--from-task` gives to a request. */
 export interface Creation {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import type { ImageReference } from '../ledger.js';
-import { readBytes } from '../stdin.js';
-import type { System } from '../system.js';
-import { mediumOf } from './seen.js';
-import { kindOf } from './signatures.js';
+import type { TaskKind } from '../../contract/operation.js';
+import type { ImageReference } from '../connect/ledger.js';
+import { readBytes } from '../terminal/stdin.js';
+import type { System } from '../terminal/system.js';
+import { kindOf } from './file-type.js';
 
 /** An image as it was typed, not read yet. */
 export type Source =
@@ -53,13 +53,13 @@ function shortened(text: string): string {
 
 /**
  * Reads the images of a request.
- * @param operation such as `image.relight`: images are raw Base64 to those, and data URLs to videos
+ * @param kind images are raw Base64 to operations that make images, and data URLs to those that make videos
  * @returns the fields as they are sent, and as the ledger keeps them
  */
-export async function loadAll(images: Images, operation: string, system: Pick<System, 'stdin'>) {
+export async function loadAll(images: Images, kind: TaskKind, system: Pick<System, 'stdin'>) {
   const sent: Record<string, string | string[]> = {};
   const kept: Record<string, Loaded['kept'] | Loaded['kept'][]> = {};
-  const write = mediumOf(operation) === 'video' ? dataUrl : rawBase64;
+  const write = kind === 'video' ? dataUrl : rawBase64;
   for (const [field, source] of Object.entries(images)) {
     const loaded: Loaded[] = [];
     for (const one of [source].flat()) loaded.push(await load(one, system, write));

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../client/errors.js';
-import { exitCodes, type Failure } from '../failure.js';
-import { failureOf } from '../failure-of.js';
-import type { Invocation } from '../invocation.js';
-import type { Entry } from '../ledger.js';
-import type { Outcome } from './finish.js';
+import { failureOf } from '../command/failure-of.js';
+import type { Invocation } from '../command/invocation.js';
+import type { Entry } from '../connect/ledger.js';
+import { exitCodes, type Failure } from '../terminal/failure.js';
+import type { Outcome } from './await-task.js';
 import { readTask, type Task, taskOf } from './task.js';
 
 /**

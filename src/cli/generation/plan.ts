@@ -1,13 +1,12 @@
+import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
-import { imageFieldsOf } from '../../contract/rules/images.js';
-import { bodyFlag } from '../body.js';
-import { operationNamed } from '../commands/operation.js';
-import { usage } from '../failure.js';
-import { type ArgumentValues, type Invocation, standardPort } from '../invocation.js';
-import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../request.js';
+import { imageFieldsOf } from '../../contract/schema/image-rules.js';
+import { bodyFlag } from '../command/body.js';
+import { type ArgumentValues, type Invocation, standardPort } from '../command/invocation.js';
+import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../command/request.js';
+import { usage } from '../terminal/failure.js';
 import { isUnnamed, judgedAs, namedTwice, unnamedProblem } from './from-task.js';
 import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
-import { mediumOf } from './seen.js';
 
 /** One task to be started; its images are not read yet. */
 export interface Job {
@@ -28,7 +27,7 @@ export interface Job {
  */
 export async function plan(invocation: Invocation): Promise<Job[]> {
   const { command } = invocation;
-  const operation = operationNamed(command.operation as string);
+  const operation = getOperation(command.operation as string);
   const body = await bodyFlag(invocation);
   const problems = new Map<string, FailureDetail>();
   const judge = (found: readonly FailureDetail[]) => {
@@ -120,7 +119,7 @@ function jobOf(
     operation: called,
     body,
     images,
-    name: imageName(images, mediumOf(called)),
+    name: imageName(images, getTaskFacts(called).kind),
     ...(fromTask !== undefined && { fromTask }),
   };
 }

@@ -1,10 +1,10 @@
 import { ServiceError } from '../../client/errors.js';
-import { creditsFor, Prices } from '../../contract/prices.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import type { FlagValues, Invocation } from '../invocation.js';
-import type { Target } from '../target.js';
+import { getTaskFacts } from '../../contract/index.js';
+import { Prices } from '../../contract/prices.js';
+import type { FlagValues, Invocation } from '../command/invocation.js';
+import type { Target } from '../connect/target.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { Job } from './plan.js';
-import { mediumOf } from './seen.js';
 
 /**
  * Says what jobs cost before they are started, and asks where that is much.
@@ -17,7 +17,7 @@ export async function agreeOnPrice(
 ): Promise<void> {
   const most = mostCredits(invocation.flags);
   const prices = await pricesOf(invocation, target);
-  const price = prices && sum(jobs.map(({ operation, body }) => creditsFor(prices, operation, body)));
+  const price = prices && sum(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
   if (price === undefined) return sayUnknown(invocation, jobs, target, most);
   const inAll = jobs.length > 1 ? ' in all' : '';
   if (most !== undefined && price > most) {
@@ -71,7 +71,7 @@ async function sayUnknown(
     });
   }
   // Images cost nothing almost everywhere.
-  if (jobs.some(({ operation }) => mediumOf(operation) === 'video'))
+  if (jobs.some(({ operation }) => getTaskFacts(operation).kind === 'video'))
     await output.note(`${name} does not say beforehand what this costs.`);
 }
 

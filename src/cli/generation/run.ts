@@ -1,11 +1,13 @@
-import { exitCodes, usage } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import type { Target } from '../target.js';
-import { endingOf, finish, type Outcome } from './finish.js';
+import type { Invocation } from '../command/invocation.js';
+import type { Choice } from '../connect/ledger.js';
+import type { Target } from '../connect/target.js';
+import { exitCodes, usage } from '../terminal/failure.js';
+import { endingOf, finish, type Outcome } from './await-task.js';
 import type { Job } from './plan.js';
 import { agreeOnPrice } from './price.js';
+import { together } from './run-all.js';
 import { start } from './start.js';
-import { together } from './together.js';
+import type { Task } from './task.js';
 import { Watch } from './watch.js';
 
 /** Starts tasks and, unless `--no-wait` is given, waits for them and brings home what they made. */
@@ -13,6 +15,7 @@ export async function runJobs(
   invocation: Invocation,
   jobs: readonly Job[],
   target: Target = invocation.target,
+  choice: Choice = invocation.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
   refuseUnused(invocation);
   const watch = new Watch(invocation);
@@ -20,21 +23,32 @@ export async function runJobs(
     invocation,
     watch,
     jobs.some(({ body }) => body.off_peak === true),
+    true,
   );
-  ending.destination?.check(jobs.map(({ name }) => name));
+  const { destination } = ending;
+  destination?.check(
+    jobs.map(({ name }) => name),
+    (output) => choice === 'unfinished' && invocation.ledger.isUnfinishedAt(output),
+  );
+  const entries = new Entries(invocation);
   const desk = { invocation, ledger: invocation.ledger, target, say: (text: string) => watch.say(text) };
   const resume = new Resume(invocation);
   // Reached before the first job, so that what hinders all of them is said once.
   await agreeOnPrice(invocation, jobs, target);
 
   const run = async (job: Job): Promise<Outcome> => {
-    const { task, seen } = await start(desk, job);
+    const output = destination?.firstPath(job.name);
+    const { task, seen } = await start(desk, job, { choice, output, onEntry: (id) => entries.add(id) });
     resume.add(task.id);
     await watch.say(`Task ${task.id}${jobs.length > 1 ? ` of ${job.name}` : ''}`);
-    if (invocation.flags.wait === false) return { lines: [task.id], answer: seen.answer };
+    if (invocation.flags.wait === false) {
+      entries.end(task);
+      return { lines: [task.id], answer: seen.answer };
+    }
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage('Waiting for it');
     const outcome = await finish(ending, task, seen);
+    if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
     resume.remove(task.id);
     return outcome;
   };
@@ -43,10 +57,37 @@ export async function runJobs(
     await watch.stage(jobs.length === 1 ? 'Asking for one task' : `Asking for ${jobs.length} tasks`);
     const items = jobs.map((job) => ({ label: job.name, run: () => run(job) }));
     const exit = await together(invocation, watch, items);
+    entries.close();
     if (exit === exitCodes.done) await invocation.sayWhere(target);
     return exit;
   } finally {
     watch.end();
+  }
+}
+
+/**
+ * The entries of one command. They are closed together, once all that the command started has come to an end: until
+ * then the same command, run again, takes them up, the finished ones too.
+ */
+class Entries {
+  readonly #open = new Set<string>();
+  readonly #ended = new Set<string>();
+
+  constructor(readonly invocation: Invocation) {}
+
+  add(id: string): void {
+    this.#open.add(id);
+  }
+
+  end({ entry }: Task): void {
+    if (entry) this.#ended.add(entry.id);
+  }
+
+  close(): void {
+    const { ledger } = this.invocation;
+    // One that was refused is not in the ledger any more.
+    const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
+    if ([...this.#open].every(isOver)) for (const id of this.#ended) ledger.change(id, { closed: true });
   }
 }
 

@@ -1,19 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
-import { operationNamed } from '../commands/operation.js';
-import type { Invocation } from '../invocation.js';
-import { isImageReference, type Ledger } from '../ledger.js';
-import type { Target } from '../target.js';
+import { getOperation, getTaskFacts } from '../../contract/index.js';
+import { backoffMs } from '../../wire/backoff.js';
+import type { Invocation } from '../command/invocation.js';
+import { type Choice, type Entry, isImageReference, type Ledger } from '../connect/ledger.js';
+import type { Target } from '../connect/target.js';
 import { creationOf } from './from-task.js';
 import { loadAll } from './images.js';
 import type { Job } from './plan.js';
-import { type Seen, seenIn } from './seen.js';
-import { serviceKey, type Task } from './task.js';
+import { cannotRead, readTask, serviceKey, type Task, taskOf, taskStartedBy } from './task.js';
+import { readTaskState, type Seen } from './task-state.js';
 
 /** A task whose start was answered. */
 export interface Started {
   readonly task: Task;
-  /** What the start was answered. */
+  /** What the start was answered; of a task that an earlier run started, what it was just now. */
   readonly seen: Seen;
 }
 
@@ -25,27 +26,45 @@ export interface Desk {
   say(text: string): Promise<void>;
 }
 
-/** What whoever keeps count of a job besides the ledger knows of it, and wants to know. */
-export interface Known {
-  /** The local id of the entry that was made for it before. */
-  readonly entry?: string | undefined;
+/** How a job is written into the ledger. */
+export interface Bookkeeping {
+  readonly choice: Choice;
+  /** Where its results are to be saved, if that is known. */
+  readonly output?: string | undefined;
+  /** Whether it is a job of a batch. */
+  readonly batch?: true;
   /** Told the local id before the request is sent. */
   onEntry?(id: string): void;
 }
 
 /** Starts a task. The ledger knows of it before the service does. */
-export async function start(desk: Desk, job: Job, known: Known = {}): Promise<Started> {
+export async function start(desk: Desk, job: Job, keeping: Bookkeeping): Promise<Started> {
   const { invocation, ledger, target } = desk;
-  const { sent, kept } = await loadAll(job.images, job.operation, invocation.system);
+  const { sent, kept } = await loadAll(job.images, getTaskFacts(job.operation).kind, invocation.system);
   const made = job.fromTask === undefined ? {} : await creationOf(invocation, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
-  const draft = { service: serviceKey(target), operation: job.operation, request, name: job.name };
-  const { entry, repeats, stale } = ledger.open(draft, known.entry);
-  known.onEntry?.(entry.id);
-  if (repeats) await desk.say(`Asking again for what was asked before and never answered (${entry.id}).`);
+  const { output, batch } = keeping;
+  const draft = {
+    service: serviceKey(target),
+    operation: job.operation,
+    request,
+    name: job.name,
+    ...(output !== undefined && { output }),
+    ...(batch && { batch }),
+  };
+  let opened = await ledger.open(draft, keeping.choice);
+  keeping.onEntry?.(opened.entry.id);
+  while (opened.entry.task_id !== undefined) {
+    const resumed = await resume(desk, opened.entry);
+    if (resumed) return resumed;
+    opened = await ledger.open(draft, keeping.choice);
+    keeping.onEntry?.(opened.entry.id);
+  }
+  const { entry, repeats, stale } = opened;
+  if (repeats) await desk.say(`Sending again what an earlier run sent and was not answered (${entry.id}).`);
   if (stale) {
     await invocation.output.warn(
-      `The same was asked for at ${stale.created_at} and never answered (${stale.id}); this is a new task.`,
+      `The same was sent at ${stale.created_at} and never answered (${stale.id}); this is a new task.`,
     );
   }
   // The same key takes the same body only.
@@ -53,13 +72,35 @@ export async function start(desk: Desk, job: Job, known: Known = {}): Promise<St
   const body = { ...job.body, ...made, ...same, ...sent };
   try {
     const answer = await send(desk, job.operation, body, entry.idempotency_key);
-    const id = operationNamed(job.operation).task?.id(answer as never) as string;
-    const seen = seenIn(job.operation, answer);
+    const seen = readTaskState(getTaskFacts(job.operation).kind, answer);
+    const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
-    return { seen, task: { id, operation: job.operation, target, entry: ledger.read(entry.id) ?? entry } };
+    return {
+      seen,
+      task: { ...taskStartedBy(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
+    };
   } catch (error) {
     if (isRefusal(error)) ledger.remove(entry.id);
     throw error;
+  }
+}
+
+/**
+ * Goes on with a task that an earlier run started, finished or not.
+ * @returns undefined where its service knows nothing of it any more
+ */
+async function resume({ invocation, ledger, say }: Desk, entry: Entry): Promise<Started | undefined> {
+  const task = taskOf(invocation, entry);
+  try {
+    const seen = await readTask(invocation, task);
+    await say(`Resuming task ${task.id} of an interrupted run; pass --again to start a new one.`);
+    return { task, seen };
+  } catch (error) {
+    if (cannotRead(error, task))
+      return { task, seen: { answer: {}, id: task.id, state: '', outputs: [], facts: {} } };
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+    ledger.change(entry.id, { state: 'GONE' });
+    return undefined;
   }
 }
 
@@ -68,7 +109,7 @@ const mostTries = 5;
 // Decided: a start whose answer was lost is sent again at once only to the embedded service, which is known to honour
 // the key; elsewhere the person decides, by running the command again.
 async function send({ invocation, target }: Desk, name: string, body: object, idempotencyKey: string) {
-  const operation = operationNamed(name);
+  const operation = getOperation(name);
   const { signal } = invocation;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -78,7 +119,7 @@ async function send({ invocation, target }: Desk, name: string, body: object, id
       signal.throwIfAborted();
       if (attempt === mostTries || !mayRepeat(error, target)) throw error;
       if (error instanceof NetworkError) invocation.lost();
-      await pause(300 * attempt, undefined, { signal });
+      await pause(backoffMs(attempt, { firstMs: 300, maxMs: 2_000 }), undefined, { signal });
     }
   }
 }

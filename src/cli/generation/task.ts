@@ -1,32 +1,25 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import type { Operation } from '../../contract/operation.js';
-import { operationNamed } from '../commands/operation.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import type { Entry } from '../ledger.js';
-import type { Target } from '../target.js';
-import { mediumOf, type Seen, seenIn } from './seen.js';
+import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/index.js';
+import type { TaskFacts } from '../../contract/operation.js';
+import type { Invocation } from '../command/invocation.js';
+import type { Entry } from '../connect/ledger.js';
+import type { Target } from '../connect/target.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import { readTaskState, type Seen } from './task-state.js';
 
 /** A task somewhere, whether it was started from here or not. */
-export interface Task {
+export interface Task extends Pick<TaskFacts, 'kind' | 'noun' | 'read'> {
   readonly id: string;
-  /** The operation that started it, such as `image.relight`. */
-  readonly operation: string;
   readonly target: Target;
   /** Absent for a task that was started elsewhere. */
   readonly entry?: Entry;
 }
 
-/** What the names of `--kind` stand for. */
-export const imageKinds: Readonly<Record<string, string>> = {
-  relight: 'image.relight',
-  upscaler: 'image.upscaler',
-  'skin-enhancer': 'image.skinEnhancer',
-  'style-transfer': 'image.styleTransfer',
-};
-
-/** Stands for every operation that starts a video: their tasks are read alike. */
-export const anyVideo = 'video.text2video';
+/** A task that is known by the operation that started it. */
+export function taskStartedBy(operation: string, id: string, target: Target): Task {
+  const { kind, noun, read } = getTaskFacts(operation);
+  return { id, kind, noun, read, target };
+}
 
 /** What the ledger calls a service. */
 export function serviceKey({ baseUrl }: Target): string {
@@ -51,23 +44,25 @@ export function entryOf(invocation: Invocation, id: string): Entry | undefined {
 
 /**
  * The task with a local or remote id.
- * @param kinds operations that may have started a task that is not in the ledger; of several, each is tried
+ * @param starts operations that may have started a task that is not in the ledger; each way to read it is tried
  * @throws Failure where there is none
  */
 export async function findTask(
   invocation: Invocation,
   id: string,
-  kinds: readonly string[] = [...Object.values(imageKinds), anyVideo],
+  starts: readonly string[] = listTaskOperations(),
 ): Promise<Task> {
   const entry = entryOf(invocation, id);
   if (entry) return taskOf(invocation, entry);
   const { target } = invocation;
-  const [only, ...others] = kinds;
-  if (only !== undefined && others.length === 0) return { id, operation: only, target };
-  for (const operation of kinds) {
+  const tasks = starts.map((operation) => taskStartedBy(operation, id, target));
+  const candidates = [...new Map(tasks.map((task) => [task.read, task])).values()];
+  const [only, ...others] = candidates;
+  if (only && others.length === 0) return only;
+  for (const task of candidates) {
     try {
-      await readTask(invocation, { id, operation, target });
-      return { id, operation, target };
+      await readTask(invocation, task);
+      return task;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }
@@ -82,7 +77,8 @@ export async function findTask(
 /** @throws Failure where the entry's request was never answered */
 export function taskOf(invocation: Invocation, entry: Entry): Task {
   const { task_id, operation, id } = entry;
-  if (task_id !== undefined) return { id: task_id, operation, target: targetOf(invocation, entry), entry };
+  if (task_id !== undefined)
+    return { ...taskStartedBy(operation, task_id, targetOf(invocation, entry)), entry };
   throw new Failure(`The request ${id} was never answered, so its task is not known.`, {
     code: 'unanswered',
     exit: exitCodes.notFound,
@@ -90,17 +86,19 @@ export function taskOf(invocation: Invocation, entry: Entry): Task {
   });
 }
 
-/** The operation that reads the tasks which `operation` starts. */
-export function readOperation(operation: string): Operation {
-  const { task } = operationNamed(operation);
-  if (!task) throw new Error(`${operation} starts no task.`);
-  return operationNamed(task.read);
+/** Whether a service has no way to tell the status of such a task. */
+export function cannotRead(error: unknown, { read }: Task): boolean {
+  return (
+    error instanceof ServiceError &&
+    [404, 405].includes(error.status) &&
+    getOperation(read).extension !== undefined
+  );
 }
 
 /** Reads a task once, and writes what was seen into the ledger. */
 export async function readTask(
   invocation: Invocation,
-  { id, operation, target, entry }: Task,
+  { id, kind, read, target, entry }: Task,
 ): Promise<Seen> {
   const local = target.baseUrl === undefined;
   try {
@@ -108,8 +106,8 @@ export async function readTask(
     const input = { task_id: id };
     // The embedded service is better started again than asked again.
     const limits = { signal: invocation.signal, ...(local && { retries: 0 }) };
-    const { data: answer } = await client.request(readOperation(operation), input as never, limits);
-    const seen = seenIn(operation, answer);
+    const { data: answer } = await client.request(getOperation(read), input as never, limits);
+    const seen = readTaskState(kind, answer);
     if (entry)
       invocation.ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
     return seen;
@@ -117,10 +115,4 @@ export async function readTask(
     if (local && error instanceof NetworkError) invocation.lost();
     throw error;
   }
-}
-
-/** `image.styleTransfer` for people: `style transfer`; of a video it matters little what it was made of. */
-export function nounOf(operation: string): string {
-  if (mediumOf(operation) === 'video') return 'video';
-  return (operation.split('.').at(-1) ?? '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -1,5 +1,5 @@
-import type { Invocation } from '../invocation.js';
-import { Progress } from '../progress.js';
+import type { Invocation } from '../command/invocation.js';
+import { Progress } from '../terminal/progress.js';
 
 /** Tells a person what the tasks of a command are at: a spinner with states and elapsed time. */
 export class Watch {

@@ -1,9 +1,9 @@
-import { limits } from '../../contract/limits.js';
+import { limits } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import type { Stages } from '../progress.js';
-import { bytes } from '../text.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import type { Stages } from '../terminal/progress.js';
+import { bytes } from '../terminal/text.js';
 import type { Pack } from './pack.js';
 
 /**

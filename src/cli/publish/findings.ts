@@ -1,8 +1,8 @@
-import type { CodeReport } from '../../pack/code.js';
-import { readCodeApart } from '../../pack/thread.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Invocation } from '../invocation.js';
-import type { Stages } from '../progress.js';
+import type { CodeReport } from '../../python/read-code.js';
+import { readCodeApart } from '../../python/reader-process.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import type { Stages } from '../terminal/progress.js';
 import type { Pack } from './pack.js';
 import type { Publishing } from './publishing.js';
 

@@ -1,8 +1,8 @@
-import { type PrintedRequest, printRequests } from '../dry-run.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import { failureOf } from '../failure-of.js';
-import type { Invocation, Service } from '../invocation.js';
-import { Progress, type Stages } from '../progress.js';
+import { type PrintedRequest, printRequests } from '../command/dry-run.js';
+import { failureOf } from '../command/failure-of.js';
+import type { Invocation, Service } from '../command/invocation.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Progress, type Stages } from '../terminal/progress.js';
 import { checkCode } from './findings.js';
 import { type Pack, readPack } from './pack.js';
 import { publishPack } from './publish-pack.js';

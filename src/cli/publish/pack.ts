@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { valid } from 'semver';
-import { limits } from '../../contract/limits.js';
+import { limits } from '../../contract/schema/limits.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
 import { type Manifest, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
-import { exitCodes, Failure, usage } from '../failure.js';
-import { bytes, shellWord } from '../text.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { bytes, shellWord } from '../terminal/text.js';
 import type { Publishing } from './publishing.js';
 
 /** A folder that may be published: what it says of itself, and its files. */

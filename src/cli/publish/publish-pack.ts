@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Service } from '../invocation.js';
-import type { Stages } from '../progress.js';
-import { withScratch } from '../scratch.js';
-import { bytes } from '../text.js';
+import type { Service } from '../command/invocation.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import type { Stages } from '../terminal/progress.js';
+import { withScratch } from '../terminal/scratch.js';
+import { bytes } from '../terminal/text.js';
 import { buildArchive } from './build.js';
 import type { Pack } from './pack.js';
 import { type NodeVersion, readVersion, type Subject } from './published.js';

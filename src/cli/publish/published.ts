@@ -2,11 +2,11 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
-import { limits } from '../../contract/limits.js';
 import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
+import { limits } from '../../contract/schema/limits.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { inspectArchive } from '../../pack/read-archive.js';
-import { exitCodes, Failure } from '../failure.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
 

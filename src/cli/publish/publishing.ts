@@ -1,5 +1,5 @@
-import type { Invocation } from '../invocation.js';
-import { Output } from '../output.js';
+import type { Invocation } from '../command/invocation.js';
+import { Output } from '../terminal/output.js';
 
 /** What publishing a pack needs of the run it is part of. */
 export type Publishing = Pick<

@@ -1,6 +1,6 @@
 import { inc } from 'semver';
 import type { BuiltArchive } from '../../pack/archive.js';
-import { exitCodes, Failure } from '../failure.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import { compareUploaded, type NodeVersion, readVersion, type Subject } from './published.js';
 
 /** What is left to do for a version. */

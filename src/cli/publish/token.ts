@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
-import { exitCodes, Failure } from '../failure.js';
-import type { Service } from '../invocation.js';
-import { isNamed } from '../target.js';
+import type { Service } from '../command/invocation.js';
+import { isNamed } from '../connect/target.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Publishing } from './publishing.js';
 
 /** A personal access token for publishing, and whether it may be replaced by a new one without asking. */

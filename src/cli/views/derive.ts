@@ -1,10 +1,10 @@
-import { contract, type OperationName } from '../../contract/index.js';
-import { type Operation, operations } from '../../contract/operation.js';
-import { imageFieldsOf } from '../../contract/rules/images.js';
-import { rulesOf } from '../../contract/rules/rule.js';
-import { type Leaf, leaves } from '../../contract/text.js';
-import type { Argument, Command, CommandTree, Flag } from '../command.js';
-import { flagsOf } from '../flags.js';
+import { getOperation } from '../../contract/index.js';
+import type { Operation } from '../../contract/operation.js';
+import { imageFieldsOf } from '../../contract/schema/image-rules.js';
+import { type Leaf, leaves } from '../../contract/schema/leaves.js';
+import { rulesOf } from '../../contract/schema/rule.js';
+import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
+import { flagsOf } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
@@ -43,8 +43,6 @@ const views = [
   ...serveViews,
 ];
 
-const operationByName = new Map(operations(contract));
-
 /** Joins the views with the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
   return { groups, globals, commands: views.map(commandOf) };
@@ -57,7 +55,7 @@ interface Place {
 }
 
 function commandOf(view: View): Command {
-  const operation = view.operation && operationOf(view.operation);
+  const operation = view.operation && getOperation(view.operation);
   const places = operation ? placesOf(operation, view) : new Map<string, Place>();
   const changes = view.changes ?? (operation !== undefined && operation.method !== 'GET' && !isRead(view));
   const [words, names] = splitUsage(view.usage);
@@ -111,12 +109,6 @@ const yesFlag: Flag = {
   short: 'y',
   description: 'Do not ask before what cannot be undone',
 };
-
-function operationOf(name: OperationName): Operation {
-  const found = operationByName.get(name);
-  if (!found) throw new Error(`No operation is called ${name}.`);
-  return found;
-}
 
 function placesOf(operation: Operation, view: View): Map<string, Place> {
   const places = new Map<string, Place>();

@@ -1,4 +1,4 @@
-import type { Flag } from '../command.js';
+import type { Flag } from '../command/command.js';
 
 /** How long a command waits for a task, and how often it looks. */
 export const waitFlags: readonly Flag[] = [
@@ -35,6 +35,11 @@ export const noWait: Flag = {
   description: 'Print the task id and return; `regen task wait` goes on from there',
 };
 
+const again: Flag = {
+  name: 'again',
+  description: 'Start a new task, even if an interrupted run of the same command left one unfinished',
+};
+
 /** What a command may spend. */
 export const priceFlags: readonly Flag[] = [
   {
@@ -50,6 +55,6 @@ export const priceFlags: readonly Flag[] = [
 ];
 
 /** Of every command that starts tasks. */
-export const startFlags: readonly Flag[] = [...saveFlags, noWait, ...waitFlags, ...priceFlags];
+export const startFlags: readonly Flag[] = [...saveFlags, noWait, again, ...waitFlags, ...priceFlags];
 
 export const taskExplain = { task_id: 'Task id, or the local id that `regen task list` shows' };

@@ -1,4 +1,4 @@
-import type { Flag } from '../command.js';
+import type { Flag } from '../command/command.js';
 
 /** The flags every command takes. */
 export const globals: readonly Flag[] = [

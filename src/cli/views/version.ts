@@ -1,4 +1,4 @@
-import type { Flag } from '../command.js';
+import type { Flag } from '../command/command.js';
 import type { View } from './view.js';
 
 const publisher: Flag = {

@@ -1,4 +1,4 @@
-import type { Flag } from '../command.js';
+import type { Flag } from '../command/command.js';
 import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 

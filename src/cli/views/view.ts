@@ -1,5 +1,6 @@
 import type { OperationName } from '../../contract/index.js';
-import type { Flag, Shape } from '../command.js';
+import type { Flag } from '../command/command.js';
+import type { Shape } from '../terminal/output.js';
 
 /**
  * A command as data. What it does not say is derived: summary and flags come from the operation, positionals named

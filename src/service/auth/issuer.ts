@@ -1,24 +1,23 @@
 import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
-import { EmailAddress } from '../../contract/rules.js';
-import type { Context } from '../context.js';
-import { Refused } from '../refused.js';
-import type { Identity, Verifier } from './identity.js';
-import { IssuerUnavailable } from './issuer-fetch.js';
-import { issuerKeys, retryAfterSeconds } from './issuer-keys.js';
-import type { IssuerSettings } from './issuer-settings.js';
+import { EmailAddress } from '../../contract/schema/identifiers.js';
+import type { IssuerSettings } from '../configuration/issuer-settings.js';
+import type { Context } from '../operation/context.js';
+import type { Identity, Verifier } from '../operation/identity.js';
+import { Refused } from '../operation/refused.js';
+import { createKeyFinder, IssuerUnavailable, RETRY_AFTER_SECONDS } from './issuer-keys.js';
 import { invalidToken } from './tokens.js';
 
-// Decided: clocks of issuers may be a minute off; the service's own is never off from itself.
-const leewaySeconds = 60;
-/** The end of the year 9999: no date lies beyond it. */
-const lastSecond = 253_402_300_799;
+// Decided: an issuer's clock may be a minute off. The service's own tokens get no tolerance.
+const CLOCK_TOLERANCE_SECONDS = 60;
+/** The end of the year 9999: the latest date in ISO 8601 with four digits. */
+const MAX_EXPIRY_SECONDS = 253_402_300_799;
 
-/** The Verifier of one identity provider's access tokens. */
-export function issuerVerifier(settings: IssuerSettings, parts: Pick<Context, 'now' | 'log'>): Verifier {
+/** Creates the verifier of one identity provider's access tokens. */
+export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'now' | 'log'>): Verifier {
   const { issuer, audience, algorithms } = settings;
-  const keys = issuerKeys(issuer, parts);
+  const keys = createKeyFinder(issuer, parts);
   return async (context, token) => {
-    if (issuerOf(token) !== issuer) return undefined;
+    if (readIssuer(token) !== issuer) return undefined;
     try {
       const { payload } = await jwtVerify(token, keys, {
         issuer,
@@ -26,18 +25,18 @@ export function issuerVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
         algorithms,
         requiredClaims: ['sub', 'exp'],
         currentDate: new Date(context.now()),
-        clockTolerance: leewaySeconds,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
-      return identityOf(payload, settings);
+      return toIdentity(payload, settings);
     } catch (error) {
-      if (error instanceof IssuerUnavailable) throw unavailable(issuer);
+      if (error instanceof IssuerUnavailable) throw issuerUnavailable(issuer);
       throw error instanceof Refused ? error : invalidToken(error);
     }
   };
 }
 
-/** What a token says of where it is from. */
-function issuerOf(token: string): string | undefined {
+/** Reads the unverified issuer of a token. */
+function readIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {
@@ -45,12 +44,12 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
-function unavailable(issuer: string): Refused {
-  const message = `The identity provider ${issuer} cannot be asked for its keys; try again soon.`;
-  return new Refused('unavailable', message, undefined, retryAfterSeconds);
+function issuerUnavailable(issuer: string): Refused {
+  const message = `The identity provider ${issuer} does not answer; try again soon.`;
+  return new Refused('unavailable', message, undefined, RETRY_AFTER_SECONDS);
 }
 
-function identityOf(claims: JWTPayload, { issuer, rolesClaim, adminRole }: IssuerSettings): Identity {
+function toIdentity(claims: JWTPayload, { issuer, rolesClaim, adminRole }: IssuerSettings): Identity {
   const subject = claims.sub;
   // OpenID Connect Core 2: at most 255 characters.
   if (typeof subject !== 'string' || !/^[^\p{Cc}]{1,255}$/u.test(subject)) throw invalidToken();
@@ -58,19 +57,19 @@ function identityOf(claims: JWTPayload, { issuer, rolesClaim, adminRole }: Issue
     kind: 'identity_provider',
     issuer,
     subject,
-    verifiedEmail: verifiedEmail(claims),
-    name: nameIn(claims),
-    admin: rolesIn(claims, rolesClaim).includes(adminRole),
-    expiresAt: Math.min(claims.exp as number, lastSecond),
+    verifiedEmail: readVerifiedEmail(claims),
+    name: readName(claims),
+    admin: readRoles(claims, rolesClaim).includes(adminRole),
+    expiresAt: Math.min(claims.exp as number, MAX_EXPIRY_SECONDS),
   };
 }
 
-/** Decided: an address counts only with `email_verified: true`, because memberships are given to addresses. */
-function verifiedEmail({ email, email_verified }: JWTPayload): string | undefined {
+/** Decided: an address counts only with `email_verified`, because memberships are granted to addresses. */
+function readVerifiedEmail({ email, email_verified }: JWTPayload): string | undefined {
   return email_verified === true ? EmailAddress.safeParse(email).data : undefined;
 }
 
-function nameIn({ name }: JWTPayload): string | undefined {
+function readName({ name }: JWTPayload): string | undefined {
   if (typeof name !== 'string') return undefined;
   return (
     name
@@ -80,14 +79,14 @@ function nameIn({ name }: JWTPayload): string | undefined {
   );
 }
 
-/** The roles a claim holds: a list, or words in a text. Its name may itself hold dots, as that of a URL does. */
-function rolesIn(claims: JWTPayload, path: string): unknown[] {
-  const value = Object.hasOwn(claims, path) ? claims[path] : path.split('.').reduce(within, claims);
+/** Reads a claim's roles: a list, or words in a text. A claim's name may itself contain dots, such as a URL. */
+function readRoles(claims: JWTPayload, path: string): unknown[] {
+  const value = Object.hasOwn(claims, path) ? claims[path] : path.split('.').reduce(getProperty, claims);
   if (typeof value === 'string') return value.split(/\s+/);
   return Array.isArray(value) ? value : [];
 }
 
-function within(value: unknown, key: string): unknown {
+function getProperty(value: unknown, key: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 }

@@ -1,58 +1,60 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { Database, Keys, SigningKey, Tx } from '../context.js';
-import { record } from '../registry/events.js';
-import { longestTokenSeconds } from './tokens.js';
-import { ownerId } from './users.js';
+import { recordEvent } from '../database/audit-log.js';
+import type { Database, Tx } from '../database/database.js';
+import { openSqlite } from '../database/sqlite.js';
+import type { Keys, SigningKey } from '../operation/keys.js';
+import { openDataFolder } from '../storage/data-folder.js';
+import { getSigningKey, MAX_TOKEN_SECONDS } from './tokens.js';
+import { OWNER_ID } from './users.js';
 
 type KeyUse = 'token' | 'url';
 
 /**
- * Reads the service's own keys, making the missing ones.
- * @param owner the embedded owner's bearer token, where the data folder holds one
+ * Loads the service's own keys and creates missing ones.
+ * @param owner the embedded owner's bearer token, if there is a data folder
  */
 export async function loadKeys(database: Database, now: () => number, owner?: string): Promise<Keys> {
   return database.transaction().execute(async (tx) => {
-    const [url = await add(tx, 'url', randomBytes(32).toString('base64url'), now())] = await stored(
-      tx,
-      'url',
-    );
-    if (!(await stored(tx, 'token')).some(({ retired_at }) => retired_at === null))
-      await add(tx, 'token', await newSigningKey(), now());
+    const [url = await insertKey(tx, 'url', randomBytes(32).toString('base64url'), now())] =
+      await listStoredKeys(tx, 'url');
+    if (!(await listStoredKeys(tx, 'token')).some(({ retired_at }) => retired_at === null))
+      await insertKey(tx, 'token', await generateSigningKey(), now());
     return {
       url: Buffer.from(url.secret, 'base64url'),
-      token: await signingKeys(tx),
+      token: await listSigningKeys(tx),
       ...(owner ? { owner } : {}),
     };
   });
 }
 
-// Decided: a key that another one took the place of is honoured until the longest token it signed has ended.
-/** Makes a new signing key. @returns all that there are */
+// Decided: a replaced key is accepted until the longest token it signed has expired.
+/** Creates a new signing key. @returns all signing keys */
 export async function rotateSigningKey(database: Database, now: () => number): Promise<SigningKey[]> {
   return database.transaction().execute(async (tx) => {
-    const retired_at = new Date(now() + longestTokenSeconds * 1000).toISOString();
+    const retired_at = new Date(now() + MAX_TOKEN_SECONDS * 1000).toISOString();
     await tx
       .updateTable('keys')
       .set({ retired_at })
       .where('use', '=', 'token')
       .where('retired_at', 'is', null)
       .execute();
-    const { id } = await add(tx, 'token', await newSigningKey(), now());
-    await record(tx, now, { actor: ownerId, kind: 'key', id, action: 'key.rotate' });
-    return signingKeys(tx);
+    const { id } = await insertKey(tx, 'token', await generateSigningKey(), now());
+    await recordEvent(tx, now, { actor: OWNER_ID, kind: 'key', id, action: 'key.rotate' });
+    return listSigningKeys(tx);
   });
 }
 
-async function signingKeys(tx: Tx): Promise<SigningKey[]> {
-  return (await stored(tx, 'token')).map(({ id, secret, retired_at }) => ({
+async function listSigningKeys(tx: Tx): Promise<SigningKey[]> {
+  return (await listStoredKeys(tx, 'token')).map(({ id, secret, retired_at }) => ({
     kid: id,
     jwk: JSON.parse(secret),
     ...(retired_at === null ? {} : { retiredAt: Date.parse(retired_at) }),
   }));
 }
 
-function stored(tx: Tx, use: KeyUse) {
+function listStoredKeys(tx: Tx, use: KeyUse) {
   return tx
     .selectFrom('keys')
     .select(['id', 'secret', 'retired_at'])
@@ -62,13 +64,33 @@ function stored(tx: Tx, use: KeyUse) {
     .execute();
 }
 
-async function newSigningKey(): Promise<string> {
+async function generateSigningKey(): Promise<string> {
   const { privateKey } = await generateKeyPair('Ed25519', { extractable: true });
   return JSON.stringify(await exportJWK(privateKey));
 }
 
-async function add(tx: Tx, use: KeyUse, secret: string, now: number) {
+async function insertKey(tx: Tx, use: KeyUse, secret: string, now: number) {
   const row = { id: randomUUID(), use, secret, created_at: new Date(now).toISOString() };
   await tx.insertInto('keys').values(row).execute();
   return row;
+}
+
+/**
+ * Creates a new signing key in a data folder that no service is using.
+ * @param now milliseconds since the epoch
+ * @returns its id
+ * @throws FolderInUse, OwnerTokenInvalid
+ */
+export async function rotateKeyIn(data: string, now: () => number): Promise<string> {
+  const folder = openDataFolder(data);
+  try {
+    const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: true });
+    try {
+      return getSigningKey(await rotateSigningKey(database, now)).kid;
+    } finally {
+      await database.destroy();
+    }
+  } finally {
+    folder.release();
+  }
 }

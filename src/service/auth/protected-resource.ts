@@ -1,20 +1,17 @@
-import type { Context } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
-import { Refused } from '../refused.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
 
-const path = '/.well-known/oauth-protected-resource';
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
-/** RFC 9728: where a client finds the issuer and who it is there. */
-export async function protectedResource({
+/** RFC 9728: tells a client where to sign in and with which client id. */
+export async function getProtectedResource({
   context,
-}: Call<'service.protectedResource'>): Promise<Answer<'service.protectedResource'>> {
+}: OperationCall<'service.protectedResource'>): Promise<OperationAnswer<'service.protectedResource'>> {
   const { issuers } = context.configuration;
   const [first] = issuers;
   if (!first) {
-    throw new Refused(
-      'not_found',
-      'This service names no identity provider; sign in with a token of its own.',
-    );
+    throw new Refused('not_found', 'This service has no identity provider; use a token that it issued.');
   }
   return {
     resource: context.baseUrl(),
@@ -25,7 +22,9 @@ export async function protectedResource({
   };
 }
 
-/** What a 401 answers in `WWW-Authenticate`: where to read how to sign in, if that is said anywhere. */
-export function challenge({ configuration, baseUrl }: Context): string {
-  return configuration.issuers.length > 0 ? `Bearer resource_metadata="${baseUrl()}${path}"` : 'Bearer';
+/** The `WWW-Authenticate` header of a 401: where to read how to sign in, if there is an identity provider. */
+export function formatChallenge({ configuration, baseUrl }: Context): string {
+  return configuration.issuers.length > 0
+    ? `Bearer resource_metadata="${baseUrl()}${METADATA_PATH}"`
+    : 'Bearer';
 }

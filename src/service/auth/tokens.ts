@@ -1,80 +1,81 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import type { Context, SigningKey } from '../context.js';
-import { Refused } from '../refused.js';
-import type { Identity } from './identity.js';
+import type { Context } from '../operation/context.js';
+import type { Identity, VerifierContext } from '../operation/identity.js';
+import type { SigningKey } from '../operation/keys.js';
+import { Refused } from '../operation/refused.js';
 
-/** Issuer and audience of the tokens the service makes itself. */
-const self = 'regen';
-const algorithm = 'EdDSA';
-/** Decided: no token of the service lives longer than an hour. */
-export const longestTokenSeconds = 3600;
+/** Issuer and audience of the tokens that the service issues. */
+const OWN_ISSUER = 'regen';
+const ALGORITHM = 'EdDSA';
+/** Decided: no token of the service is valid longer than an hour. */
+export const MAX_TOKEN_SECONDS = 3600;
 
 export interface TokenSubject {
   readonly sub: string;
-  /** `admin` makes an admin. */
+  /** `admin` for an admin. */
   readonly roles?: readonly string[];
   readonly email?: string;
   readonly name?: string;
-  /** At most an hour, which it is where absent; a negative one makes a token that has expired. */
+  /** At most an hour, which is the default; negative for an expired token. */
   readonly expiresInSeconds?: number;
 }
 
-/** Makes a bearer token of the service itself. */
+/** Issues a bearer token of the service. */
 export async function signToken(
   signer: Pick<Context, 'keys' | 'now'>,
-  { sub, roles = [], email, name, expiresInSeconds = longestTokenSeconds }: TokenSubject,
+  { sub, roles = [], email, name, expiresInSeconds = MAX_TOKEN_SECONDS }: TokenSubject,
 ): Promise<string> {
   const claims = { roles, ...(email ? { email } : {}), ...(name ? { name } : {}) };
-  return sign(signer, { audience: self, subject: sub, jti: randomUUID(), expiresInSeconds, claims });
+  return signJwt(signer, { audience: OWN_ISSUER, subject: sub, jti: randomUUID(), expiresInSeconds, claims });
 }
 
-export interface Signed {
+export interface SignJwtOptions {
   readonly audience: string;
   readonly subject: string;
   readonly jti: string;
-  /** Counted from the second that `now` lies in. */
+  /** Counted from the start of the current second. */
   readonly expiresInSeconds: number;
   readonly claims?: JWTPayload;
 }
 
-/** The key that signs: the one that none took the place of. */
-export function signerOf(keys: readonly SigningKey[]): SigningKey {
+/** The key that signs: the one that is not retired. */
+export function getSigningKey(keys: readonly SigningKey[]): SigningKey {
   return keys.find(({ retiredAt }) => retiredAt === undefined) as SigningKey;
 }
 
 /**
  * Signs a token with the service's newest key.
- * @throws RangeError where it would live longer than an hour
+ * @throws RangeError if it would be valid longer than an hour
  */
-export async function sign(
+export async function signJwt(
   { keys, now }: Pick<Context, 'keys' | 'now'>,
-  { audience, subject, jti, expiresInSeconds, claims = {} }: Signed,
+  { audience, subject, jti, expiresInSeconds, claims = {} }: SignJwtOptions,
 ): Promise<string> {
-  if (expiresInSeconds > longestTokenSeconds)
-    throw new RangeError(`A token lives at most ${longestTokenSeconds} s.`);
-  const key = signerOf(keys.token);
+  if (expiresInSeconds > MAX_TOKEN_SECONDS)
+    throw new RangeError(`A token is valid for at most ${MAX_TOKEN_SECONDS} s.`);
+  const key = getSigningKey(keys.token);
   const issuedAt = Math.floor(now() / 1000);
   return new SignJWT(claims)
-    .setProtectedHeader({ alg: algorithm, kid: key.kid, typ: 'JWT' })
-    .setIssuer(self)
+    .setProtectedHeader({ alg: ALGORITHM, kid: key.kid, typ: 'JWT' })
+    .setIssuer(OWN_ISSUER)
     .setAudience(audience)
     .setSubject(subject)
     .setIssuedAt(issuedAt)
     .setNotBefore(Math.min(issuedAt, issuedAt + expiresInSeconds))
     .setExpirationTime(issuedAt + expiresInSeconds)
     .setJti(jti)
-    .sign((await imported(key)).privateKey);
+    .sign((await loadKeyPair(key)).privateKey);
 }
 
-/** The Verifier of the service's own tokens. */
-export async function verifyOwnToken(context: Context, token: string): Promise<Identity | undefined> {
-  if (unverified(token)?.iss !== self) return undefined;
-  const claims = await verified(context, token, self);
+/** Verifies the service's own tokens. */
+export async function verifyOwnToken(context: VerifierContext, token: string): Promise<Identity | undefined> {
+  if (decodeUnverified(token)?.iss !== OWN_ISSUER) return undefined;
+  const claims = await verifyJwt(context, token, OWN_ISSUER);
   const { email, name, roles } = claims as { email?: string; name?: string; roles?: string[] };
   return {
     kind: 'service',
-    issuer: self,
+    issuer: OWN_ISSUER,
     subject: claims.sub as string,
     verifiedEmail: email,
     name,
@@ -83,13 +84,13 @@ export async function verifyOwnToken(context: Context, token: string): Promise<I
   };
 }
 
-/** Whether a token says that the service made it for this audience; to be believed only once it is `verified`. */
-export function isFor(token: string, audience: string): boolean {
-  const claims = unverified(token);
-  return claims?.iss === self && claims.aud === audience;
+/** Whether a token claims that the service issued it for this audience; not verified. */
+export function isIssuedFor(token: string, audience: string): boolean {
+  const claims = decodeUnverified(token);
+  return claims?.iss === OWN_ISSUER && claims.aud === audience;
 }
 
-function unverified(token: string): JWTPayload | undefined {
+function decodeUnverified(token: string): JWTPayload | undefined {
   try {
     return decodeJwt(token);
   } catch {
@@ -98,10 +99,14 @@ function unverified(token: string): JWTPayload | undefined {
 }
 
 /**
- * The claims of a token that the service made for this audience. Not a second of leeway is given.
+ * Verifies a token that the service issued for this audience, without clock tolerance. @returns its claims
  * @throws Refused unauthenticated
  */
-export async function verified({ keys, now }: Context, token: string, audience: string): Promise<JWTPayload> {
+export async function verifyJwt(
+  { keys, now }: Pick<VerifierContext, 'keys' | 'now'>,
+  token: string,
+  audience: string,
+): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -109,12 +114,12 @@ export async function verified({ keys, now }: Context, token: string, audience: 
         const key = keys.token.find((one) => one.kid === kid);
         if (!key || (key.retiredAt !== undefined && key.retiredAt <= now()))
           throw new errors.JWKSNoMatchingKey();
-        return (await imported(key)).publicKey;
+        return (await loadKeyPair(key)).publicKey;
       },
       {
-        issuer: self,
+        issuer: OWN_ISSUER,
         audience,
-        algorithms: [algorithm],
+        algorithms: [ALGORITHM],
         requiredClaims: ['sub', 'iat', 'exp'],
         currentDate: new Date(now()),
         clockTolerance: 0,
@@ -126,36 +131,36 @@ export async function verified({ keys, now }: Context, token: string, audience: 
   }
 }
 
-/** Why a token is refused. Claims are looked at after the signature, so that nobody learns how to forge one. */
+/** Why a token is refused. Claims are checked after the signature, so this does not help to forge one. */
 export function invalidToken(error?: unknown): Refused {
-  return new Refused('unauthenticated', `The token ${problemOf(error)}; sign in again.`);
+  return new Refused('unauthenticated', `The token ${describeProblem(error)}; sign in again.`);
 }
 
-function problemOf(error: unknown): string {
+function describeProblem(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'has expired';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'is not valid';
-  if (error.claim === 'aud') return 'is made for another service';
+  if (error.claim === 'aud') return 'is for another service';
   return error.claim === 'nbf' ? 'is not valid yet' : 'is not valid';
 }
 
-interface Pair {
+interface KeyPair {
   readonly privateKey: CryptoKey;
   readonly publicKey: CryptoKey;
 }
 
-const pairs = new WeakMap<object, Promise<Pair>>();
+const keyPairs = new WeakMap<object, Promise<KeyPair>>();
 
-function imported(key: SigningKey): Promise<Pair> {
-  let pair = pairs.get(key.jwk);
+function loadKeyPair(key: SigningKey): Promise<KeyPair> {
+  let pair = keyPairs.get(key.jwk);
   if (!pair) {
-    pair = importPair(key.jwk);
-    pairs.set(key.jwk, pair);
+    pair = importKeyPair(key.jwk);
+    keyPairs.set(key.jwk, pair);
   }
   return pair;
 }
 
-async function importPair(jwk: Record<string, unknown>): Promise<Pair> {
+async function importKeyPair(jwk: Record<string, unknown>): Promise<KeyPair> {
   const { d: _, ...open } = jwk;
-  const [privateKey, publicKey] = await Promise.all([importJWK(jwk, algorithm), importJWK(open, algorithm)]);
+  const [privateKey, publicKey] = await Promise.all([importJWK(jwk, ALGORITHM), importJWK(open, ALGORITHM)]);
   return { privateKey: privateKey as CryptoKey, publicKey: publicKey as CryptoKey };
 }

@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import type { Context, Database, Tx } from '../context.js';
-import { record } from '../registry/events.js';
-import type { Identity } from './identity.js';
+import { recordEvent } from '../database/audit-log.js';
+import type { Database, Tx } from '../database/database.js';
+import type { Context } from '../operation/context.js';
+import type { Identity } from '../operation/identity.js';
 
 type Person = Pick<Identity, 'issuer' | 'subject' | 'verifiedEmail' | 'name'>;
 
-/** The embedded owner, as an ordinary user. */
-export const ownerId = 'owner';
-const owner: Person = { issuer: 'regen', subject: ownerId, name: 'Owner' };
+/** The embedded owner is an ordinary user. */
+export const OWNER_ID = 'owner';
+const OWNER: Person = { issuer: 'regen', subject: OWNER_ID, name: 'Owner' };
 
-/** The id of the user with this identity, who is made at first sight. */
-export async function userOf(context: Context, identity: Person): Promise<string> {
+/** @returns the id of the user with this identity, who is created if new */
+export async function findOrCreateUser(context: Context, identity: Person): Promise<string> {
   const person = { ...identity, verifiedEmail: foldEmail(identity.verifiedEmail) };
-  const known = await find(context.database, person);
-  if (known && !differs(known, person)) return known.id;
+  const existing = await findUser(context.database, person);
+  if (existing && !hasChanged(existing, person)) return existing.id;
   return context.database.transaction().execute((tx) => writeUser(tx, person, context.now()));
 }
 
-export async function ownerUser(context: Context): Promise<string> {
-  return userOf(context, owner);
+export async function getOwnerUser(context: Context): Promise<string> {
+  return findOrCreateUser(context, OWNER);
 }
 
 // Decided: e-mail addresses are compared in lower case.
@@ -26,13 +27,13 @@ export function foldEmail<Text extends string | undefined>(email: Text): Text {
   return email?.toLowerCase() as Text;
 }
 
-interface Known {
+interface KnownUser {
   readonly id: string;
   readonly email: string | null;
   readonly name: string | null;
 }
 
-function find(database: Database, { issuer, subject }: Person): Promise<Known | undefined> {
+function findUser(database: Database, { issuer, subject }: Person): Promise<KnownUser | undefined> {
   return database
     .selectFrom('users')
     .select(['id', 'email', 'name'])
@@ -41,34 +42,34 @@ function find(database: Database, { issuer, subject }: Person): Promise<Known | 
     .executeTakeFirst();
 }
 
-/** What a token does not say is kept. */
-function differs(known: Known, { verifiedEmail, name }: Person): boolean {
+/** Whether a token has a new address or name; what it does not contain stays unchanged. */
+function hasChanged(existing: KnownUser, { verifiedEmail, name }: Person): boolean {
   return (
-    (verifiedEmail !== undefined && verifiedEmail !== known.email) ||
-    (name !== undefined && name !== known.name)
+    (verifiedEmail !== undefined && verifiedEmail !== existing.email) ||
+    (name !== undefined && name !== existing.name)
   );
 }
 
 async function writeUser(tx: Tx, person: Person, now: number): Promise<string> {
-  // Read again: a request at the same time may have made the user meanwhile.
-  const known = await find(tx, person);
-  const id = known?.id ?? (await insertUser(tx, person, now));
-  const email = person.verifiedEmail ?? known?.email ?? null;
-  const name = person.name ?? known?.name ?? null;
+  // Read again: a concurrent request may have created the user.
+  const existing = await findUser(tx, person);
+  const id = existing?.id ?? (await insertUser(tx, person, now));
+  const email = person.verifiedEmail ?? existing?.email ?? null;
+  const name = person.name ?? existing?.name ?? null;
   await tx.updateTable('users').set({ email, name }).where('id', '=', id).execute();
-  if (person.verifiedEmail) await takeUpInvitation(tx, id, person.verifiedEmail, now);
+  if (person.verifiedEmail) await acceptInvitation(tx, id, person.verifiedEmail, now);
   return id;
 }
 
 async function insertUser(tx: Tx, { issuer, subject }: Person, now: number): Promise<string> {
-  const id = issuer === owner.issuer && subject === owner.subject ? ownerId : randomUUID();
+  const id = issuer === OWNER.issuer && subject === OWNER.subject ? OWNER_ID : randomUUID();
   const created_at = new Date(now).toISOString();
   await tx.insertInto('users').values({ id, issuer, subject, email: null, name: null, created_at }).execute();
   return id;
 }
 
-/** Hands the memberships given to an address over to the user who proved to own it. */
-async function takeUpInvitation(tx: Tx, userId: string, email: string, now: number): Promise<void> {
+/** Transfers the memberships granted to an address to the user who owns it. */
+async function acceptInvitation(tx: Tx, userId: string, email: string, now: number): Promise<void> {
   const invitation = await tx
     .selectFrom('users')
     .select('id')
@@ -85,7 +86,7 @@ async function takeUpInvitation(tx: Tx, userId: string, email: string, now: numb
         .select((column) => ['publisher_id', column.val(userId).as('user_id'), 'role', 'created_at'])
         .where('user_id', '=', invitation.id),
     )
-    // Who is a member already keeps the higher role.
+    // Existing members keep the higher role.
     .onConflict((conflict) =>
       conflict
         .columns(['publisher_id', 'user_id'])
@@ -96,7 +97,7 @@ async function takeUpInvitation(tx: Tx, userId: string, email: string, now: numb
   const taken = tx.deleteFrom('members').where('user_id', '=', invitation.id).returning('publisher_id');
   for (const { publisher_id } of await taken.execute()) {
     const event = { actor: userId, kind: 'member', id: `${publisher_id}/${userId}` } as const;
-    await record(tx, () => now, { ...event, action: 'member.join' });
+    await recordEvent(tx, () => now, { ...event, action: 'member.join' });
   }
   await tx.deleteFrom('users').where('id', '=', invitation.id).execute();
 }

@@ -1,16 +1,16 @@
-import type { ColumnType, Generated } from 'kysely';
-import type { TaskOperation } from '../generation/engine.js';
+import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { TaskOperation } from '../../contract/index.js';
 
-// Both engines hold the same few types: times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1.
+// Types that both engines share: times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1.
 type Time = string;
 type Json = string;
 
-/** Written once, changed by nobody. */
+/** Written once and never updated. */
 type Fixed<Type> = ColumnType<Type, Type, never>;
 
 export interface UserTable {
   id: Fixed<string>;
-  /** Issuer and subject of the token; both null for an invitation nobody has taken up. */
+  /** Issuer and subject of the token; both null for an invitation that is not accepted yet. */
   issuer: string | null;
   subject: string | null;
   email: string | null;
@@ -43,7 +43,7 @@ export interface PersonalAccessTokenTable {
   publisher_id: Fixed<string>;
   name: Fixed<string>;
   description: Fixed<string | null>;
-  /** First 4 characters of the token's random part. */
+  /** The first 4 characters of the token's random part. */
   prefix: Fixed<string>;
   /** SHA-256 of the whole token, hex. */
   hash: Fixed<string>;
@@ -67,7 +67,7 @@ export interface NodeTable {
   folded_id: Fixed<string>;
   publisher_id: Fixed<string>;
   name: string;
-  /** The other fields people and admins set, as the contract spells them. */
+  /** The other fields that users and admins set, as in the contract. */
   details: Json;
   /** Lower-case id, name, description and tags, for search. */
   search_text: string;
@@ -83,12 +83,12 @@ export interface VersionTable {
   id: Fixed<string>;
   node_id: Fixed<string>;
   version: Fixed<string>;
-  /** The other fields people and admins set, as the contract spells them. */
+  /** The other fields that users and admins set, as in the contract. */
   details: Json;
   status: string;
   status_reason: string | null;
   extract_status: 'pending' | 'success' | 'failed';
-  /** Bytes, SHA-256 and tree digest of the archive; null until it is uploaded (the tree: until it is checked). */
+  /** Bytes, SHA-256 and tree digest of the archive; null until the upload (the tree until the check). */
   archive_size: number | null;
   archive_sha256: string | null;
   archive_tree: string | null;
@@ -102,9 +102,17 @@ export interface HostNodeTable {
   name: Fixed<string>;
   definition: Json;
   policy: string;
+  /** 1 while the list of all definitions includes it; `registry/listed-host-nodes.ts` updates it. */
+  listed: Generated<0 | 1>;
 }
 
-/** Of images in capitals, of videos in small letters: each as the contract spells it. */
+/** Stored counts, because counting slows down as tables grow. */
+export interface TotalTable {
+  name: Fixed<string>;
+  value: number;
+}
+
+/** As in the contract: image tasks in upper case, video tasks in lower case. */
 export type TaskStatus =
   | 'CREATED'
   | 'IN_PROGRESS'
@@ -116,63 +124,63 @@ export type TaskStatus =
   | 'success'
   | 'failed';
 
-/** One generation of images or of a video. `states.ts` alone changes its status. */
+/** One generation of images or of a video. Only `task-states.ts` changes its status. */
 export interface TaskTable {
   id: Fixed<string>;
   /** The operation that started it: `image.relight`. */
   operation: Fixed<TaskOperation>;
   creator: Fixed<string>;
   status: TaskStatus;
-  /** The request as it was checked; a field that held an image names it in `images`. */
+  /** The validated request; a field that held an image holds its name in `images`. */
   request: Fixed<Json>;
-  /** Names of the stored inputs, a list. */
+  /** A list of the names of the stored inputs. */
   images: Fixed<Json>;
   seed: Fixed<number>;
-  /** Null where nobody is to be told, or wants to be told no more. */
+  /** Null without a webhook, or after the receiver answered 410. */
   webhook_url: string | null;
-  /** What it made, a list of `{ name, contentType, size, sha256 }`; null until it has succeeded. */
+  /** The generated files, a list of `{ name, contentType, size, sha256 }`; null until it succeeds. */
   results: Json | null;
-  /** Why it has failed: a sentence, and a code for programs. */
+  /** Why it failed: a sentence, and a code for programs. */
   reason: string | null;
   error_code: string | null;
-  /** What its engine keeps of it. */
+  /** What its engine stores about it. */
   memory: string | null;
-  /** The last that a vendor said of it unasked. */
+  /** The last callback of a vendor about it. */
   callback: Json | null;
   created_at: Fixed<Time>;
 }
 
-/** Append-only: what tasks cost. A task has at most one entry of each kind. */
+/** Append-only: the costs of tasks. A task has at most one entry of each kind. */
 export interface CreditTable {
   task_id: Fixed<string>;
   kind: Fixed<'charge' | 'refund'>;
   user_id: Fixed<string>;
-  /** 0 or more; a refund gives back what the charge took. */
+  /** 0 or more; a refund has the amount of the charge. */
   amount: Fixed<number>;
   at: Fixed<Time>;
 }
 
-/** What a task's webhook is told: one row a change of its status, in their order. */
+/** Webhook deliveries: one row per change of a task's status, in order. */
 export interface WebhookDeliveryTable {
   number: Generated<number>;
-  /** Its webhook-id, the same over retries. */
+  /** The webhook-id, the same for all retries. */
   id: Fixed<string>;
   task_id: Fixed<string>;
   /** The task's creator, whose secret signs. */
   user_id: Fixed<string>;
   url: Fixed<string>;
-  /** The task's status that is told. */
+  /** The task's status that is delivered. */
   state: Fixed<TaskStatus>;
   status: 'pending' | 'delivered' | 'failed' | 'gone';
   attempts: number;
   /** Why the last attempt failed. */
   reason: string | null;
-  /** Null unless it is pending. */
+  /** Null unless pending. */
   next_at: Time | null;
   created_at: Fixed<Time>;
 }
 
-/** What signs a user's webhooks: the one that is not replaced, and for a while those that are. */
+/** The secrets that sign a user's webhooks: the current one, and for a while the replaced ones. */
 export interface WebhookSecretTable {
   number: Generated<number>;
   user_id: Fixed<string>;
@@ -182,7 +190,7 @@ export interface WebhookSecretTable {
   replaced_at: Time | null;
 }
 
-/** Append-only: histories and the audit are read from it. */
+/** Append-only: the source of the histories and the audit log. */
 export interface EventTable {
   id: Generated<number>;
   at: Fixed<Time>;
@@ -197,7 +205,7 @@ export interface EventTable {
 export interface JobTable {
   id: Fixed<string>;
   kind: Fixed<string>;
-  /** One job of a kind for each key: enqueuing it again changes nothing. */
+  /** One job per kind and key. */
   key: Fixed<string>;
   run_at: Time;
   attempts: number;
@@ -218,14 +226,14 @@ export interface IdempotencyTable {
   created_at: Fixed<Time>;
 }
 
-/** Keys the service makes for itself: one row a key. */
+/** Keys that the service creates for itself: one row per key. */
 export interface KeyTable {
   id: Fixed<string>;
   /** `token` signs tokens (Ed25519, JWK text); `url` signs upload and download URLs (HMAC, base64url). */
   use: Fixed<'token' | 'url'>;
   secret: Fixed<string>;
   created_at: Fixed<Time>;
-  /** When it is honoured no longer; null while it is the newest of its use. */
+  /** When it stops being accepted; null while it is the newest of its use. */
   retired_at: Time | null;
 }
 
@@ -238,6 +246,7 @@ export interface Schema {
   nodes: NodeTable;
   versions: VersionTable;
   host_nodes: HostNodeTable;
+  totals: TotalTable;
   tasks: TaskTable;
   credits: CreditTable;
   webhook_deliveries: WebhookDeliveryTable;
@@ -247,3 +256,10 @@ export interface Schema {
   idempotency: IdempotencyTable;
   keys: KeyTable;
 }
+
+// The rows of a table as they are read.
+export type NodeRow = Selectable<NodeTable>;
+export type PublisherRow = Selectable<PublisherTable>;
+export type VersionRow = Selectable<VersionTable>;
+export type TaskRow = Selectable<TaskTable>;
+export type PersonalAccessTokenRow = Selectable<PersonalAccessTokenTable>;

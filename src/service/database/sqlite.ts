@@ -11,17 +11,17 @@ import {
 } from 'kysely';
 import Database from 'libsql';
 import { makePrivateDatabase } from '../../disk/private-file.js';
-import { migrate } from './migrate.js';
+import { migrate } from './migrations.js';
 import type { Schema } from './schema.js';
 
 export interface SqliteOptions {
   /** Path of the database file; its folder exists. */
   readonly file: string;
-  /** `false` gives up fsync: only for data that ends with the process. */
+  /** `false` skips fsync: only for data that ends with the process. */
   readonly durable: boolean;
 }
 
-/** Opens, and migrates, the embedded database. */
+/** Opens and migrates the embedded database. */
 export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>> {
   const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
   await migrate(database, 'integer primary key autoincrement');
@@ -38,9 +38,9 @@ function sqliteDialect(options: SqliteOptions): Dialect {
 }
 
 /**
- * Two handles on one file: reads outside a transaction never wait for one, and transactions, which await between
- * their statements, take turns on the other. Every write needs a transaction, because a lone write would sleep on
- * the lock of a transaction that cannot go on meanwhile; `query_only` makes such a write fail at once.
+ * Two handles on one file: reads outside a transaction never wait, and transactions, which await between
+ * their statements, take turns on the other handle. Every write needs a transaction: outside of one it would
+ * block the thread on the lock of a transaction that then cannot continue; `query_only` makes it fail at once.
  */
 class LibsqlDriver implements Driver {
   #reader: Database.Database | undefined;
@@ -50,8 +50,8 @@ class LibsqlDriver implements Driver {
   constructor(readonly options: SqliteOptions) {}
 
   async init(): Promise<void> {
-    this.#writer = open(this.options);
-    this.#reader = open(this.options);
+    this.#writer = openHandle(this.options);
+    this.#reader = openHandle(this.options);
     this.#reader.pragma('query_only = ON');
   }
 
@@ -114,7 +114,7 @@ class LibsqlConnection implements DatabaseConnection {
     this.#endTurn();
   }
 
-  /** Also called after a commit that failed, where SQLite may have rolled back by itself. */
+  /** Also called after a failed commit, when SQLite may already have rolled back. */
   rollback(): void {
     try {
       if (this.#handle.inTransaction) this.#handle.exec('rollback');
@@ -125,7 +125,7 @@ class LibsqlConnection implements DatabaseConnection {
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const statement = this.#handle.prepare(query.sql);
-    const parameters = query.parameters.map(storable);
+    const parameters = query.parameters.map(toStorable);
     if (statement.reader) return { rows: statement.all(parameters) as Row[] };
     const { changes } = statement.run(parameters);
     return { rows: [], numAffectedRows: BigInt(changes) };
@@ -133,12 +133,12 @@ class LibsqlConnection implements DatabaseConnection {
 
   // biome-ignore lint/correctness/useYield: kysely asks for the method; nothing here streams rows
   async *streamQuery(): AsyncGenerator<never> {
-    throw new Error('Rows are not streamed from the embedded database.');
+    throw new Error('The embedded database does not stream rows.');
   }
 }
 
-/** libsql aborts the process on a boolean and cuts a string at NUL, so both are settled before it sees them. */
-function storable(value: unknown): string | number | bigint | Buffer | null {
+/** libsql aborts the process on a boolean and truncates a string at NUL, so both are handled before. */
+function toStorable(value: unknown): string | number | bigint | Buffer | null {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'string' && value.includes('\0')) {
     throw new TypeError('Text with a NUL character cannot be stored.');
@@ -149,7 +149,8 @@ function storable(value: unknown): string | number | bigint | Buffer | null {
   if (Buffer.isBuffer(value)) return value;
   throw new TypeError(`A value of type ${typeof value} cannot be stored.`);
 }
-function open({ file, durable }: SqliteOptions): Database.Database {
+
+function openHandle({ file, durable }: SqliteOptions): Database.Database {
   makePrivateDatabase(file);
   const handle = new Database(file, { timeout: 10_000 });
   handle.pragma('journal_mode = WAL');

@@ -1,19 +1,19 @@
-import type { Database } from '../context.js';
-import type { Caller } from '../http/authenticate.js';
-import { type Result, resultsOf } from './results.js';
-import { maySee } from './visible.js';
+import type { Database } from '../database/database.js';
+import type { Caller } from '../operation/caller.js';
+import { parseResults, type TaskResult } from './results.js';
+import { canSeeTask } from './task-access.js';
 
-/** One video of a task, and the picture that stands for it. */
+/** One video of a task and its cover image. */
 export interface Creation {
   readonly id: string;
   readonly taskId: string;
-  readonly video: Result;
-  readonly cover?: Result;
+  readonly video: TaskResult;
+  readonly cover?: TaskResult;
 }
 
-// Decided: a creation's id is that of its task, which nobody can guess, and the place of the video among its results.
-/** The videos among the results of a task. */
-export function creationsIn(taskId: string, results: readonly Result[]): Creation[] {
+// Decided: a creation's id is its task's id, which cannot be guessed, and the video's index in the results.
+/** Lists the videos among the results of a task. */
+export function listCreations(taskId: string, results: readonly TaskResult[]): Creation[] {
   return results.flatMap((video, at) => {
     if (video.role !== 'video') return [];
     const next = results[at + 1];
@@ -21,8 +21,8 @@ export function creationsIn(taskId: string, results: readonly Result[]): Creatio
   });
 }
 
-/** The creation with this id, where there is one that the caller may see. */
-export async function creationOf(
+/** @returns undefined if there is no creation with this id that the caller may see */
+export async function findCreation(
   database: Database,
   caller: Caller,
   creationId: string,
@@ -32,6 +32,6 @@ export async function creationOf(
     .select(['id', 'creator', 'results'])
     .where('id', '=', creationId.replace(/-\d+$/, ''))
     .executeTakeFirst();
-  if (!task || !maySee(caller, task.creator)) return undefined;
-  return creationsIn(task.id, resultsOf(task.results)).find(({ id }) => id === creationId);
+  if (!task || !canSeeTask(caller, task.creator)) return undefined;
+  return listCreations(task.id, parseResults(task.results)).find(({ id }) => id === creationId);
 }

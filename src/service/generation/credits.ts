@@ -1,14 +1,15 @@
-import { creditsFor } from '../../contract/prices.js';
-import type { Context, Database, Tx } from '../context.js';
-import type { TaskOperation } from './engine.js';
+import type { TaskOperation } from '../../contract/index.js';
+import { getTaskFacts } from '../../contract/index.js';
+import type { Database, Tx } from '../database/database.js';
+import type { Context } from '../operation/context.js';
 
-/** What a task of this operation costs now, in credits. */
-export function priceOf(
+/** The current price of a task, in credits. */
+export function getPrice(
   { configuration }: Pick<Context, 'configuration'>,
   operation: TaskOperation,
   request: Readonly<Record<string, unknown>>,
 ): number {
-  const credits = creditsFor(configuration.prices, operation, request);
+  const credits = getTaskFacts(operation).price(configuration.prices, request);
   if (credits === undefined) throw new Error(`The configuration has no price for this ${operation}.`);
   return credits;
 }
@@ -21,9 +22,9 @@ interface Charge {
   readonly now: number;
 }
 
-// Decided: credits are fixed when a task is created, whatever becomes of the prices, and given back when it fails.
-/** Takes what a new task costs. */
-export async function charge(tx: Tx, { taskId, userId, amount, now }: Charge): Promise<void> {
+// Decided: the price is fixed when a task is created and refunded when it fails.
+/** Charges the price of a new task. */
+export async function chargeCredits(tx: Tx, { taskId, userId, amount, now }: Charge): Promise<void> {
   await tx
     .insertInto('credits')
     .values({
@@ -36,8 +37,8 @@ export async function charge(tx: Tx, { taskId, userId, amount, now }: Charge): P
     .execute();
 }
 
-/** Gives back what a task cost; a second time changes nothing. */
-export async function refund(tx: Tx, taskId: string, now: number): Promise<void> {
+/** Refunds the price of a task; a second call does nothing. */
+export async function refundCredits(tx: Tx, taskId: string, now: number): Promise<void> {
   const paid = await tx
     .selectFrom('credits')
     .selectAll()
@@ -51,8 +52,8 @@ export async function refund(tx: Tx, taskId: string, now: number): Promise<void>
     .execute();
 }
 
-/** What a task has cost in the end: nothing where it was given back. */
-export async function creditsOf(database: Database, taskId: string): Promise<number> {
+/** The credits that a task has cost: 0 if they were refunded. */
+export async function sumCredits(database: Database, taskId: string): Promise<number> {
   const entries = await database
     .selectFrom('credits')
     .select(['kind', 'amount'])

@@ -1,23 +1,28 @@
 import { stat } from 'node:fs/promises';
-import { Refused } from '../refused.js';
-import { type FetchRules, fetchImage, NotFetched } from './fetch-image.js';
+import { FetchFailed, type FetchMediaOptions, fetchMedia } from '../network/fetch-media.js';
+import { Refused } from '../operation/refused.js';
 
 /**
- * Fetches what a field of a request leads to.
- * @throws Refused invalid_request naming the field; the signal's reason where the caller gave up
+ * Fetches the URL in a field of a request.
+ * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
-export async function fetchInput(field: string, url: string, path: string, rules: FetchRules): Promise<void> {
-  if (!URL.canParse(url)) throw refusedInput(field, 'must be a valid URL');
+export async function fetchInput(
+  field: string,
+  url: string,
+  path: string,
+  options: FetchMediaOptions,
+): Promise<void> {
+  if (!URL.canParse(url)) throw invalidInput(field, 'must be a valid URL');
   try {
-    await fetchImage(new URL(url), path, rules);
+    await fetchMedia(new URL(url), path, options);
   } catch (error) {
-    if (error instanceof NotFetched) throw refusedInput(field, `could not be fetched: ${error.message}`);
+    if (error instanceof FetchFailed) throw invalidInput(field, `could not be fetched: ${error.message}`);
     throw error;
   }
-  if ((await stat(path)).size === 0) throw refusedInput(field, 'must not be empty: 0 bytes were fetched');
+  if ((await stat(path)).size === 0) throw invalidInput(field, 'must not be empty');
 }
 
-/** @param message follows the name of the field */
-export function refusedInput(field: string, message: string): Refused {
+/** @param message continues the name of the field */
+export function invalidInput(field: string, message: string): Refused {
   return new Refused('invalid_request', `${field} ${message}.`, [{ path: field, message }]);
 }

@@ -1,10 +1,10 @@
-import type { Context } from '../context.js';
+import type { Context } from '../operation/context.js';
+import type { EngineFile, EngineResult } from '../operation/engine.js';
 import type { Staged } from '../storage/storage.js';
-import type { EngineFile, EngineResult } from './engine.js';
-import { resultKey, stageFile } from './files.js';
+import { getResultKey, stageFile } from './task-files.js';
 
-/** One file that a task made, as its row keeps it. */
-export interface Result {
+/** One file that a task made, as stored in its row. */
+export interface TaskResult {
   /** `0.png`; unique within its task. */
   readonly name: string;
   readonly contentType: string;
@@ -16,8 +16,8 @@ export interface Result {
   readonly role?: EngineFile['role'];
 }
 
-/** What is served back from the service's own origin: nothing a browser would run. */
-const extensions: Readonly<Record<string, string>> = {
+/** The file types that are served from the service's origin: none that a browser would execute. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/webp': 'webp',
@@ -28,29 +28,29 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 export interface StagedResults {
-  readonly results: readonly Result[];
+  readonly results: readonly TaskResult[];
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
 
-/** Writes what an engine made to the storage, not yet visible. */
+/** Writes the files of an engine to the storage, not yet visible. */
 export async function stageResults(
   context: Context,
   taskId: string,
   { files }: EngineResult,
 ): Promise<StagedResults> {
-  if (files.length === 0) throw new Error('The engine made nothing.');
+  if (files.length === 0) throw new Error('The engine returned no files.');
   const staged: Staged[] = [];
-  const results: Result[] = [];
+  const results: TaskResult[] = [];
   const discard = async () => {
     for (const file of staged) await file.discard();
   };
   try {
     for (const [index, { path, contentType, role }] of files.entries()) {
-      const extension = extensions[contentType];
-      if (!extension) throw new Error(`The engine made a file of the type ${contentType}.`);
+      const extension = EXTENSIONS[contentType];
+      if (!extension) throw new Error(`The engine returned a file of the unsupported type ${contentType}.`);
       const name = `${index}.${extension}`;
-      const file = await stageFile(context, resultKey(taskId, name), path);
+      const file = await stageFile(context, getResultKey(taskId, name), path);
       staged.push(file);
       results.push({ name, contentType, size: file.size, sha256: file.sha256, ...(role && { role }) });
     }
@@ -65,6 +65,6 @@ export async function stageResults(
 }
 
 /** @param json the column `results` of a task */
-export function resultsOf(json: string | null): readonly Result[] {
+export function parseResults(json: string | null): readonly TaskResult[] {
   return json === null ? [] : JSON.parse(json);
 }

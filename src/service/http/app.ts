@@ -2,52 +2,50 @@ import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
 import { openapi } from '../../contract/openapi.js';
-import type { Context } from '../context.js';
-import { Refused } from '../refused.js';
-import { acceptJson } from './bodies.js';
-import { crossOrigin, hostCheck } from './browsers.js';
-import { answerClientError, answerError, refuseConnect } from './errors.js';
-import { allowedMethods } from './methods.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { requireCleanUrl } from '../operation/validation.js';
+import { acceptJsonBodies, watchBody } from './bodies.js';
+import { applyCors, createHostCheck } from './cross-origin.js';
+import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { routeOperations } from './routes.js';
-import { watchBody } from './slow-bodies.js';
-import { uploadPath } from './uploads.js';
-import { requireCleanUrl } from './validate.js';
+import { UPLOAD_PATH } from './uploads.js';
 
 /**
- * The service's HTTP side: every operation of the contract, and the few paths beside it. Not yet listening.
- * @param ready whether the service takes on work, as `GET /ready` tells
+ * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
+ * @param isReady whether the service accepts work, which `GET /ready` reports
  */
-export function createApp(context: Context, ready: () => boolean): FastifyInstance {
+export function createApp(context: Context, isReady: () => boolean): FastifyInstance {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: context.configuration.limits.jsonBody,
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
-    // Its own 503 would not have our body.
+    // Fastify's own 503 does not have the body of our errors.
     return503OnClosing: false,
-    // Longer than any URL that node accepts, so that the schema judges the length and answers in our words.
+    // Longer than any URL that Node accepts, so that the schemas check lengths and answer with our errors.
     routerOptions: { maxParamLength: 64 * 1024 },
-    // Hosts are checked below, missing ones too.
+    // The Host header is checked below.
     http: { requireHostHeader: false },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: sendClientError,
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply);
-      answerError(context, error, request as FastifyRequest, reply as FastifyReply);
+      sendError(context, error, request as FastifyRequest, reply as FastifyReply);
     },
   });
   app.server.on('connect', refuseConnect);
-  // An Expect that node does not know is ignored instead of answered with an empty 417.
+  // An unknown Expect header is ignored; Node would answer it with an empty 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  acceptJson(app);
-  app.setErrorHandler((error, request, reply) => answerError(context, error, request, reply));
+  acceptJsonBodies(app);
+  app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   guardRequests(app, context);
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/ready', async () => {
-    if (!ready()) throw new Refused('unavailable', 'The service is starting or stopping.');
+    if (!isReady()) throw new Refused('unavailable', 'The service is starting or stopping.');
     return { status: 'ready' };
   });
-  // Written when it is first asked for: it takes as long as a third of the start.
+  // Built on the first request, because it takes a third of the start-up time.
   let document: ReturnType<typeof openapi> | undefined;
   app.get('/openapi.json', async () => {
     document ??= openapi(contract, { version: context.configuration.version });
@@ -63,15 +61,15 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
-    // What a file's route knows better it sets itself.
+    // Routes that serve files set their own.
     'cache-control': 'no-store',
   });
 }
 
-/** What holds for every request, before anything of it is looked at closer. */
+/** Checks that apply to every request, before it is authenticated. */
 function guardRequests(app: FastifyInstance, context: Context): void {
-  const methodsOf = allowedMethods(app);
-  const checkHost = hostCheck(context);
+  const listMethods = trackMethods(app);
+  const checkHost = createHostCheck(context);
   const origins = new Set(context.configuration.cors.origins.map((origin) => new URL(origin).origin));
   let closing = false;
   app.addHook('preClose', async () => {
@@ -79,24 +77,46 @@ function guardRequests(app: FastifyInstance, context: Context): void {
   });
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
-    if (request.routeOptions.url !== uploadPath) watchBody(request.raw, reply.raw);
+    if (request.routeOptions.url !== UPLOAD_PATH) watchBody(request.raw, reply.raw);
     if (closing) {
       reply.raw.shouldKeepAlive = false;
       throw new Refused('unavailable', 'The service is stopping.');
     }
     checkHost(request.headers.host);
-    if (crossOrigin(origins, request, reply)) return reply.code(204).send();
+    if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
-    if (request.is404) refuseUnknown(request, reply, methodsOf(request.url));
+    if (request.is404) refuseUnknown(request, reply, listMethods(request.url));
   });
 }
 
 function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply, allowed: string[]): never {
   const path = url.split('?')[0]?.slice(0, 200);
-  if (allowed.length === 0) throw new Refused('not_found', `There is nothing at ${path}.`);
+  if (allowed.length === 0) throw new Refused('not_found', `Nothing found at ${path}.`);
   reply.header('allow', allowed.join(', '));
-  throw new Refused(
-    'method_not_allowed',
-    `${method} is not possible at ${path}; use ${allowed.join(' or ')}.`,
-  );
+  throw new Refused('method_not_allowed', `${path} does not accept ${method}; use ${allowed.join(' or ')}.`);
+}
+
+/**
+ * Records the methods of routes added from now on, because the framework answers 404 to a wrong method.
+ * @returns lists the methods accepted at a URL
+ */
+function trackMethods(app: FastifyInstance): (url: string) => string[] {
+  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const route = routes.get(url) ?? { pattern: toPathPattern(url), methods: new Set() };
+    routes.set(url, route);
+    for (const one of [method].flat()) route.methods.add(one);
+  });
+  return (url) => {
+    const path = url.split(/[?#]/)[0] as string;
+    const matching = [...routes.values()].filter(({ pattern }) => pattern.test(path));
+    return [...new Set(matching.flatMap((route) => [...route.methods]))].sort();
+  };
+}
+
+function toPathPattern(url: string): RegExp {
+  const parts = url
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  return new RegExp(`^${parts.join('/')}$`);
 }

@@ -1,156 +1,77 @@
-import type { OperationName } from '../../contract/index.js';
-import type { Database } from '../context.js';
-import { Refused } from '../refused.js';
-import type { Caller } from './authenticate.js';
+import type { Who } from '../../contract/operation.js';
+import type { Database } from '../database/database.js';
+import type { Caller } from '../operation/caller.js';
+import { Refused } from '../operation/refused.js';
 
-/**
- * Who may call an operation. `anyone`: no credential needed. `bearer`: any valid one, which is for reads. `person`: one
- * that stands for a user. `admin`: that of an admin, `admin in person`: other than an admin token. The others look at the caller's role on the publisher of the path: `…reads` are open to admins too,
- * `…writes` are not, since admins change other people's publishers through /admin/* alone.
- */
-type Rule =
-  | 'anyone'
-  | 'bearer'
-  | 'person'
-  | 'admin'
-  | 'admin in person'
-  | 'member reads'
-  | 'member writes'
-  | 'owner reads'
-  | 'owner writes';
-
-// Decided: a personal access token reaches 4.3.4, 4.3.5 and every read, with a member's sight of its own publisher: it passes
-// every rule of this table but `person`, `owner reads`, `owner writes` and the admins'.
-// Decided: an admin token reaches /admin/* and every read: it passes `anyone`, `bearer`, `admin` and `…reads`.
-const rules: { readonly [Name in OperationName]: Rule } = {
-  'publisher.create': 'person',
-  'publisher.get': 'anyone',
-  'publisher.list': 'bearer',
-  'publisher.update': 'owner writes',
-  'publisher.token.create': 'owner writes',
-  'publisher.token.list': 'owner reads',
-  'publisher.token.revoke': 'owner writes',
-  'publisher.member.add': 'owner writes',
-  'publisher.member.list': 'member reads',
-  'publisher.member.set': 'owner writes',
-  'publisher.member.remove': 'owner writes',
-  'node.create': 'owner writes',
-  'node.get': 'anyone',
-  'node.list': 'bearer',
-  'node.search': 'anyone',
-  'node.update': 'owner writes',
-  'node.delete': 'owner writes',
-  'node.install': 'anyone',
-  'version.publish': 'member writes',
-  'version.update': 'member writes',
-  'version.get': 'anyone',
-  'version.list': 'anyone',
-  'version.delete': 'owner writes',
-  'version.history': 'member reads',
-  'version.bulk': 'anyone',
-  'hostNodes.get': 'anyone',
-  'hostNodes.listAll': 'anyone',
-  'hostNodes.list': 'anyone',
-  'hostNodes.define': 'admin in person',
-  'user.me': 'bearer',
-  'image.relight': 'person',
-  'image.relightStatus': 'bearer',
-  'image.styleTransfer': 'person',
-  'image.styleTransferStatus': 'bearer',
-  'image.skinEnhancer': 'person',
-  'image.skinEnhancerStatus': 'bearer',
-  'image.upscaler': 'person',
-  'image.upscalerStatus': 'bearer',
-  'video.text2video': 'person',
-  'video.startEnd2video': 'person',
-  'video.extend': 'person',
-  'video.creations': 'bearer',
-  'video.prices': 'bearer',
-  'task.get': 'bearer',
-  // Decided: webhooks are a person's own, as tasks are: tokens that stand for something else see neither secret nor log.
-  'webhook.secret': 'person',
-  'webhook.rotateSecret': 'person',
-  'webhook.deliveries': 'person',
-  'admin.generateToken': 'admin in person',
-  'admin.node.set': 'admin',
-  'admin.version.setStatus': 'admin',
-  'admin.hostNode.setPolicy': 'admin',
-  'admin.publisher.set': 'admin',
-  'admin.audit': 'admin',
-  'admin.token.list': 'admin',
-  'admin.token.revoke': 'admin',
-  'service.protectedResource': 'anyone',
-};
-
-export interface Attempt {
-  readonly operation: OperationName;
+export interface AuthorizationRequest {
+  readonly who: Who;
   readonly caller: Caller;
-  /** Of the path, where it names one. */
+  /** Of the path, if it has one. */
   readonly publisherId?: string;
-  /** Whether a request without credential may go on, because its body holds one. */
+  /** Whether a request without a credential may pass, because its body holds one. */
   readonly bearerOptional: boolean;
 }
 
 /** @throws Refused unauthenticated, not_found, forbidden, admin_required, banned */
-export async function authorize(database: Database, attempt: Attempt): Promise<void> {
-  const rule = rules[attempt.operation];
-  if (rule === 'anyone') return;
-  const { caller, publisherId } = attempt;
+export async function authorize(database: Database, attempt: AuthorizationRequest): Promise<void> {
+  const { who, caller, publisherId } = attempt;
+  if (who === 'anyone') return;
   if (caller.kind === 'none' && !attempt.bearerOptional) {
     throw new Refused(
       'unauthenticated',
-      'This needs a credential; sign in and send it as `Authorization: Bearer <token>`.',
+      'A credential is required; sign in and send it as `Authorization: Bearer <token>`.',
     );
   }
-  if (rule === 'bearer') return;
-  if (rule === 'person') return requirePerson(caller);
-  if (rule === 'admin' || rule === 'admin in person') return requireAdmin(rule, caller);
-  await authorizeOnPublisher(database, rule, caller, publisherId as string);
+  if (who === 'bearer') return;
+  if (who === 'person') return requirePerson(caller);
+  if (who === 'admin' || who === 'admin in person') return requireAdmin(who, caller);
+  await authorizeOnPublisher(database, who, caller, publisherId as string);
 }
 
 function requirePerson({ kind }: Caller): void {
   if (kind !== 'personal_access_token' && kind !== 'admin_token') return;
-  throw new Refused('forbidden', `${credentialNames[kind]} cannot do this; sign in as yourself.`);
+  throw new Refused('forbidden', `${CREDENTIAL_NAMES[kind]} cannot do this; sign in as yourself.`);
 }
 
-// Decided: an admin token never makes another one, so that an hour is all that one is worth.
-function requireAdmin(rule: 'admin' | 'admin in person', { admin, kind }: Caller): void {
+// Decided: an admin token never makes another one, so that its power ends after an hour.
+function requireAdmin(who: 'admin' | 'admin in person', { admin, kind }: Caller): void {
   if (!admin) throw new Refused('admin_required', 'Only an admin may do this.');
-  if (rule === 'admin' || kind !== 'admin_token') return;
+  if (who === 'admin' || kind !== 'admin_token') return;
   throw new Refused('admin_required', 'An admin token cannot do this; sign in as an admin yourself.');
 }
 
-const credentialNames = { personal_access_token: 'A personal access token', admin_token: 'An admin token' };
+const CREDENTIAL_NAMES = { personal_access_token: 'A personal access token', admin_token: 'An admin token' };
 
 async function authorizeOnPublisher(
   database: Database,
-  rule: Extract<Rule, `${string} ${'reads' | 'writes'}`>,
+  who: Extract<Who, `${string} ${'reads' | 'writes'}`>,
   caller: Caller,
   publisherId: string,
 ): Promise<void> {
-  const publisher = await standing(database, caller, publisherId);
+  const publisher = await findStanding(database, caller, publisherId);
   if (!publisher) throw new Refused('not_found', `There is no publisher ${publisherId}.`);
-  const reads = rule.endsWith('reads');
-  const ownersOnly = rule.startsWith('owner');
+  const reads = who.endsWith('reads');
+  const ownersOnly = who.startsWith('owner');
   if (!(reads && caller.admin)) {
-    if (ownersOnly || !reads) refuseReach(rule, caller);
+    if (ownersOnly || !reads) refuseCredential(who, caller);
     refuseRole(publisher.role, ownersOnly, caller, publisherId);
   }
-  // Decided: while a publisher is banned nothing of it is changed, by its members neither.
+  // Decided: a banned publisher cannot be changed, not even by its members.
   if (!reads && publisher.status === 'PublisherStatusBanned') {
-    throw new Refused('banned', `The publisher ${publisherId} is banned${reason(publisher)}.`);
+    throw new Refused('banned', `The publisher ${publisherId} is banned${formatReason(publisher)}.`);
   }
 }
 
-/** What a kind of credential never does, whoever made it. */
-function refuseReach(rule: Rule, caller: Caller): void {
-  if (rule === 'member writes' && caller.kind === 'personal_access_token') return;
+/** Refuses kinds of credentials that may never do this. */
+function refuseCredential(who: Who, caller: Caller): void {
+  if (who === 'member writes' && caller.kind === 'personal_access_token') return;
   requirePerson(caller);
 }
 
-type Standing = { status: string; status_reason: string | null; role: 'owner' | 'member' | null };
+type Role = 'owner' | 'member' | null;
+type PublisherStanding = { status: string; status_reason: string | null; role: Role };
 
-function refuseRole(role: Standing['role'], ownersOnly: boolean, caller: Caller, publisherId: string): void {
+function refuseRole(role: Role, ownersOnly: boolean, caller: Caller, publisherId: string): void {
   if (caller.kind === 'none' || (ownersOnly ? role === 'owner' : role !== null)) return;
   throw new Refused(
     'forbidden',
@@ -160,11 +81,11 @@ function refuseRole(role: Standing['role'], ownersOnly: boolean, caller: Caller,
   );
 }
 
-async function standing(
+async function findStanding(
   database: Database,
   caller: Caller,
   publisherId: string,
-): Promise<Standing | undefined> {
+): Promise<PublisherStanding | undefined> {
   const row = await database
     .selectFrom('publishers')
     .leftJoin('members', (on) =>
@@ -177,6 +98,6 @@ async function standing(
   return { ...row, role: caller.publisherId === publisherId ? 'member' : null };
 }
 
-function reason({ status_reason }: Standing): string {
+function formatReason({ status_reason }: PublisherStanding): string {
   return status_reason ? `: ${status_reason}` : '';
 }

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
-import { Refused } from '../refused.js';
-import { refuseCrowd } from './crowd.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuseOversizedJson } from '../operation/json-limits.js';
+import { Refused } from '../operation/refused.js';
+import { sendClientError } from './errors.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Lets JSON in, and nothing else. */
-export function acceptJson(app: FastifyInstance): void {
+/** Accepts JSON bodies and refuses all others. */
+export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
@@ -14,31 +16,83 @@ export function acceptJson(app: FastifyInstance): void {
     async (request: unknown, body: Buffer) => {
       const { headers } = request as { headers: Record<string, unknown> };
       if (headers['idempotency-key'] !== undefined) {
-        // Not the body itself, which may be large and would outlive its parsing.
+        // The body itself may be large and would be held until the answer.
         (request as { bodyHash: Buffer }).bodyHash = createHash('sha256').update(body).digest();
       }
       // Decided: an empty body with Content-Type: application/json is no body.
-      return body.length === 0 ? undefined : parse(body);
+      return body.length === 0 ? undefined : parseJson(body);
     },
   );
   app.addContentTypeParser('*', async ({ headers }: { headers: Record<string, unknown> }) => {
-    // What curl sends with `-d ''`: a type, but no body.
+    // `curl -d ''` sends a Content-Type without a body.
     if (headers['content-length'] === '0') return undefined;
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
       return undefined;
-    throw new Refused(
-      'unsupported_media_type',
-      'Send the body as JSON, with Content-Type: application/json.',
-    );
+    throw new Refused('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.');
   });
 }
 
-function parse(body: Buffer): unknown {
-  refuseCrowd(body);
+function parseJson(body: Buffer): unknown {
+  refuseOversizedJson(body);
   try {
     return JSON.parse(utf8.decode(body));
   } catch {
-    // The parser's own words would quote the body, which may hold a secret.
+    // The parser's message quotes the body, which may hold a secret.
     throw new Refused('malformed_json', 'The body is not valid JSON in UTF-8.');
   }
+}
+
+const PACE_INTERVAL_MS = 30_000;
+/** A sender that is slower than this per interval is cut off. */
+const MIN_BYTES_PER_INTERVAL = 64 * 1024;
+
+/**
+ * Cuts off a request whose body stalls or trickles. Node's own timeout limits the whole request, which would
+ * end slow but steady transfers too. Goes on after the answer, because the connection still waits for the body.
+ */
+export function watchBody(request: IncomingMessage, response: ServerResponse): void {
+  const { headers, socket } = request;
+  if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return;
+  let before = socket.bytesRead;
+  const watch = setInterval(() => {
+    const received = socket.bytesRead - before;
+    before = socket.bytesRead;
+    if (request.complete || socket.destroyed) return clearInterval(watch);
+    if (received >= MIN_BYTES_PER_INTERVAL) return;
+    clearInterval(watch);
+    if (!response.headersSent) sendClientError(new Error('The body arrived too slowly.'), socket);
+    socket.destroySoon();
+  }, PACE_INTERVAL_MS);
+  watch.unref();
+  request.once('close', () => {
+    if (request.complete || socket.destroyed) clearInterval(watch);
+  });
+}
+
+/** How many bodies of the largest size are held in memory at once. */
+const MAX_LARGE_BODIES = 4;
+
+/** Reserves memory for the body of a request until it is answered. */
+export type BodyBudget = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/**
+ * Keeps many large bodies that arrive at once from filling memory.
+ * @param limit of one body, in bytes
+ * @returns a function that throws Refused unavailable if too many bodies are being received
+ */
+export function createBodyBudget(limit: number): BodyBudget {
+  let left = MAX_LARGE_BODIES * limit;
+  return ({ headers }, reply) => {
+    // A chunked body may be of any size up to the limit; one announced as larger is refused unread.
+    const announced =
+      headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
+    const size = announced > limit ? 0 : announced;
+    if (size > left) {
+      throw new Refused('unavailable', 'The service is handling too many large requests; try again soon.');
+    }
+    left -= size;
+    reply.raw.once('close', () => {
+      left += size;
+    });
+  };
 }

@@ -1,64 +1,60 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorBody, type ErrorCode, errorCodes } from '../../contract/errors.js';
-import { challenge } from '../auth/protected-resource.js';
-import type { Context } from '../context.js';
-import { Refused } from '../refused.js';
-import { readAway } from './read-away.js';
+import { formatChallenge } from '../auth/protected-resource.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
 
-// Decided: the body of every failure is { error, message, details? }, whatever failed.
-function errorBody({ code, message, details }: Refused): ErrorBody {
+// Decided: the body of every failure is { error, message, details? }.
+function toErrorBody({ code, message, details }: Refused): ErrorBody {
   return { error: code, message, ...(details ? { details: [...details] } : {}) };
 }
 
-/** What the framework refuses by itself, in the service's own words. */
-const frameworkRefusals: Record<string, [code: ErrorCode, message: string]> = {
+/** The framework's own refusals, in the service's wording. */
+const FRAMEWORK_REFUSALS: Record<string, [code: ErrorCode, message: string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this operation accepts.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
-    'Send the body as JSON, with Content-Type: application/json.',
+    'Send the body as JSON with Content-Type: application/json.',
   ],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
-    'invalid_request',
-    'The body is not as long as Content-Length announced.',
-  ],
-  FST_ERR_BAD_URL: ['invalid_request', 'The path holds broken percent-encoding.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'A part of the path is too long.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body does not match its Content-Length.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path contains invalid percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'A segment of the path is too long.'],
 };
 
-/** What goes by, and is worth another try: the disk or the database is full or busy. */
-const passing = ['SQLITE_BUSY', 'SQLITE_FULL', 'ENOSPC', 'EMFILE', 'ENFILE'];
+/** Failures that may pass by themselves: the disk or the database is full or busy. */
+const TRANSIENT_CODES = ['SQLITE_BUSY', 'SQLITE_FULL', 'ENOSPC', 'EMFILE', 'ENFILE'];
 
-/** Turns whatever was thrown into a refusal; what nobody foresaw is logged and becomes `internal`. */
-function refusalOf(error: unknown, log: (error: unknown) => void): Refused {
+/** Turns any error into a refusal. Unexpected errors are logged and become `internal`. */
+function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof Refused) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
-  const known = frameworkRefusals[code];
+  const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);
-  if (passing.includes(code)) {
+  if (TRANSIENT_CODES.includes(code)) {
     log(error);
-    return new Refused('unavailable', 'The service is out of a resource for the moment; try again soon.');
+    return new Refused('unavailable', 'The service is temporarily out of a resource; try again soon.');
   }
-  // A statusCode of 4xx is the framework's word for a request that it could not read.
+  // The framework sets a statusCode of 4xx on requests that it could not read.
   if (statusCode >= 400 && statusCode < 500) {
     return new Refused('invalid_request', 'The request could not be read.');
   }
   log(error);
-  return new Refused('internal', 'The service failed; the request id finds the reason in its logs.');
+  return new Refused('internal', 'Internal error; the service log has the details under the request id.');
 }
 
-/** Seconds after which an answer of 429 or 503 asks to try again, where nobody knows better. */
-const retryAfter = 1;
+/** `Retry-After` of an answer of 429 or 503 that does not set its own. */
+const RETRY_AFTER_SECONDS = 1;
 
-export async function answerError(
+export async function sendError(
   context: Context,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const refusal = refusalOf(error, (unforeseen) => {
+  const refusal = toRefused(error, (unforeseen) => {
     context.log('error', 'A request failed.', {
       requestId: request.id,
       route: `${request.method} ${request.routeOptions?.url ?? ''}`,
@@ -66,30 +62,30 @@ export async function answerError(
     });
   });
   const { status } = errorCodes[refusal.code];
-  if (status === 401) reply.header('www-authenticate', challenge(context));
+  if (status === 401) reply.header('www-authenticate', formatChallenge(context));
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) {
-    reply.header('retry-after', refusal.retryAfterSeconds ?? retryAfter);
+    reply.header('retry-after', refusal.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
   }
-  const away = readAway(request.raw);
-  // Fastify's own, where a body could not be parsed: it would close under a client that still sends.
+  const drained = drainBody(request.raw);
+  // Fastify sets it if it cannot parse a body, which disconnects a client that is still sending.
   reply.removeHeader('connection');
-  if (!reply.raw.shouldKeepAlive) await away;
+  if (!reply.raw.shouldKeepAlive) await drained;
   return reply
     .code(status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(errorBody(refusal));
+    .send(toErrorBody(refusal));
 }
 
 const refusedSockets = new WeakSet<Socket>();
 
-/** Whether what came on a connection made no sense, so that it was answered and takes no other answer. */
+/** Whether a connection sent invalid HTTP and got an error, so that no other answer can follow. */
 export function wasRefused(socket: Socket): boolean {
   return refusedSockets.has(socket);
 }
 
-/** Answers what is not HTTP, or too much of it, on a socket where no request came to be. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers invalid HTTP and oversized headers on a socket, for which there is no request object. */
+export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   refusedSockets.add(socket);
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -97,22 +93,20 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   }
   const refusal =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? new Refused('too_large', 'The headers are larger than accepted here.')
-      : new Refused('invalid_request', 'The request is not valid HTTP, or came too slowly.');
-  socket.end(rawAnswer(refusal));
+      ? new Refused('too_large', 'The headers are too large.')
+      : new Refused('invalid_request', 'The request is not valid HTTP or arrived too slowly.');
+  socket.end(formatRawAnswer(refusal));
 }
 
-/** CONNECT would make a proxy of the service. */
+/** CONNECT would turn the service into a proxy. */
 export function refuseConnect(_request: unknown, socket: Socket): void {
   socket.on('error', () => {});
-  socket.end(
-    rawAnswer(new Refused('method_not_allowed', 'CONNECT is not a method of this service.'), 'Allow: GET'),
-  );
+  socket.end(formatRawAnswer(new Refused('method_not_allowed', 'CONNECT is not accepted.'), 'Allow: GET'));
 }
 
-function rawAnswer(refusal: Refused, ...headers: string[]): string {
+function formatRawAnswer(refusal: Refused, ...headers: string[]): string {
   const { status } = errorCodes[refusal.code];
-  const body = JSON.stringify(errorBody(refusal));
+  const body = JSON.stringify(toErrorBody(refusal));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `X-Request-Id: ${randomUUID()}`,
@@ -123,4 +117,31 @@ function rawAnswer(refusal: Refused, ...headers: string[]): string {
     '',
     body,
   ].join('\r\n');
+}
+
+/** Limits on how much of a refused body is read before the connection is closed. */
+const MAX_DRAINED_BYTES = 512 * 1024 ** 2;
+const MAX_DRAIN_MS = 60_000;
+
+/**
+ * Reads and discards the rest of a refused body. Closing the connection earlier resets it, and a client that
+ * sends everything before it reads would never see the answer.
+ * @returns once the body has ended or the connection is closed
+ */
+function drainBody(body: IncomingMessage): Promise<void> {
+  if (body.complete || body.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = setTimeout(() => body.socket.destroy(), MAX_DRAIN_MS);
+    let left = MAX_DRAINED_BYTES;
+    body.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) body.socket.destroy();
+    });
+    const done = () => {
+      clearTimeout(end);
+      resolve();
+    };
+    body.on('error', done).once('end', done).once('close', done);
+    body.resume();
+  });
 }

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../context.js';
-import { Refused } from '../refused.js';
-import { requestedRange } from './ranges.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import type { Range } from '../storage/storage.js';
 
-/** A stored object, as it is sent. */
-export interface SentFile {
-  /** In the storage. */
+/** A stored object and the headers it is sent with. */
+export interface SendFileOptions {
+  /** The storage key. */
   readonly key: string;
   readonly type: string;
   readonly disposition: string;
@@ -15,13 +15,13 @@ export interface SentFile {
   readonly sha256: string;
 }
 
-// Decided: Repr-Digest and X-Archive-Tree tell whether two archives are the same without reading them.
-/** Answers a GET or HEAD of a file: whole, in part, or not at all where the client has it already. */
+// Decided: Repr-Digest and X-Archive-Tree let clients compare archives without reading them.
+/** Answers a GET or HEAD of a file: whole, a range, or 304 if the client has it already. */
 export async function sendFile(
   { storage }: Pick<Context, 'storage'>,
   { headers, method }: FastifyRequest,
   reply: FastifyReply,
-  { key, type, disposition, size, sha256 }: SentFile,
+  { key, type, disposition, size, sha256 }: SendFileOptions,
 ): Promise<FastifyReply> {
   const etag = `"${sha256}"`;
   reply
@@ -29,13 +29,13 @@ export async function sendFile(
     .header('content-disposition', disposition)
     .header('etag', etag)
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
-  if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send();
   const resumed = headers['if-range'] === undefined || headers['if-range'] === etag;
-  const range = resumed ? requestedRange(headers.range, size) : undefined;
+  const range = resumed ? parseRange(headers.range, size) : undefined;
   if (range === 'outside') {
     reply.header('content-range', `bytes */${size}`);
     reply.removeHeader('content-disposition').removeHeader('repr-digest').removeHeader('etag');
-    throw new Refused('range_not_satisfiable', `The range lies outside the ${size} bytes of the file.`);
+    throw new Refused('range_not_satisfiable', `The range is outside the ${size} bytes of the file.`);
   }
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
@@ -43,10 +43,28 @@ export async function sendFile(
   return reply.send(await storage.read(key, range));
 }
 
-/** RFC 9110, 13.1.2: proxies that compress make an ETag a weak one, which is still the same here. */
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+/** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */
+function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   return (ifNoneMatch ?? '')
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''))
     .some((tag) => tag === etag || tag === '*');
+}
+
+/**
+ * Parses the single byte range of a request (RFC 9110, 14.2).
+ * @returns undefined if the whole file is to be sent: no range, several, or an invalid one; `outside` if the
+ *   range covers nothing of the file
+ */
+export function parseRange(header: string | undefined, size: number): Range | 'outside' | undefined {
+  const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/.exec(header ?? '') ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length > 0 ? { start: size - length, end: size - 1 } : 'outside';
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return undefined;
+  if (start >= size) return 'outside';
+  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
 }

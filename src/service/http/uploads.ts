@@ -1,67 +1,67 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../context.js';
-import { Refused } from '../refused.js';
-import { uploadTarget } from '../registry/upload-target.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { type ArchiveName, getArchiveKey, type SignedQuery, verifyUpload } from '../operation/signed-urls.js';
+import { getUploadTarget } from '../registry/upload-target.js';
 import { markUploaded } from '../registry/version-states.js';
 import { type Staged, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
-import { type ArchiveName, archiveKey, type UploadGrant, verifyUpload } from './signed-urls.js';
 
-export const uploadPath = '/uploads/:publisherId/:nodeId/:version/node.zip';
+export const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
-/** A client that sends nothing for so long is gone. */
-const silenceMs = 60_000;
+/** A client that sends nothing for this long is disconnected. */
+const SILENCE_MS = 60_000;
 
-/** Adds the PUT that signed URLs lead to: the archive of a registered version, as it is, in one request. */
+/** Adds the PUT of signed upload URLs: the archive of a registered version in one request. */
 export async function routeUploads(app: FastifyInstance, context: Context): Promise<void> {
   await app.register(async (scope) => {
-    // The handler reads the bytes itself, whatever they claim to be.
+    // The handler reads the stream itself and checks the content type.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.put<{ Params: ArchiveName; Querystring: UploadGrant }>(uploadPath, async (request) => {
+    scope.put<{ Params: ArchiveName; Querystring: SignedQuery }>(UPLOAD_PATH, async (request) => {
       try {
-        return await receive(context, request);
+        return await receiveUpload(context, request);
       } catch (error) {
-        throw asRefusal(error);
+        throw toUploadRefused(error);
       }
     });
   });
 }
 
-type UploadRequest = FastifyRequest<{ Params: ArchiveName; Querystring: UploadGrant }>;
+type UploadRequest = FastifyRequest<{ Params: ArchiveName; Querystring: SignedQuery }>;
 
-/** What a PUT answers once the archive's file and row are durable. */
-interface Receipt {
+/** The answer to an upload once the archive's file and row are durable. */
+interface UploadReceipt {
   /** Bytes. */
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
 }
 
-// Decided: the signed URL takes one PUT of application/zip, answers 200, and keeps nothing of an upload that was cut.
-async function receive(context: Context, request: UploadRequest): Promise<Receipt> {
+// Decided: the URL accepts one PUT of application/zip, answers 200, and keeps nothing of an interrupted upload.
+async function receiveUpload(context: Context, request: UploadRequest): Promise<UploadReceipt> {
   const versionId = verifyUpload(context, request.params, request.query);
   if (!versionId) {
-    throw new Refused(
-      'invalid_signature',
-      'This upload URL is expired or was changed; register the version again.',
-    );
+    throw new Refused('invalid_signature', 'This URL is expired or modified; register the version again.');
   }
-  const announced = announcedSize(request, context.configuration.limits.archive);
+  const announced = readAnnouncedSize(request, context.configuration.limits.archive);
   await refuseEarly(context, versionId, announced);
-  request.raw.setTimeout(silenceMs, () => request.raw.destroy());
-  const key = archiveKey(request.params);
-  const body = Readable.from(bytesOf(request.raw));
+  request.raw.setTimeout(SILENCE_MS, () => request.raw.destroy());
+  const key = getArchiveKey(request.params);
+  const body = Readable.from(readChunks(request.raw));
   const staged = await context.storage.stage(key, body, context.configuration.limits.archive);
   try {
     if (announced !== undefined && staged.size !== announced) {
-      throw new Refused('upload_incomplete', `${announced} bytes were announced but ${staged.size} came.`);
+      throw new Refused(
+        'upload_incomplete',
+        `Content-Length announced ${announced} bytes but ${staged.size} arrived.`,
+      );
     }
     if (wasRefused(request.raw.socket)) {
-      throw new Refused('upload_incomplete', 'More bytes came than were announced.');
+      throw new Refused('upload_incomplete', 'More bytes arrived than Content-Length announced.');
     }
-    await keep(context, versionId, staged);
+    await keepArchive(context, versionId, staged);
   } finally {
     await staged.discard();
   }
@@ -69,78 +69,73 @@ async function receive(context: Context, request: UploadRequest): Promise<Receip
 }
 
 /**
- * The body by a stream of its own: a consumer that fails destroys its source, and a destroyed request is never read to
- * its end, so that its connection would hang after the answer.
+ * Reads the body in a way that a failing consumer cannot destroy the request: a destroyed request is never
+ * read to its end, so its connection would hang after the answer.
  */
-async function* bytesOf(body: Readable): AsyncGenerator<Buffer> {
+async function* readChunks(body: Readable): AsyncGenerator<Buffer> {
   // Not `yield*`, which would pass the consumer's failure on.
   for await (const chunk of body.iterator({ destroyOnReturn: false })) yield chunk;
 }
 
-/** @returns the bytes announced; undefined where the body comes in chunks */
-function announcedSize({ headers }: UploadRequest, limit: number): number | undefined {
+/** @returns the Content-Length in bytes; undefined if the body is chunked */
+function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/zip' || headers['content-encoding'] !== undefined) {
     throw new Refused(
       'unsupported_media_type',
-      'Send the archive as it is, with Content-Type: application/zip.',
+      'Send the archive without encoding, with Content-Type: application/zip.',
     );
   }
-  // Decided: an upload is one PUT of the whole archive; a part of it would be kept as if it were all.
+  // Decided: an upload is one PUT of the whole archive; a range would be stored as if it were the whole.
   if (headers['content-range'] !== undefined) {
     const message = 'must be absent: send the whole archive in one request';
     throw new Refused('invalid_request', `Content-Range ${message}.`, [{ path: 'Content-Range', message }]);
   }
   const length = headers['content-length'];
   if (length === undefined) return undefined;
-  if (Number(length) > limit) throw new Refused('too_large', tooLarge(limit));
+  if (Number(length) > limit) {
+    throw new Refused('too_large', `The archive is larger than the limit of ${limit} bytes.`);
+  }
   return Number(length);
 }
 
-/** Spares the client a long transfer that could only end in a refusal. */
-async function refuseEarly(
-  context: Context,
-  versionId: string,
-  announced: number | undefined,
-): Promise<void> {
-  const version = await uploadTarget(context.database, versionId);
+/** Refuses before the transfer what would be refused after it. */
+async function refuseEarly(context: Context, versionId: string, announced?: number): Promise<void> {
+  const version = await getUploadTarget(context.database, versionId);
   const otherSize = announced !== undefined && announced !== version.archive_size;
-  if (version.archive_size !== null && otherSize) throw otherBytes(version.version);
+  if (version.archive_size !== null && otherSize) throw differentArchive(version.version);
 }
 
-/** File, row and job become durable together; the same bytes once more are a repeat whose answer was lost. */
-async function keep(context: Context, versionId: string, staged: Staged): Promise<void> {
+/** Makes file, row and job durable together. The same bytes again are a retry whose answer was lost. */
+async function keepArchive(context: Context, versionId: string, staged: Staged): Promise<void> {
   await context.database.transaction().execute(async (tx) => {
     const { size, sha256 } = staged;
-    // Again, because bans and deletes may have come while the bytes did.
-    const version = await uploadTarget(tx, versionId);
+    // Checked again, because the node may have been banned or deleted during the transfer.
+    const version = await getUploadTarget(tx, versionId);
     if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
       await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId });
-      // Last, so that hardly anything can fail after it; a file whose row is not committed is named by nothing.
+      // Last, so that hardly anything can fail after it; without its row the file is not reachable.
       await staged.commit();
-    } else if (version.archive_sha256 !== sha256) throw otherBytes(version.version);
+    } else if (version.archive_sha256 !== sha256) throw differentArchive(version.version);
   });
 }
 
-function otherBytes(version: string): Refused {
+function differentArchive(version: string): Refused {
   return new Refused(
     'version_exists',
-    `Version ${version} already has another archive; publish the new one under the next number.`,
+    `Version ${version} already has a different archive; publish the new one under a new version number.`,
   );
 }
 
-function tooLarge(limit: number): string {
-  return `The archive is larger than the ${limit} bytes accepted here.`;
-}
+const FULL_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+const CUT_CODES = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
 
-const outOfRoom = ['ENOSPC', 'EDQUOT', 'EFBIG'];
-const cut = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
-
-function asRefusal(error: unknown): unknown {
-  if (error instanceof TooLarge) return new Refused('too_large', 'The archive is larger than accepted here.');
+function toUploadRefused(error: unknown): unknown {
+  if (error instanceof TooLarge) return new Refused('too_large', 'The archive is larger than the limit.');
   const { code = '' } = error as NodeJS.ErrnoException;
-  if (outOfRoom.includes(code))
-    return new Refused('unavailable', 'The service has no room for the archive now.');
-  if (cut.includes(code)) return new Refused('upload_incomplete', 'The upload ended before all bytes came.');
+  if (FULL_CODES.includes(code))
+    return new Refused('unavailable', 'The service has no disk space for the archive; try again later.');
+  if (CUT_CODES.includes(code))
+    return new Refused('upload_incomplete', 'The upload ended before all bytes arrived.');
   return error;
 }

@@ -1,26 +1,34 @@
-import type { Selectable } from 'kysely';
-import { type InspectionWithCode, inspectApart } from '../../pack/thread.js';
-import type { Context, Tx } from '../context.js';
-import type { VersionTable } from '../database/schema.js';
-import { type ArchiveName, archiveKey } from '../http/signed-urls.js';
-import type { Work } from '../queue/queue.js';
+import {
+  type InspectionWithCode,
+  inspectArchiveApart,
+  inspectWithoutCode,
+  ReaderInterrupted,
+} from '../../python/reader-process.js';
+import type { Finding } from '../../python/scan/finding.js';
+import type { Tx } from '../database/database.js';
+import type { VersionRow } from '../database/schema.js';
+import type { Context } from '../operation/context.js';
+import { type ArchiveName, getArchiveKey } from '../operation/signed-urls.js';
+import type { JobHandler } from '../queue/queue.js';
 import { storeDefinitions } from '../registry/definitions.js';
-import { explainPending, transition } from '../registry/version-states.js';
-import { findingsReason } from './findings-reason.js';
+import { changeVersionStatus, explainPending } from '../registry/version-states.js';
 
-/** Holds an uploaded archive against the rules, reads its definitions, and lets its version leave Pending. */
-export function checkArchive(context: Context): Work {
-  return async ({ key: versionId }) => {
-    const version = await uncheckedVersion(context, versionId);
+/** After this many interrupted readings the pack itself is assumed to be the cause. */
+const MAX_INTERRUPTIONS = 5;
+
+/** Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. */
+export function checkArchive(context: Context): JobHandler {
+  return async ({ key: versionId, attempts }) => {
+    const version = await findUnchecked(context, versionId);
     if (!version) return;
-    const verdict = await inspect(context, version);
-    await context.database.transaction().execute((tx) => settle(tx, context.now(), version, verdict));
+    const verdict = await inspectArchive(context, version, attempts);
+    await context.database.transaction().execute((tx) => recordVerdict(tx, context.now(), version, verdict));
   };
 }
 
-type Unchecked = ArchiveName & Pick<Selectable<VersionTable>, 'id'>;
+type Unchecked = ArchiveName & Pick<VersionRow, 'id'>;
 
-async function uncheckedVersion({ database }: Context, versionId: string): Promise<Unchecked | undefined> {
+async function findUnchecked({ database }: Context, versionId: string): Promise<Unchecked | undefined> {
   return await database
     .selectFrom('versions')
     .innerJoin('nodes', 'nodes.id', 'versions.node_id')
@@ -37,25 +45,34 @@ async function uncheckedVersion({ database }: Context, versionId: string): Promi
     .executeTakeFirst();
 }
 
-// Decided: the service's own failure is retried; meanwhile the version is Pending with a reason, never silent.
-async function inspect(context: Context, version: Unchecked): Promise<InspectionWithCode> {
+// Decided: failures of the service itself are retried; until then the version is Pending with a reason.
+async function inspectArchive(
+  context: Context,
+  version: Unchecked,
+  attempts: number,
+): Promise<InspectionWithCode> {
+  const { limits } = context.configuration;
   try {
-    const archive = await context.storage.borrow(archiveKey(version));
+    const archive = await context.storage.borrow(getArchiveKey(version));
     try {
-      return await inspectApart(archive.path, context.configuration.limits);
+      return await inspectArchiveApart(archive.path, limits).catch((error) => {
+        if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;
+        const reason = `reading the code was interrupted ${attempts + 1} times`;
+        return inspectWithoutCode(archive.path, limits, { reason });
+      });
     } finally {
       await archive.release();
     }
   } catch (error) {
-    const reason = 'The service could not read the archive; it tries again by itself.';
+    const reason = 'The service could not read the archive; it will retry.';
     await context.database.transaction().execute((tx) => explainPending(tx, version.id, reason));
     throw error;
   }
 }
 
-// Decided: a sound archive makes the version Active; an unreadable one, or a finding of severity high, Flagged, and
-// status_reason says what and where. Lesser findings are kept there too.
-async function settle(
+// Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
+// it Flagged, and status_reason says what and where. Other findings are listed there too.
+async function recordVerdict(
   tx: Tx,
   now: number,
   { id, nodeId }: Unchecked,
@@ -69,15 +86,16 @@ async function settle(
   if (verdict.ok) {
     await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
   }
-  // Decided: extraction failing alone leaves the version Active, its extract status `failed`.
+  // Decided: a failed extraction alone leaves the version Active, with the extract status `failed`.
   const code = verdict.ok ? verdict.code : undefined;
   await storeDefinitions(tx, { versionId: id, nodeId, nodes: code?.followed ? code.nodes : undefined });
-  // The owner or an admin was quicker.
+  // The owner or an admin has already changed the status.
   if (current.status !== 'NodeVersionStatusPending') return;
   const findings = code?.findings ?? [];
   const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
-  const reason = verdict.ok ? findingsReason(findings) : verdict.reason;
-  await transition(tx, {
+  const missing = code && !code.followed ? code.unresolved[0]?.what : undefined;
+  const reason = verdict.ok ? formatFindings(findings, missing) : verdict.reason;
+  await changeVersionStatus(tx, {
     versionId: id,
     to: isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged',
     ...(reason && { reason }),
@@ -85,4 +103,25 @@ async function settle(
     actor: 'service',
     now,
   });
+}
+
+const MAX_FINDINGS = 20;
+
+/**
+ * Formats findings as a version's status_reason: one per line with its location, high severity first.
+ * @param missing why the definitions are missing, as the end of a sentence; absent if they are not
+ * @returns undefined if there is nothing to report
+ */
+export function formatFindings(findings: readonly Finding[], missing?: string): string | undefined {
+  const high = findings.filter(({ severity }) => severity === 'high');
+  const low = findings.filter(({ severity }) => severity !== 'high');
+  const shown = [...high, ...low].slice(0, MAX_FINDINGS);
+  const more = findings.length - shown.length;
+  const sentences = shown.map(({ file, line, message, rule }) => `${file}:${line} ${message} (${rule})`);
+  const lines = [
+    ...(missing ? [`Node definitions could not be extracted: ${missing}.`] : []),
+    ...sentences,
+    ...(more > 0 ? [`And ${more} more.`] : []),
+  ];
+  return lines.length > 0 ? lines.join('\n') : undefined;
 }

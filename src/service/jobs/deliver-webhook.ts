@@ -1,32 +1,33 @@
 import type { Selectable } from 'kysely';
-import { webhookHeaders } from '../../contract/events.js';
-import type { Context, Tx } from '../context.js';
-import type { TaskTable, WebhookDeliveryTable } from '../database/schema.js';
-import { longestWaitMs, nextAttempt } from '../events/pauses.js';
-import { type Outcome, post } from '../events/post.js';
-import { signingSecrets } from '../events/secrets.js';
-import { signatures } from '../events/sign.js';
-import { eventOf, webhookBody } from '../generation/webhook-body.js';
-import type { Work } from '../queue/queue.js';
+import { webhookEventOf, webhookHeaders } from '../../contract/events.js';
+import { getTaskFacts } from '../../contract/index.js';
+import type { Tx } from '../database/database.js';
+import type { TaskRow, WebhookDeliveryTable } from '../database/schema.js';
+import { buildWebhookBody } from '../generation/task-views.js';
+import type { Context } from '../operation/context.js';
+import type { JobHandler } from '../queue/queue.js';
+import { getNextAttemptTime, MAX_WAIT_MS } from '../webhooks/next-attempt.js';
+import { type PostOutcome, postWebhook } from '../webhooks/post.js';
+import { formatSignatures, listSigningSecrets } from '../webhooks/secrets.js';
 
-// Decided: a task's changes are told in their order, each until it is delivered or given up.
-/** Tells a task's webhook of each change of its status that it was not told of. */
-export function deliverWebhook(context: Context): Work {
+// Decided: the changes of a task are delivered in order, each until it succeeds or is given up.
+/** Delivers the pending changes of a task's status to its webhook. */
+export function deliverWebhook(context: Context): JobHandler {
   return async ({ key: taskId }, signal) => {
-    for (let next = await pending(context, taskId); next; next = await pending(context, taskId)) {
+    for (let next = await findNext(context, taskId); next; next = await findNext(context, taskId)) {
       const ms = Date.parse(next.next_at as string) - context.now();
-      // A later change of the task wakes this job, too.
-      if (ms > 0 && ms <= longestWaitMs) return wakeAt(context, next);
-      await recordOutcome(context, next, await attempt(context, next, signal));
+      // A later change of the task also starts this job.
+      if (ms > 0 && ms <= MAX_WAIT_MS) return enqueueWakeUp(context, next);
+      await recordOutcome(context, next, await attemptPost(context, next, signal));
     }
   };
 }
 
-type Delivery = Selectable<WebhookDeliveryTable>;
-type Pending = Delivery & { readonly task: Selectable<TaskTable> };
+type DeliveryRow = Selectable<WebhookDeliveryTable>;
+type Pending = DeliveryRow & { readonly task: TaskRow };
 
-/** The oldest that is yet to be delivered. */
-async function pending({ database }: Context, taskId: string): Promise<Pending | undefined> {
+/** Finds the oldest pending delivery of a task. */
+async function findNext({ database }: Context, taskId: string): Promise<Pending | undefined> {
   const delivery = await database
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -44,21 +45,21 @@ async function pending({ database }: Context, taskId: string): Promise<Pending |
   return { ...delivery, task };
 }
 
-async function attempt(context: Context, delivery: Pending, signal: AbortSignal): Promise<Outcome> {
+async function attemptPost(context: Context, delivery: Pending, signal: AbortSignal): Promise<PostOutcome> {
   const { id, task, url, state } = delivery;
   const { now, database, lookup } = context;
   const secrets = await database
     .transaction()
-    .execute((tx) => signingSecrets(tx, { userId: task.creator, now }));
-  const timestamp = Math.floor(now() / 1000);
-  const body = JSON.stringify(await webhookBody(context, task, state));
-  return await post({
+    .execute((tx) => listSigningSecrets(tx, { userId: task.creator, now }));
+  const timestamp = String(Math.floor(now() / 1000));
+  const body = JSON.stringify(await buildWebhookBody(context, task, state));
+  return await postWebhook({
     url,
     headers: {
       [webhookHeaders.id]: id,
-      [webhookHeaders.timestamp]: String(timestamp),
-      [webhookHeaders.signature]: signatures(secrets, { id, timestamp, body }),
-      [webhookHeaders.event]: eventOf(task.operation),
+      [webhookHeaders.timestamp]: timestamp,
+      [webhookHeaders.signature]: formatSignatures(secrets, { id, timestamp, body }),
+      [webhookHeaders.event]: webhookEventOf(getTaskFacts(task.operation).kind),
     },
     body,
     serviceOrigin: context.baseUrl(),
@@ -68,11 +69,11 @@ async function attempt(context: Context, delivery: Pending, signal: AbortSignal)
   });
 }
 
-async function recordOutcome(context: Context, delivery: Pending, outcome: Outcome): Promise<void> {
+async function recordOutcome(context: Context, delivery: Pending, outcome: PostOutcome): Promise<void> {
   const attempts = delivery.attempts + 1;
-  const next = outcome.kind === 'failed' ? nextOf(context, delivery, attempts, outcome) : undefined;
+  const next = outcome.kind === 'failed' ? getNextTime(context, delivery, attempts, outcome) : undefined;
   const next_at = next === undefined ? null : new Date(next).toISOString();
-  const status = statusAfter(outcome, next);
+  const status = getStatusAfter(outcome, next);
   const reason = outcome.kind === 'delivered' ? null : outcome.reason;
   await context.database.transaction().execute(async (tx) => {
     await tx
@@ -80,27 +81,27 @@ async function recordOutcome(context: Context, delivery: Pending, outcome: Outco
       .set({ attempts, status, reason, next_at })
       .where('id', '=', delivery.id)
       .execute();
-    if (status === 'gone') await stopTelling(tx, delivery);
+    if (status === 'gone') await stopDeliveries(tx, delivery);
   });
 }
 
-function nextOf(
+function getNextTime(
   { now }: Context,
-  { created_at }: Delivery,
+  { created_at }: DeliveryRow,
   attempts: number,
-  outcome: Extract<Outcome, { kind: 'failed' }>,
+  outcome: Extract<PostOutcome, { kind: 'failed' }>,
 ): number | undefined {
   const { retryAfterMs } = outcome;
-  return nextAttempt({ created: Date.parse(created_at), now: now(), attempts, retryAfterMs });
+  return getNextAttemptTime({ created: Date.parse(created_at), now: now(), attempts, retryAfterMs });
 }
 
-function statusAfter({ kind }: Outcome, next: number | undefined): Delivery['status'] {
+function getStatusAfter({ kind }: PostOutcome, next: number | undefined): DeliveryRow['status'] {
   if (kind === 'delivered' || kind === 'gone') return kind;
   return next === undefined ? 'failed' : 'pending';
 }
 
-/** Who answers 410 is told nothing more of this task. */
-async function stopTelling(tx: Tx, { task_id, reason }: Delivery): Promise<void> {
+/** Cancels the remaining deliveries of the task, because the receiver answered 410. */
+async function stopDeliveries(tx: Tx, { task_id, reason }: DeliveryRow): Promise<void> {
   await tx.updateTable('tasks').set({ webhook_url: null }).where('id', '=', task_id).execute();
   await tx
     .updateTable('webhook_deliveries')
@@ -110,7 +111,7 @@ async function stopTelling(tx: Tx, { task_id, reason }: Delivery): Promise<void>
     .execute();
 }
 
-async function wakeAt({ database, queue }: Context, { task_id, next_at }: Delivery): Promise<void> {
+async function enqueueWakeUp({ database, queue }: Context, { task_id, next_at }: DeliveryRow): Promise<void> {
   const job = { kind: 'deliver-webhook', key: task_id, runAt: Date.parse(next_at as string) };
   await database.transaction().execute((tx) => queue.enqueue(tx, job));
 }

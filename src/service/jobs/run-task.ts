@@ -1,44 +1,43 @@
-import type { Selectable } from 'kysely';
-import type { Context } from '../context.js';
-import type { TaskTable } from '../database/schema.js';
-import { type Engine, EngineFailure, type EngineMemory, type EngineResult } from '../generation/engine.js';
-import { inputKey, scratchFolder } from '../generation/files.js';
-import { kindOf } from '../generation/operations.js';
+import type { TaskRow } from '../database/schema.js';
 import { stageResults } from '../generation/results.js';
-import { advance, statuses } from '../generation/states.js';
-import type { Work } from '../queue/queue.js';
+import { createScratchFolder, getInputKey } from '../generation/task-files.js';
+import { getTaskKind } from '../generation/task-inputs.js';
+import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
+import type { Context } from '../operation/context.js';
+import { type Engine, EngineFailure, type EngineMemory, type EngineResult } from '../operation/engine.js';
+import type { JobHandler } from '../queue/queue.js';
 
-/** A task that ends the process each time it is begun must not do so forever. */
-const mostAttempts = 10;
-/** An engine that shows no sign of life for so long is stopped, and begun again later. Milliseconds. */
-const silenceMs = 15 * 60_000;
+/** A task that crashes the process at every attempt must fail at some point. */
+const MAX_ATTEMPTS = 10;
+/** An engine that reports no progress for this long is aborted and retried. */
+const SILENCE_MS = 15 * 60_000;
 
-/** Takes a new task to its end. Begun again after a crash, it makes everything anew and keeps it once. */
-export function runTask(context: Context): Work {
+/** Runs a task to its end. Restarted after a crash, it generates everything again but stores it once. */
+export function runTask(context: Context): JobHandler {
   return async ({ key: taskId, attempts }, signal) => {
-    const task = await begin(context, taskId);
+    const task = await beginTask(context, taskId);
     if (!task) return;
-    if (attempts >= mostAttempts) {
-      const reason = `It did not come to an end in ${attempts} attempts.`;
-      await giveUp(context, task, new EngineFailure(reason, { code: 'attempts_exhausted' }));
+    if (attempts >= MAX_ATTEMPTS) {
+      const reason = `The task did not finish in ${attempts} attempts.`;
+      await failTask(context, task, new EngineFailure(reason, { code: 'attempts_exhausted' }));
       return;
     }
-    const folder = await scratchFolder(context);
+    const folder = await createScratchFolder(context);
     try {
-      await finish(context, task, await make(context, task, folder.path, signal));
+      await finishTask(context, task, await runEngine(context, task, folder.path, signal));
     } catch (error) {
       if (signal.aborted || !(error instanceof EngineFailure)) throw error;
-      await giveUp(context, task, error);
+      await failTask(context, task, error);
     } finally {
       await folder.remove();
     }
   };
 }
 
-type Task = Pick<Selectable<TaskTable>, 'id' | 'operation' | 'request' | 'images' | 'seed'>;
+type OpenTask = Pick<TaskRow, 'id' | 'operation' | 'request' | 'images' | 'seed'>;
 
-/** @returns undefined where the task has ended already */
-async function begin(context: Context, taskId: string): Promise<Task | undefined> {
+/** @returns undefined if the task has already ended */
+async function beginTask(context: Context, taskId: string): Promise<OpenTask | undefined> {
   return await context.database.transaction().execute(async (tx) => {
     const task = await tx
       .selectFrom('tasks')
@@ -46,21 +45,23 @@ async function begin(context: Context, taskId: string): Promise<Task | undefined
       .where('id', '=', taskId)
       .executeTakeFirst();
     if (!task) return undefined;
-    const isRunning = task.status === statuses[kindOf(task.operation)].running;
-    return isRunning || (await advance(tx, context, task, { to: 'running' })) ? task : undefined;
+    const isRunning = task.status === TASK_STATUSES[getTaskKind(task.operation)].running;
+    return isRunning || (await advanceTask(tx, context, task, { to: 'running' })) ? task : undefined;
   });
 }
 
-async function make(
+async function runEngine(
   context: Context,
-  task: Task,
+  task: OpenTask,
   folder: string,
   signal: AbortSignal,
 ): Promise<EngineResult> {
-  const engine: Engine = context.engines[kindOf(task.operation)];
+  const engine: Engine = context.engines[getTaskKind(task.operation)];
   const fields: string[] = JSON.parse(task.images);
-  const borrowed = await Promise.all(fields.map((field) => context.storage.borrow(inputKey(task.id, field))));
-  const silence = silenceWatch();
+  const borrowed = await Promise.all(
+    fields.map((field) => context.storage.borrow(getInputKey(task.id, field))),
+  );
+  const silence = watchSilence();
   try {
     const job = {
       id: task.id,
@@ -70,8 +71,8 @@ async function make(
       seed: Number(task.seed),
       folder,
     };
-    const ending = AbortSignal.any([signal, silence.signal]);
-    return await engine.run(job, ending, silence.sign, memoryOf(context, task.id));
+    const abort = AbortSignal.any([signal, silence.signal]);
+    return await engine.run(job, abort, silence.reset, createMemory(context, task.id));
   } catch (error) {
     throw silence.signal.aborted ? silence.signal.reason : error;
   } finally {
@@ -80,7 +81,7 @@ async function make(
   }
 }
 
-function memoryOf({ database }: Context, taskId: string): EngineMemory {
+function createMemory({ database }: Context, taskId: string): EngineMemory {
   return {
     read: async () => {
       const row = await database
@@ -98,20 +99,20 @@ function memoryOf({ database }: Context, taskId: string): EngineMemory {
   };
 }
 
-function silenceWatch(): { signal: AbortSignal; sign(): void; end(): void } {
+function watchSilence(): { signal: AbortSignal; reset(): void; end(): void } {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error('The engine was silent for too long.')), silenceMs);
-  return { signal: abort.signal, sign: () => timer.refresh(), end: () => clearTimeout(timer) };
+  const timer = setTimeout(() => abort.abort(new Error('The engine stalled.')), SILENCE_MS);
+  return { signal: abort.signal, reset: () => timer.refresh(), end: () => clearTimeout(timer) };
 }
 
-/** Results and status become visible together. */
-async function finish(context: Context, task: Task, made: EngineResult): Promise<void> {
-  const staged = await stageResults(context, task.id, made);
+/** Makes results and status visible together. */
+async function finishTask(context: Context, task: OpenTask, result: EngineResult): Promise<void> {
+  const staged = await stageResults(context, task.id, result);
   try {
     await context.database.transaction().execute(async (tx) => {
       const { results } = staged;
-      if (!(await advance(tx, context, task, { to: 'done', results }))) return;
-      // Last, so that hardly anything can fail after it; a file whose row is not committed is written once more.
+      if (!(await advanceTask(tx, context, task, { to: 'done', results }))) return;
+      // Last, so that hardly anything can fail after it; without its row the file is written again.
       await staged.commit();
     });
   } finally {
@@ -119,8 +120,8 @@ async function finish(context: Context, task: Task, made: EngineResult): Promise
   }
 }
 
-async function giveUp(context: Context, task: Task, { message, code }: EngineFailure): Promise<void> {
+async function failTask(context: Context, task: OpenTask, { message, code }: EngineFailure): Promise<void> {
   await context.database
     .transaction()
-    .execute((tx) => advance(tx, context, task, { to: 'failed', reason: message, code }));
+    .execute((tx) => advanceTask(tx, context, task, { to: 'failed', reason: message, code }));
 }

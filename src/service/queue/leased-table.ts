@@ -1,61 +1,65 @@
 import { randomUUID } from 'node:crypto';
-import type { Context, Database, Tx } from '../context.js';
+import type { Log } from '../configuration/log.js';
+import type { Database, Tx } from '../database/database.js';
 import {
-  bringForward,
-  claim,
-  complete,
-  extend,
-  fail,
-  type Leased,
-  release,
-  releaseOthers,
+  claimJob,
+  completeJob,
+  extendLease,
+  failJob,
+  type LeasedJob,
+  limitDelays,
+  releaseJob,
+  releaseOtherLeases,
 } from './leases.js';
-import type { Job, Kind, NewJob, Queue } from './queue.js';
+import type { Job, JobKind, NewJob, Queue } from './queue.js';
 
-export interface LeasedTableParts {
+export interface LeasedTableOptions {
   readonly database: Database;
-  readonly now: Context['now'];
-  readonly log: Context['log'];
-  /** Names this process in the leases it holds. */
+  readonly now: () => number;
+  readonly log: Log;
+  /** Identifies this process in its leases. */
   readonly instance: string;
-  /** No other process works on this table: leases found at the start are a dead one's. */
+  /** No other process uses this table, so leases found at start belong to a dead process. */
   readonly alone: boolean;
-  /** How long a silent worker keeps its job. Milliseconds; a minute where absent. */
+  /** How long a lease lasts without renewal. Milliseconds; default: a minute. */
   readonly leaseMs?: number;
-  /** How far ahead a job may be enqueued; milliseconds, a day where absent. */
-  readonly longestDelayMs?: number;
-  /** How often the table is looked at unasked. Milliseconds; a second where absent. */
+  /** How far ahead a job may be scheduled. Milliseconds; default: a day. */
+  readonly maxDelayMs?: number;
+  /** How often the table is polled. Milliseconds; default: a second. */
   readonly pollMs?: number;
 }
 
-/** Jobs in a table of the database: a worker takes one by a lease, which it renews while it works. */
-export function leasedTable(parts: LeasedTableParts): Queue {
-  return new LeasedTable(parts);
+/** Creates a queue in a table of the database: a worker leases a job and renews the lease while it runs. */
+export function createLeasedTable(options: LeasedTableOptions): Queue {
+  return new LeasedTable(options);
 }
 
 class LeasedTable implements Queue {
-  readonly #running = new Map<string, Run>();
-  #kinds: Readonly<Record<string, Kind>> = {};
-  #poll: NodeJS.Timeout | undefined;
+  readonly #options: LeasedTableOptions;
+  readonly #running = new Map<string, RunningJob>();
+  #kinds: Readonly<Record<string, JobKind>> = {};
+  #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   #woken = false;
   #stopped = true;
 
-  constructor(readonly parts: LeasedTableParts) {}
+  constructor(options: LeasedTableOptions) {
+    this.#options = options;
+  }
 
   /**
-   * The worker is woken at once: its claim is a transaction too, and transactions of the embedded database take turns,
-   * so that it looks just after this one is committed. A database that runs them side by side is polled.
+   * Wakes the worker at once: its claim is a transaction too, and transactions of the embedded database are
+   * serialized, so it runs right after this commit. A database with concurrent transactions is polled.
    */
   async enqueue(tx: Tx, job: NewJob): Promise<void> {
-    const now = this.parts.now();
+    const now = this.#options.now();
     await tx
       .insertInto('jobs')
       .values({
         id: randomUUID(),
         kind: job.kind,
         key: job.key,
-        // What is due at once is due whatever becomes of the clock.
+        // A job that is due immediately stays due even if the clock is set back.
         run_at: new Date(job.runAt ?? 0).toISOString(),
         attempts: 0,
         leased_until: null,
@@ -66,7 +70,7 @@ class LeasedTable implements Queue {
       .onConflict((conflict) =>
         conflict.columns(['kind', 'key']).doUpdateSet((row) => ({
           run_at: row.ref('excluded.run_at'),
-          // By this a worker sees at its end that the job was enqueued again.
+          // This tells a worker at the end that the job was enqueued again.
           attempts: 0,
         })),
       )
@@ -74,28 +78,28 @@ class LeasedTable implements Queue {
     this.#wake();
   }
 
-  start(kinds: Readonly<Record<string, Kind>>): void {
+  start(kinds: Readonly<Record<string, JobKind>>): void {
     this.#kinds = kinds;
     this.#stopped = false;
-    this.#look(() => this.#begin());
-    this.#poll = setInterval(() => this.#wake(), this.parts.pollMs ?? 1_000);
+    this.#poll(() => this.#recover());
+    this.#timer = setInterval(() => this.#wake(), this.#options.pollMs ?? 1_000);
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#poll);
+    clearInterval(this.#timer);
     await this.#claiming;
     const running = [...this.#running.values()];
     const ended = Promise.all(running.map((run) => run.ended));
     for (const { kind, abort } of running) if (this.#kinds[kind]?.resumes) abort.abort();
-    if (await inTime(ended, graceMs)) return;
+    if (await endsInTime(ended, graceMs)) return;
     for (const { abort } of this.#running.values()) abort.abort();
-    await inTime(ended, 1_000);
+    await endsInTime(ended, 1_000);
   }
 
-  async busyBy(time: number): Promise<boolean> {
+  async hasWorkBy(time: number): Promise<boolean> {
     if (this.#running.size > 0) return true;
-    const due = await this.parts.database
+    const due = await this.#options.database
       .selectFrom('jobs')
       .select('id')
       .where('run_at', '<=', new Date(time).toISOString())
@@ -104,23 +108,25 @@ class LeasedTable implements Queue {
     return due !== undefined;
   }
 
-  async #begin(): Promise<void> {
+  async #recover(): Promise<void> {
     try {
-      if (this.parts.alone) await releaseOthers(this.parts);
-      await bringForward(this.parts, this.parts.longestDelayMs ?? 24 * 60 * 60_000);
+      if (this.#options.alone) await releaseOtherLeases(this.#options);
+      await limitDelays(this.#options, this.#options.maxDelayMs ?? 24 * 60 * 60_000);
     } catch (error) {
-      this.parts.log('error', 'Jobs of an earlier process were not put right.', { error: String(error) });
+      this.#options.log('error', 'Could not recover jobs that were left running.', {
+        error: String(error),
+      });
     }
     await this.#claimAll();
   }
 
-  /** One look at a time; a wake-up during it makes it look again. */
+  /** One poll at a time; a wake-up during it makes it poll again. */
   #wake(): void {
     this.#woken = true;
-    if (!this.#stopped && !this.#claiming) this.#look(() => this.#claimAll());
+    if (!this.#stopped && !this.#claiming) this.#poll(() => this.#claimAll());
   }
 
-  #look(action: () => Promise<void>): void {
+  #poll(action: () => Promise<void>): void {
     this.#claiming = action().finally(() => {
       this.#claiming = undefined;
       if (this.#woken) this.#wake();
@@ -131,27 +137,27 @@ class LeasedTable implements Queue {
     try {
       this.#woken = false;
       while (!this.#stopped) {
-        const job = await claim(this.parts, this.#free(), [...this.#running.keys()]);
+        const job = await claimJob(this.#options, this.#listFreeKinds(), [...this.#running.keys()]);
         if (!job) break;
-        this.#run(job);
+        this.#start(job);
       }
     } catch (error) {
       this.#woken = false;
-      this.parts.log('error', 'The queue could not be read; it is tried again.', { error: String(error) });
+      this.#options.log('error', 'Could not read the queue; retrying.', { error: String(error) });
     }
   }
 
-  /** The kinds that may begin one more job. */
-  #free(): string[] {
+  /** The kinds that may start one more job. */
+  #listFreeKinds(): string[] {
     const running = [...this.#running.values()];
-    const isFree = ([kind, { atOnce }]: [string, Kind]) =>
+    const isFree = ([kind, { atOnce }]: [string, JobKind]) =>
       running.filter((run) => run.kind === kind).length < atOnce;
     return Object.entries(this.#kinds)
       .filter(isFree)
       .map(([kind]) => kind);
   }
 
-  #run(job: Leased): void {
+  #start(job: LeasedJob): void {
     const abort = new AbortController();
     const ended = this.#runLeased(job, abort).finally(() => {
       this.#running.delete(job.id);
@@ -160,14 +166,14 @@ class LeasedTable implements Queue {
     this.#running.set(job.id, { kind: job.kind, ended, abort });
   }
 
-  async #runLeased(job: Leased, abort: AbortController): Promise<void> {
-    const renewal = setInterval(() => this.#renew(job, abort), (this.parts.leaseMs ?? 60_000) / 3);
+  async #runLeased(job: LeasedJob, abort: AbortController): Promise<void> {
+    const renewal = setInterval(() => this.#renewLease(job, abort), (this.#options.leaseMs ?? 60_000) / 3);
     try {
-      const outcome = await this.#outcome(job, abort.signal);
+      const outcome = await this.#execute(job, abort.signal);
       clearInterval(renewal);
-      await this.#record(job, outcome, abort.signal);
+      await this.#recordOutcome(job, outcome, abort.signal);
     } catch (error) {
-      this.parts.log('error', `The end of job ${job.kind} was not recorded; it will run again.`, {
+      this.#options.log('error', `Could not record the end of job ${job.kind}; it will run again.`, {
         key: job.key,
         error: String(error),
       });
@@ -176,7 +182,7 @@ class LeasedTable implements Queue {
     }
   }
 
-  async #outcome(job: Job, signal: AbortSignal): Promise<Outcome> {
+  async #execute(job: Job, signal: AbortSignal): Promise<JobOutcome> {
     try {
       await this.#kinds[job.kind]?.run(job, signal);
       return { ok: true };
@@ -185,35 +191,35 @@ class LeasedTable implements Queue {
     }
   }
 
-  async #record(job: Leased, outcome: Outcome, signal: AbortSignal): Promise<void> {
-    if (outcome.ok) return complete(this.parts, job);
+  async #recordOutcome(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
+    if (outcome.ok) return completeJob(this.#options, job);
     const { error } = outcome;
-    if (signal.aborted) return release(this.parts, job);
-    this.parts.log('warn', `Job ${job.kind} failed; it is tried again.`, {
+    if (signal.aborted) return releaseJob(this.#options, job);
+    this.#options.log('warn', `Job ${job.kind} failed; retrying.`, {
       key: job.key,
       error: String(error),
     });
-    await fail(this.parts, job, String(error));
+    await failJob(this.#options, job, String(error));
   }
 
-  #renew(job: Leased, abort: AbortController): void {
-    extend(this.parts, job).then(
+  #renewLease(job: LeasedJob, abort: AbortController): void {
+    extendLease(this.#options, job).then(
       (kept) => kept || abort.abort(),
-      // The lease outlasts two more tries; another worker takes the job where they fail too.
-      (error) => this.parts.log('warn', 'A lease was not renewed.', { error: String(error) }),
+      // The lease lasts for two more attempts; if they fail too, another worker takes the job.
+      (error) => this.#options.log('warn', 'Could not renew the lease of a job.', { error: String(error) }),
     );
   }
 }
 
-interface Run {
+interface RunningJob {
   readonly kind: string;
   readonly ended: Promise<void>;
   readonly abort: AbortController;
 }
 
-type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+type JobOutcome = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
-async function inTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
+async function endsInTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

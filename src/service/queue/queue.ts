@@ -1,45 +1,45 @@
-import type { Tx } from '../context.js';
+import type { Tx } from '../database/database.js';
 
 export interface NewJob {
   readonly kind: string;
-  /** One job of a kind for each key, usually the id of what it is about; enqueuing it again gives it the new time. */
+  /** One job per kind and key, usually the id of its subject. Enqueuing it again replaces its time. */
   readonly key: string;
-  /** Milliseconds since the epoch; absent: at once. */
+  /** Milliseconds since the epoch; absent: immediately. */
   readonly runAt?: number;
 }
 
 export interface Job {
   readonly kind: string;
   readonly key: string;
-  /** How often it was begun before, 0 the first time. */
+  /** How often it was started before; 0 the first time. */
   readonly attempts: number;
 }
 
 /**
- * Does one job. It may be called again after a crash at any point, so it must end the same however often it runs.
- * A throw is the service's own failure: the job is tried again later, forever, with growing pauses.
+ * Runs one job. It may be called again after a crash at any point, so repeating it must have the same result.
+ * If it throws, the job is retried with growing pauses, without limit.
  */
-export type Work = (job: Job, signal: AbortSignal) => Promise<void>;
+export type JobHandler = (job: Job, signal: AbortSignal) => Promise<void>;
 
-/** What is done with the jobs of one kind. */
-export interface Kind {
-  readonly run: Work;
-  /** So many of this kind at once in this process: no kind waits for another. */
+/** How the jobs of one kind are run. */
+export interface JobKind {
+  readonly run: JobHandler;
+  /** How many of this kind run in parallel in this process: no kind waits for another. */
   readonly atOnce: number;
-  /** Cut off at once when the service stops, because it goes on where it was. */
+  /** Aborted at once when the service stops, because it continues where it was. */
   readonly resumes?: boolean | undefined;
 }
 
 /**
- * Durable jobs: what is enqueued in a committed transaction is begun at least once after that, by one worker at a
- * time. A job that is enqueued again while it runs runs once more.
+ * Durable jobs: a job enqueued in a committed transaction runs at least once after that, in one worker at a
+ * time. A job that is enqueued again while it runs, runs once more.
  */
 export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
-  /** Begins to work; called once. */
-  start(kinds: Readonly<Record<string, Kind>>): void;
-  /** Takes no more jobs, and waits for the running ones at most so long; those that resume are cut off. */
+  /** Starts to run jobs; called once. */
+  start(kinds: Readonly<Record<string, JobKind>>): void;
+  /** Takes no more jobs and waits at most `graceMs` for running ones; those that resume are aborted. */
   stop(graceMs: number): Promise<void>;
   /** Whether a job is running or due by `time` (milliseconds since the epoch). */
-  busyBy(time: number): Promise<boolean>;
+  hasWorkBy(time: number): Promise<boolean>;
 }

@@ -1,19 +1,20 @@
-import type { FoundNode } from '../../pack/definitions/extract.js';
-import type { Tx } from '../context.js';
+import type { FoundNode } from '../../python/definitions/extract.js';
+import type { Tx } from '../database/database.js';
+import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
 export interface FoundDefinitions {
   readonly versionId: string;
   readonly nodeId: string;
-  /** Absent: they could not be read. */
+  /** Absent if extraction failed. */
   readonly nodes: readonly Pick<FoundNode, 'name' | 'definition'>[] | undefined;
 }
 
-/** Longest name a path parameter can hold; a definition under a longer one could not be read singly. */
-const longestName = 1024;
+/** The limit of a path parameter: a definition with a longer name could not be requested. */
+const MAX_NAME_CHARACTERS = 1024;
 
 /**
- * Keeps the definitions of a version and its extract status.
- * @returns false, with nothing changed, where its extraction is no longer pending
+ * Stores the definitions of a version and sets its extract status.
+ * @returns false, with nothing changed, if its extraction is not pending
  */
 export async function storeDefinitions(
   tx: Tx,
@@ -28,7 +29,7 @@ export async function storeDefinitions(
   if (numUpdatedRows === 0n) return false;
   const rows = (nodes ?? [])
     .map(({ name, definition }) => ({ name: name.replaceAll('\0', '').toWellFormed(), definition }))
-    .filter(({ name }) => name !== '' && name.length <= longestName)
+    .filter(({ name }) => name !== '' && name.length <= MAX_NAME_CHARACTERS)
     .map(({ name, definition }) => ({
       version_id: versionId,
       node_id: nodeId,
@@ -36,7 +37,7 @@ export async function storeDefinitions(
       definition: JSON.stringify({ ...definition, host_node_name: name }),
       policy: definition.policy ?? 'HostNodePolicyActive',
     }));
-  // In portions, because an engine takes only so many values in one statement.
+  // In batches, because databases limit the values in one statement.
   for (let start = 0; start < rows.length; start += 100) {
     await tx
       .insertInto('host_nodes')
@@ -44,11 +45,12 @@ export async function storeDefinitions(
       .onConflict((conflict) => conflict.columns(['version_id', 'name']).doNothing())
       .execute();
   }
+  await refreshListing(tx, nodeId);
   return true;
 }
 
-// Decided: a number registered again begins anew, without the definitions an admin stored for it before.
+// Decided: a version number that is registered again starts without the definitions stored before.
 export async function forgetDefinitions(tx: Tx, versionId: string): Promise<void> {
-  await tx.deleteFrom('host_nodes').where('version_id', '=', versionId).execute();
+  await removeDefinitions(tx, versionId);
   await tx.updateTable('versions').set({ extract_status: 'pending' }).where('id', '=', versionId).execute();
 }

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import type { NodeVersion } from '../../contract/node-version.js';
-import { Refused } from '../refused.js';
+import { Refused } from '../operation/refused.js';
 
-// Decided: these are the fields people set; all others are the service's or the admins' and ignored in requests.
-const nodeFields = [
+// Decided: users set these fields; all others are set by the service or admins and ignored in requests.
+const NODE_FIELDS = [
   'description',
   'author',
   'license',
@@ -20,7 +20,7 @@ const nodeFields = [
   'translations',
 ] as const;
 
-const versionFields = [
+const VERSION_FIELDS = [
   'changelog',
   'dependencies',
   'deprecated',
@@ -34,22 +34,22 @@ const versionFields = [
 type NodeBody = z.output<typeof Node>;
 type VersionBody = z.output<typeof NodeVersion>;
 
-/** What a row's `details` hold, admins' fields included. */
+/** The content of a row's `details`, including the fields of admins. */
 export type NodeDetails = Pick<
   NodeBody,
-  (typeof nodeFields)[number] | 'tags_admin' | 'preempted_host_node_names'
+  (typeof NODE_FIELDS)[number] | 'tags_admin' | 'preempted_host_node_names'
 >;
-export type VersionDetails = Pick<VersionBody, (typeof versionFields)[number] | 'tags_admin'>;
+export type VersionDetails = Pick<VersionBody, (typeof VERSION_FIELDS)[number] | 'tags_admin'>;
 
-export function nodeDetailsGiven(body: NodeBody): NodeDetails {
-  return given(body, nodeFields);
+export function pickNodeDetails(body: NodeBody): NodeDetails {
+  return pickGiven(body, NODE_FIELDS);
 }
 
-export function versionDetailsGiven(body: VersionBody): VersionDetails {
-  return given(body, versionFields);
+export function pickVersionDetails(body: VersionBody): VersionDetails {
+  return pickGiven(body, VERSION_FIELDS);
 }
 
-function given<Body extends object, Field extends keyof Body>(
+function pickGiven<Body extends object, Field extends keyof Body>(
   body: Body,
   fields: readonly Field[],
 ): Pick<Body, Field> {
@@ -57,21 +57,25 @@ function given<Body extends object, Field extends keyof Body>(
   return Object.fromEntries(entries);
 }
 
-// Decided: the fields people set on one publisher, node or version hold at most 128 KiB together, because lists and
-// bulk answers repeat them up to a thousand times.
-const mostBytes = 128 * 1024;
+// Decided: the fields that users set on one publisher, node or version are limited to 128 KiB in total,
+// because lists and bulk answers have up to a thousand of them.
+const MAX_BYTES = 128 * 1024;
 
 /**
- * @param of where the fields stand in the body
- * @throws Refused invalid_request where the fields are too large together
+ * @param subject what the fields belong to, as in the body
+ * @throws Refused invalid_request if the fields are too large in total
  */
-export function refuseLarge(fields: object, of: 'publisher' | 'node' | 'node_version'): void {
-  if (Buffer.byteLength(JSON.stringify(fields)) <= mostBytes) return;
-  const message = `must hold at most ${mostBytes / 1024} KiB in all its fields together`;
-  throw new Refused('invalid_request', `The ${of} ${message}.`, [{ path: of, message }]);
+export function refuseLargeFields(fields: object, subject: 'publisher' | 'node' | 'node_version'): void {
+  if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_BYTES) return;
+  const message = `must be at most ${MAX_BYTES / 1024} KiB in total`;
+  throw new Refused('invalid_request', `The ${subject} ${message}.`, [{ path: subject, message }]);
 }
 
-/** The lower-case text that a search looks through. */
-export function searchText(id: string, name: string, { description = '', tags = [] }: NodeDetails): string {
+/** Builds the lower-case text that search matches. */
+export function buildSearchText(
+  id: string,
+  name: string,
+  { description = '', tags = [] }: NodeDetails,
+): string {
   return [id, name, description, ...tags].join('\n').toLowerCase();
 }

@@ -1,35 +1,36 @@
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
-import type { Database } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
-import { Refused } from '../refused.js';
-import { offsetOf, pagesOf } from './paging.js';
-import { type Sight, sightOf } from './sight.js';
-import { visibleVersion } from './visible.js';
+import type { Database } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import { Refused } from '../operation/refused.js';
+import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
+import { countListed } from './listed-host-nodes.js';
+import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
 
 type HostNodeView = z.output<typeof HostNode>;
-const banned = 'HostNodePolicyBanned';
+const BANNED_POLICY = 'HostNodePolicyBanned';
 
 export async function getHostNode(
-  { params, caller }: Call<'hostNodes.get'>,
+  { params, caller }: OperationCall<'hostNodes.get'>,
   database: Database,
 ): Promise<HostNodeView> {
-  return (await findHostNode(database, await sightOf(database, caller), params)).view;
+  return (await findHostNode(database, await loadViewer(database, caller), params)).view;
 }
 
-/** @throws Refused not_found; banned, as `visibleVersion` */
+/** @throws Refused not_found; banned, as `getVisibleVersion` */
 export async function findHostNode(
   database: Database,
-  sight: Sight,
-  name: Call<'hostNodes.get'>['params'],
+  viewer: Viewer,
+  name: OperationCall<'hostNodes.get'>['params'],
 ): Promise<{ versionId: string; view: HostNodeView }> {
-  const { node, version } = await visibleVersion(database, sight, name.nodeId, name.version);
-  const row = await shown(database, sight)
+  const { node, version } = await getVisibleVersion(database, viewer, name.nodeId, name.version);
+  const row = await selectShown(database, viewer)
     .selectAll('host_nodes')
     .where('host_nodes.version_id', '=', version.id)
     .where('host_nodes.name', '=', name.hostNodeName)
     .executeTakeFirst();
-  if (row) return { versionId: version.id, view: view(row) };
+  if (row) return { versionId: version.id, view: viewHostNode(row) };
   throw new Refused(
     'not_found',
     `Version ${version.version} of the node ${node.id} has no definition ${name.hostNodeName}.`,
@@ -37,12 +38,12 @@ export async function findHostNode(
 }
 
 export async function listHostNodes(
-  { params, query, caller }: Call<'hostNodes.list'>,
+  { params, query, caller }: OperationCall<'hostNodes.list'>,
   database: Database,
-): Promise<Answer<'hostNodes.list'>> {
-  const sight = await sightOf(database, caller);
-  const { version } = await visibleVersion(database, sight, params.nodeId, params.version);
-  const ofVersion = shown(database, sight).where('host_nodes.version_id', '=', version.id);
+): Promise<OperationAnswer<'hostNodes.list'>> {
+  const viewer = await loadViewer(database, caller);
+  const { version } = await getVisibleVersion(database, viewer, params.nodeId, params.version);
+  const ofVersion = selectShown(database, viewer).where('host_nodes.version_id', '=', version.id);
   const { total } = await ofVersion
     .select((column) => column.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
@@ -50,53 +51,90 @@ export async function listHostNodes(
     .selectAll('host_nodes')
     .orderBy('host_nodes.name')
     .limit(query.limit)
-    .offset(offsetOf(query))
+    .offset(getOffset(query))
     .execute();
-  return { host_nodes: rows.map(view), totalNumberOfPages: pagesOf(Number(total), query.limit) };
+  return { host_nodes: rows.map(viewHostNode), totalNumberOfPages: countPages(Number(total), query.limit) };
 }
 
-/** The definitions of Active versions, whoever asks: drafts are read by their node and version. */
+/** Lists definitions of Active versions only, for all callers; drafts are read by node and version. */
 export async function listAllHostNodes(
-  { query, caller }: Call<'hostNodes.listAll'>,
+  { query, caller }: OperationCall<'hostNodes.listAll'>,
   database: Database,
-): Promise<Answer<'hostNodes.listAll'>> {
-  let definitions = shown(database, await sightOf(database, caller))
-    .innerJoin('versions', 'versions.id', 'host_nodes.version_id')
-    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
-    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
-    .where('versions.status', '=', 'NodeVersionStatusActive')
-    .where('nodes.status', '=', 'NodeStatusActive')
-    .where('publishers.status', '=', 'PublisherStatusActive');
-  // Decided: without node_version, each node's latest version.
-  definitions =
-    query.node_version === undefined
-      ? definitions.whereRef('versions.id', '=', 'nodes.latest_version_id')
-      : definitions.where('versions.version', '=', query.node_version);
-  if (query.node_id !== undefined) definitions = definitions.where('nodes.id', '=', query.node_id);
-  if (query.host_node_name !== undefined) {
-    definitions = definitions.where('host_nodes.name', '=', query.host_node_name);
-  }
-  const { total } = await definitions
-    .select((column) => column.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  const rows = await definitions
+): Promise<OperationAnswer<'hostNodes.listAll'>> {
+  const offset = requireReachablePage({ page: query.page, limit: query.pageSize });
+  const viewer = await loadViewer(database, caller);
+  const matching = filterHostNodes(database, viewer, query);
+  const rows = await matching
     .selectAll('host_nodes')
-    // A node has one version here, so this is the order node, version, name.
-    .orderBy('nodes.id')
+    // Each node has only one version here.
+    .orderBy(sql.ref(query.node_version === undefined ? 'host_nodes.node_id' : 'versions.node_id'))
     .orderBy('host_nodes.name')
     .limit(query.pageSize)
-    .offset(offsetOf({ page: query.page, limit: query.pageSize }))
+    .offset(offset)
     .execute();
-  return { host_nodes: rows.map(view), total: Number(total) };
+  const { node_id, node_version, host_node_name } = query;
+  const isUnfiltered = node_id === undefined && node_version === undefined && host_node_name === undefined;
+  const total = isUnfiltered
+    ? await countAll(database, viewer)
+    : await countUpTo(database, matching, MAX_LISTED_ROWS);
+  return { host_nodes: rows.map(viewHostNode), total };
 }
 
-// Decided: a definition whose policy is Banned is hidden from all but admins.
-function shown(database: Database, sight: Sight) {
+/** Decided: without node_version, the latest version of each node. */
+function filterHostNodes(
+  database: Database,
+  viewer: Viewer,
+  query: OperationCall<'hostNodes.listAll'>['query'],
+) {
+  const { node_id, node_version, host_node_name } = query;
+  return selectShown(database, viewer)
+    .$if(node_version === undefined, (all) => all.where('host_nodes.listed', '=', sql.lit(1)))
+    .$if(node_version !== undefined, (all) =>
+      all
+        .innerJoin('versions', 'versions.id', 'host_nodes.version_id')
+        .innerJoin('nodes', 'nodes.id', 'versions.node_id')
+        .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
+        .where('versions.version', '=', node_version as string)
+        .where('versions.status', '=', 'NodeVersionStatusActive')
+        .where('nodes.status', '=', 'NodeStatusActive')
+        .where('publishers.status', '=', 'PublisherStatusActive'),
+    )
+    .$if(node_id !== undefined, (all) => all.where('host_nodes.node_id', '=', node_id as string))
+    .$if(host_node_name !== undefined, (all) => all.where('host_nodes.name', '=', host_node_name as string));
+}
+
+async function countAll(database: Database, viewer: Viewer): Promise<number> {
+  const listed = await countListed(database);
+  if (viewer.admin) return listed;
+  const { hidden } = await database
+    .selectFrom('host_nodes')
+    .select((column) => column.fn.countAll<number>().as('hidden'))
+    .where('listed', '=', sql.lit(1))
+    .where('policy', '=', sql.lit(BANNED_POLICY))
+    .executeTakeFirstOrThrow();
+  return listed - Number(hidden);
+}
+
+async function countUpTo(
+  database: Database,
+  matching: ReturnType<typeof filterHostNodes>,
+  max: number,
+): Promise<number> {
+  const some = matching.select('host_nodes.name').limit(max);
+  const { total } = await database
+    .selectFrom(some.as('some'))
+    .select((column) => column.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+}
+
+// Decided: a definition with the policy Banned is visible only to admins.
+function selectShown(database: Database, viewer: Viewer) {
   const all = database.selectFrom('host_nodes');
-  return sight.admin ? all : all.where('host_nodes.policy', '!=', banned);
+  return viewer.admin ? all : all.where('host_nodes.policy', '!=', BANNED_POLICY);
 }
 
-function view(row: { name: string; definition: string; policy: string }): HostNodeView {
+function viewHostNode(row: { name: string; definition: string; policy: string }): HostNodeView {
   return {
     ...(JSON.parse(row.definition) as HostNodeView),
     host_node_name: row.name,

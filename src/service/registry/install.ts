@@ -1,37 +1,35 @@
-import type { Tx } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
-import { Refused } from '../refused.js';
-import { refuseDeleted } from './own.js';
-import { sightOf } from './sight.js';
-import { versionView } from './version-view.js';
-import { noVersion, visibleNode } from './visible.js';
+import type { Tx } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import { Refused } from '../operation/refused.js';
+import { getVisibleNode, loadViewer, refuseDeletedNode, versionNotFound } from './access.js';
+import { viewVersion } from './version-view.js';
 
-// Decided: only an Active version is installed, by members too; each answer counts as one download of the node.
+// Decided: only Active versions are installed, also by members; each answer counts as a download.
 export async function installNode(
-  { params, query, caller, context }: Call<'node.install'>,
+  { params, query, caller, context }: OperationCall<'node.install'>,
   tx: Tx,
-): Promise<Answer<'node.install'>> {
-  const sight = await sightOf(tx, caller);
-  const node = await visibleNode(tx, sight, params.nodeId);
-  refuseDeleted(node);
+): Promise<OperationAnswer<'node.install'>> {
+  const viewer = await loadViewer(tx, caller);
+  const node = await getVisibleNode(tx, viewer, params.nodeId);
+  refuseDeletedNode(node);
   const active = tx
     .selectFrom('versions')
     .selectAll()
     .where('node_id', '=', node.id)
     .where('status', '=', 'NodeVersionStatusActive');
-  const wanted = query.version;
-  const version = await (wanted === undefined
+  const requested = query.version;
+  const version = await (requested === undefined
     ? active.where('id', '=', node.latest_version_id ?? '')
-    : active.where('version', '=', wanted)
+    : active.where('version', '=', requested)
   ).executeTakeFirst();
   if (!version) {
-    if (wanted !== undefined) throw noVersion(node.id, wanted);
-    throw new Refused('not_found', `The node ${node.id} has no version to install yet.`);
+    if (requested !== undefined) throw versionNotFound(node.id, requested);
+    throw new Refused('not_found', `The node ${node.id} has no active version yet.`);
   }
   await tx
     .updateTable('nodes')
     .set((column) => ({ downloads: column('downloads', '+', 1) }))
     .where('id', '=', node.id)
     .execute();
-  return versionView(context, sight, version, node.publisher_id);
+  return viewVersion(context, viewer, version, node.publisher_id);
 }

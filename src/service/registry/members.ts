@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
-import type { Context, Database, Tx } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
-import { Refused } from '../refused.js';
-import { record } from './events.js';
-import { type MemberView, membersOf } from './publisher-view.js';
+import type { Database, Tx } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { findMembers, type MemberView } from './publisher-view.js';
+import { recordAction } from './record-action.js';
 
 type Role = 'owner' | 'member';
 
 export async function listMembers(
-  { params }: Call<'publisher.member.list'>,
+  { params }: OperationCall<'publisher.member.list'>,
   database: Database,
-): Promise<Answer<'publisher.member.list'>> {
-  return (await membersOf(database, [params.publisherId])).get(params.publisherId) ?? [];
+): Promise<OperationAnswer<'publisher.member.list'>> {
+  return (await findMembers(database, [params.publisherId])).get(params.publisherId) ?? [];
 }
 
-export async function addMember(call: Call<'publisher.member.add'>, tx: Tx): Promise<MemberView> {
+export async function addMember(call: OperationCall<'publisher.member.add'>, tx: Tx): Promise<MemberView> {
   const { params, body, context } = call;
-  const userId = await userWithEmail(tx, body.email, context.now);
-  const role = await roleOf(tx, params.publisherId, userId);
+  const userId = await findOrInviteUser(tx, body.email, context.now);
+  const role = await findRole(tx, params.publisherId, userId);
   if (role === undefined) {
     const created_at = new Date(context.now()).toISOString();
     const row = { publisher_id: params.publisherId, user_id: userId, role: body.role, created_at };
@@ -27,25 +28,28 @@ export async function addMember(call: Call<'publisher.member.add'>, tx: Tx): Pro
   } else if (role !== body.role) {
     throw new Refused(
       'invalid_request',
-      `${body.email} is a member already, as ${role}; change the role with PUT.`,
+      `${body.email} is already a member with the role ${role}; change the role with PUT.`,
     );
   }
-  return memberView(tx, params.publisherId, userId);
+  return getMemberView(tx, params.publisherId, userId);
 }
 
-export async function setMember(call: Call<'publisher.member.set'>, tx: Tx): Promise<MemberView> {
+export async function setMember(call: OperationCall<'publisher.member.set'>, tx: Tx): Promise<MemberView> {
   const { publisherId, userId } = call.params;
   const { role } = call.body;
   const before = await requireMember(tx, publisherId, userId);
   if (before !== role) {
     if (before === 'owner') await refuseLastOwner(tx, publisherId, userId);
-    await member(tx, publisherId, userId).set({ role }).execute();
+    await selectMember(tx, publisherId, userId).set({ role }).execute();
     await recordMember(call, tx, userId, 'member.set', role);
   }
-  return memberView(tx, publisherId, userId);
+  return getMemberView(tx, publisherId, userId);
 }
 
-export async function removeMember(call: Call<'publisher.member.remove'>, tx: Tx): Promise<undefined> {
+export async function removeMember(
+  call: OperationCall<'publisher.member.remove'>,
+  tx: Tx,
+): Promise<undefined> {
   const { publisherId, userId } = call.params;
   const role = await requireMember(tx, publisherId, userId);
   if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
@@ -57,17 +61,17 @@ export async function removeMember(call: Call<'publisher.member.remove'>, tx: Tx
   await recordMember(call, tx, userId, 'member.remove');
 }
 
-/** The oldest user with this address; an invitation, which its owner takes up on signing in, where there is none. */
-async function userWithEmail(tx: Tx, address: string, now: Context['now']): Promise<string> {
+/** Finds the oldest user with this address, or creates an invitation, which is accepted by signing in. */
+async function findOrInviteUser(tx: Tx, address: string, now: Context['now']): Promise<string> {
   const email = foldEmail(address);
-  const known = await tx
+  const existing = await tx
     .selectFrom('users')
     .select('id')
     .where('email', '=', email)
     .orderBy('created_at')
     .orderBy('id')
     .executeTakeFirst();
-  if (known) return known.id;
+  if (existing) return existing.id;
   const id = randomUUID();
   const created_at = new Date(now()).toISOString();
   await tx
@@ -77,7 +81,7 @@ async function userWithEmail(tx: Tx, address: string, now: Context['now']): Prom
   return id;
 }
 
-async function roleOf(database: Database, publisherId: string, userId: string): Promise<Role | undefined> {
+async function findRole(database: Database, publisherId: string, userId: string): Promise<Role | undefined> {
   const row = await database
     .selectFrom('members')
     .select('role')
@@ -88,12 +92,12 @@ async function roleOf(database: Database, publisherId: string, userId: string): 
 }
 
 async function requireMember(tx: Tx, publisherId: string, userId: string): Promise<Role> {
-  const role = await roleOf(tx, publisherId, userId);
+  const role = await findRole(tx, publisherId, userId);
   if (!role) throw new Refused('not_found', `The publisher ${publisherId} has no member ${userId}.`);
   return role;
 }
 
-// Decided: the last owner can neither leave nor become a member. An invitation nobody has taken up is no owner yet.
+// Decided: the last owner can neither leave nor become a member; an unaccepted invitation is no owner.
 async function refuseLastOwner(tx: Tx, publisherId: string, userId: string): Promise<void> {
   const other = await tx
     .selectFrom('members')
@@ -108,34 +112,30 @@ async function refuseLastOwner(tx: Tx, publisherId: string, userId: string): Pro
   if (other) return;
   throw new Refused(
     'invalid_request',
-    `This is the last owner of the publisher ${publisherId} who ever signed in; make somebody else an owner first.`,
+    `The last owner of the publisher ${publisherId} who has signed in must stay; add another owner first.`,
   );
 }
 
-function member(tx: Tx, publisherId: string, userId: string) {
+function selectMember(tx: Tx, publisherId: string, userId: string) {
   return tx.updateTable('members').where('publisher_id', '=', publisherId).where('user_id', '=', userId);
 }
 
-async function memberView(tx: Tx, publisherId: string, userId: string): Promise<MemberView> {
-  const members = (await membersOf(tx, [publisherId])).get(publisherId) ?? [];
+async function getMemberView(tx: Tx, publisherId: string, userId: string): Promise<MemberView> {
+  const members = (await findMembers(tx, [publisherId])).get(publisherId) ?? [];
   return members.find(({ id }) => id === userId) as MemberView;
 }
 
-type MemberCall = Pick<Call<'publisher.member.remove'>, 'caller' | 'context'> & {
+type MemberCall = Pick<OperationCall<'publisher.member.remove'>, 'caller' | 'context'> & {
   readonly params: { readonly publisherId: string };
 };
 
 async function recordMember(
-  { caller, context, params }: MemberCall,
+  call: MemberCall,
   tx: Tx,
   userId: string,
   action: string,
   role?: Role,
 ): Promise<void> {
-  const event = {
-    actor: caller.userId as string,
-    kind: 'member',
-    id: `${params.publisherId}/${userId}`,
-  } as const;
-  await record(tx, context.now, { ...event, action, ...(role ? { reason: role } : {}) });
+  const id = `${call.params.publisherId}/${userId}`;
+  await recordAction(call, tx, { kind: 'member', id, action, reason: role });
 }

@@ -1,52 +1,51 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Database } from '../context.js';
+import type { Database } from '../database/database.js';
 import type { Schema } from '../database/schema.js';
-import type { Answer, Call } from '../http/handler.js';
-import { nodeViews } from './node-view.js';
-import { offsetOf, pagesOf } from './paging.js';
-import { type Sight, seesInside, sightOf } from './sight.js';
-import { visiblePublisher } from './visible.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import { getVisiblePublisher, isInsider, loadViewer, type Viewer } from './access.js';
+import { viewNodes } from './node-view.js';
+import { countPages, getOffset } from './paging.js';
 
-type NodePage = Answer<'node.list'>;
-type PageCall = Pick<Call<'node.list'>, 'context' | 'query'>;
+type NodePage = OperationAnswer<'node.list'>;
+type PageCall = Pick<OperationCall<'node.list'>, 'context' | 'query'>;
 
-export async function listNodes(call: Call<'node.list'>, database: Database): Promise<NodePage> {
+export async function listNodes(call: OperationCall<'node.list'>, database: Database): Promise<NodePage> {
   const { publisherId } = call.params;
-  const sight = await sightOf(database, call.caller);
-  await visiblePublisher(database, sight, publisherId);
-  return pageOf(call, database, sight, 'id', (column) => {
+  const viewer = await loadViewer(database, call.caller);
+  await getVisiblePublisher(database, viewer, publisherId);
+  return queryNodePage(call, database, viewer, 'id', (column) => {
     const own = column('nodes.publisher_id', '=', publisherId);
-    // Decided: strangers see Active nodes only.
+    // Decided: others than insiders see only Active nodes.
     const active = column('nodes.status', '=', 'NodeStatusActive');
-    return column.and(seesInside(sight, publisherId) ? [own] : [own, active]);
+    return column.and(isInsider(viewer, publisherId) ? [own] : [own, active]);
   });
 }
 
-/** What everybody may find: of members' own banned or deleted nodes there are the lists. */
-export async function searchNodes(call: Call<'node.search'>, database: Database): Promise<NodePage> {
+/** Finds public nodes only; `listNodes` shows members their banned and deleted nodes too. */
+export async function searchNodes(call: OperationCall<'node.search'>, database: Database): Promise<NodePage> {
   const words = new Set((call.query.search ?? '').toLowerCase().split(/\s+/).filter(Boolean));
-  return pageOf(call, database, await sightOf(database, call.caller), 'ranking', (column) =>
+  return queryNodePage(call, database, await loadViewer(database, call.caller), 'ranking', (column) =>
     column.and([
       column('nodes.status', '=', 'NodeStatusActive'),
       column('publishers.status', '=', 'PublisherStatusActive'),
-      ...Array.from(words, (word) => sql<boolean>`nodes.search_text like ${pattern(word)} escape '\\'`),
+      ...Array.from(words, (word) => sql<boolean>`nodes.search_text like ${toLikePattern(word)} escape '\\'`),
     ]),
   );
 }
 
-function pattern(word: string): string {
+function toLikePattern(word: string): string {
   return `%${word.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-type Columns = ExpressionBuilder<Schema, 'nodes' | 'publishers'>;
+type NodeColumns = ExpressionBuilder<Schema, 'nodes' | 'publishers'>;
 
-// Decided: lists are ordered by id; search results by search_ranking, which is 0 unless an admin sets it, then by id.
-async function pageOf(
+// Decided: lists are ordered by id; search results by search_ranking, which is 0 by default, then by id.
+async function queryNodePage(
   { context, query }: PageCall,
   database: Database,
-  sight: Sight,
+  viewer: Viewer,
   order: 'id' | 'ranking',
-  wanted: (column: Columns) => ReturnType<Columns['and']>,
+  wanted: (column: NodeColumns) => ReturnType<NodeColumns['and']>,
 ): Promise<NodePage> {
   const nodes = database
     .selectFrom('nodes')
@@ -60,13 +59,13 @@ async function pageOf(
     .selectAll('nodes')
     .orderBy('nodes.id')
     .limit(query.limit)
-    .offset(offsetOf(query))
+    .offset(getOffset(query))
     .execute();
   return {
     limit: query.limit,
-    nodes: await nodeViews({ context, database, sight }, rows),
+    nodes: await viewNodes({ context, database, viewer }, rows),
     page: query.page,
     total: Number(total),
-    totalPages: pagesOf(Number(total), query.limit),
+    totalPages: countPages(Number(total), query.limit),
   };
 }

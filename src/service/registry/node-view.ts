@@ -1,52 +1,51 @@
-import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
-import type { Context, Database } from '../context.js';
-import type { NodeTable } from '../database/schema.js';
+import type { Database } from '../database/database.js';
+import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
+import type { Context } from '../operation/context.js';
+import { isInsider, type Viewer } from './access.js';
 import type { NodeDetails } from './details.js';
-import { type PublisherRow, publisherViews } from './publisher-view.js';
-import { type Sight, seesInside } from './sight.js';
-import { type VersionRow, versionView } from './version-view.js';
+import { viewPublishers } from './publisher-view.js';
+import { viewVersion } from './version-view.js';
 
-export type NodeRow = Selectable<NodeTable>;
 export type NodeView = z.output<typeof Node>;
 
-export interface NodeViewOptions {
+export interface ViewNodesOptions {
   readonly context: Pick<Context, 'baseUrl'>;
   readonly database: Database;
-  readonly sight: Sight;
-  // Decided: translations are returned only when asked for.
+  readonly viewer: Viewer;
+  // Decided: translations are returned only on request.
   readonly translations?: boolean;
 }
 
-/** The nodes as the contract spells them, with their publishers and latest versions, in a fixed number of queries. */
-export async function nodeViews(options: NodeViewOptions, rows: readonly NodeRow[]): Promise<NodeView[]> {
+/** Nodes in the form of the contract, with publishers and latest versions, in a fixed number of queries. */
+export async function viewNodes(options: ViewNodesOptions, rows: readonly NodeRow[]): Promise<NodeView[]> {
   if (rows.length === 0) return [];
-  const { database, sight, context } = options;
+  const { database, viewer, context } = options;
   const publisherRows = await database
     .selectFrom('publishers')
     .selectAll()
     .where('id', 'in', [...new Set(rows.map((row) => row.publisher_id))])
     .execute();
-  const publishers = await publisherViews(database, sight, publisherRows);
-  const bans = bansOf(publisherRows);
-  const latest = await latestVersions(database, rows);
+  const publishers = await viewPublishers(database, viewer, publisherRows);
+  const bans = describeBans(publisherRows);
+  const latest = await findLatestVersions(database, rows);
   return rows.map((row) => {
     const version = row.latest_version_id === null ? undefined : latest.get(row.latest_version_id);
     return {
-      ...ownFields(options, row, bans.get(row.publisher_id)),
+      ...viewOwnFields(options, row, bans.get(row.publisher_id)),
       publisher: publishers.get(row.publisher_id),
-      latest_version: version && versionView(context, sight, version, row.publisher_id),
+      latest_version: version && viewVersion(context, viewer, version, row.publisher_id),
     };
   });
 }
 
-export async function nodeView(options: NodeViewOptions, row: NodeRow): Promise<NodeView> {
-  return (await nodeViews(options, [row]))[0] as NodeView;
+export async function viewNode(options: ViewNodesOptions, row: NodeRow): Promise<NodeView> {
+  return (await viewNodes(options, [row]))[0] as NodeView;
 }
 
-// Decided: while a publisher is banned, the status_detail of its nodes says so where they have none of their own.
-function bansOf(publishers: readonly PublisherRow[]): Map<string, string> {
+// Decided: while a publisher is banned, the status_detail of its nodes says so unless they have their own.
+function describeBans(publishers: readonly PublisherRow[]): Map<string, string> {
   const banned = publishers.filter(({ status }) => status === 'PublisherStatusBanned');
   return new Map(
     banned.map(({ id, status_reason: reason }) => [
@@ -56,8 +55,8 @@ function bansOf(publishers: readonly PublisherRow[]): Map<string, string> {
   );
 }
 
-function ownFields(
-  { sight, translations: asked }: NodeViewOptions,
+function viewOwnFields(
+  { viewer, translations: asked }: ViewNodesOptions,
   row: NodeRow,
   ban: string | undefined,
 ): NodeView {
@@ -65,9 +64,9 @@ function ownFields(
   return {
     ...details,
     ...(asked ? { translations: translations ?? {} } : {}),
-    // Decided: only admins see tags_admin; status_detail is for members and admins.
-    ...(sight.admin ? { tags_admin } : {}),
-    ...(seesInside(sight, row.publisher_id) ? { status_detail: row.status_detail ?? ban } : {}),
+    // Decided: only admins see tags_admin; members and admins see status_detail.
+    ...(viewer.admin ? { tags_admin } : {}),
+    ...(isInsider(viewer, row.publisher_id) ? { status_detail: row.status_detail ?? ban } : {}),
     created_at: row.created_at,
     downloads: row.downloads,
     id: row.id,
@@ -77,7 +76,7 @@ function ownFields(
   };
 }
 
-async function latestVersions(
+async function findLatestVersions(
   database: Database,
   rows: readonly NodeRow[],
 ): Promise<Map<string, VersionRow>> {

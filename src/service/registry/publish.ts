@@ -1,28 +1,30 @@
 import { randomUUID } from 'node:crypto';
+import { findPersonalAccessToken, recordUse } from '../auth/personal-access-tokens.js';
+import type { Tx } from '../database/database.js';
+import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { createUploadUrl, getDownloadUrl } from '../operation/signed-urls.js';
 import {
-  findPersonalAccessToken,
-  noteUse,
-  type PersonalAccessTokenRow,
-} from '../auth/personal-access-tokens.js';
-import type { Context, Tx } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
-import { downloadUrl, signUpload } from '../http/signed-urls.js';
-import { Refused } from '../refused.js';
+  findNodeInAnySpelling,
+  getOwnNode,
+  loadViewer,
+  refuseBannedNode,
+  refuseDeletedNode,
+  requireSameIds,
+} from './access.js';
 import { forgetDefinitions } from './definitions.js';
-import { refuseLarge, versionDetailsGiven } from './details.js';
-import type { NodeRow } from './node-view.js';
-import { duplicate, insertNode, patchNode } from './nodes.js';
-import { nodeInAnySpelling, ownNode, refuseBanned, refuseDeleted } from './own.js';
-import { requireSameIds } from './same-id.js';
-import { sightOf } from './sight.js';
-import { used } from './upload-target.js';
-import { mayRegisterAgain, recordStatus, transition } from './version-states.js';
-import { type VersionRow, versionView } from './version-view.js';
+import { pickVersionDetails, refuseLargeFields } from './details.js';
+import { duplicateNode, insertNode, patchNode } from './nodes.js';
+import { versionNumberUsed } from './upload-target.js';
+import { canRegisterAgain, changeVersionStatus, recordVersionStatus } from './version-states.js';
+import { viewVersion } from './version-view.js';
 
-type PublishCall = Call<'version.publish'>;
-type Published = Answer<'version.publish'>;
+type PublishCall = OperationCall<'version.publish'>;
+type Published = OperationAnswer<'version.publish'>;
 
-// Decided: one transaction creates or patches the node, registers the version as Pending and issues its signedUrl.
+// Decided: one transaction writes the node, registers the version as Pending and issues its signedUrl.
 export async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
   const { params, body, caller, context } = call;
   requireSameIds(
@@ -32,57 +34,54 @@ export async function publishVersion(call: PublishCall, tx: Tx): Promise<Publish
   const token = await requireToken(call, tx);
   const actor = caller.userId ?? token.created_by;
   const node = await createOrPatchNode(call, tx, actor);
-  const row = await register(call, tx, node, actor);
+  const row = await registerVersion(call, tx, node, actor);
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
     key: row.id,
     runAt: context.now() + context.configuration.limits.uploadAbandonedSeconds * 1000,
   });
-  const sight = await sightOf(tx, caller);
+  const viewer = await loadViewer(tx, caller);
   return {
-    node_version: versionView(context, sight, row, params.publisherId),
-    signedUrl: signedUrl(call, row.id),
+    node_version: viewVersion(context, viewer, row, params.publisherId),
+    signedUrl: createSignedUrl(call, row.id),
   };
 }
 
-/** A stored answer holds no URL that lets somebody upload. */
-export function withoutSignedUrl(answer: Published): Published {
+/** Stored answers do not contain the upload URL. */
+export function removeSignedUrl(answer: Published): Published {
   return { ...answer, signedUrl: '' };
 }
 
-// Decided: a replayed publish issues its signedUrl anew, to a caller who still holds a valid token, and whose node is
-// neither banned nor deleted.
-export async function replayPublished(call: PublishCall, tx: Tx, stored: Published): Promise<Published> {
+// Decided: a replayed publish gets a new signedUrl, if its token is valid and its node not banned or deleted.
+export async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Promise<Published> {
   await requireToken(call, tx);
   const { publisherId, nodeId } = call.params;
-  const node = await ownNode(tx, publisherId, nodeId);
-  refuseDeleted(node);
-  refuseBanned(node);
+  const node = await getOwnNode(tx, publisherId, nodeId);
+  refuseDeletedNode(node);
+  refuseBannedNode(node);
   const { version } = call.body.node_version;
   return {
     node_version: {
       ...stored.node_version,
-      downloadUrl: downloadUrl(call.context, { publisherId, nodeId, version }),
+      downloadUrl: getDownloadUrl(call.context, { publisherId, nodeId, version }),
     },
-    signedUrl: signedUrl(call, stored.node_version.id as string),
+    signedUrl: createSignedUrl(call, stored.node_version.id as string),
   };
 }
 
-function signedUrl({ params, body, context }: PublishCall, versionId: string): string {
+function createSignedUrl({ params, body, context }: PublishCall, versionId: string): string {
   const { publisherId, nodeId } = params;
-  return signUpload(context, { publisherId, nodeId, version: body.node_version.version, versionId });
+  return createUploadUrl(context, { publisherId, nodeId, version: body.node_version.version, versionId });
 }
 
-// Decided: besides the Authorization header, the body's personal_access_token must be valid, for this publisher.
+// Decided: besides the Authorization header, the body's token must be valid and for this publisher.
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
   const token = await findPersonalAccessToken(tx, body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {
-    await noteUse(tx, token, context.now);
+    await recordUse(tx, token, context.now);
     return token;
   }
-  const message = token
-    ? `is for another publisher than ${params.publisherId}`
-    : 'is unknown, expired or revoked';
+  const message = token ? `is not for the publisher ${params.publisherId}` : 'is unknown, expired or revoked';
   throw new Refused(
     'invalid_personal_access_token',
     `The personal access token ${message}; create one for the publisher ${params.publisherId}.`,
@@ -96,38 +95,39 @@ async function createOrPatchNode(
   actor: string,
 ): Promise<NodeRow> {
   const author = { actor, now: context.now };
-  const known = await nodeInAnySpelling(tx, params.nodeId);
-  if (!known) return insertNode(tx, { ...author, publisherId: params.publisherId }, params.nodeId, body.node);
-  if (known.publisher_id !== params.publisherId) throw duplicate(known.id);
-  refuseDeleted(known);
-  refuseBanned(known);
-  if (known.id !== params.nodeId) throw duplicate(known.id);
-  return patchNode(tx, author, known, body.node);
+  const existing = await findNodeInAnySpelling(tx, params.nodeId);
+  if (!existing)
+    return insertNode(tx, { ...author, publisherId: params.publisherId }, params.nodeId, body.node);
+  if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
+  refuseDeletedNode(existing);
+  refuseBannedNode(existing);
+  if (existing.id !== params.nodeId) throw duplicateNode(existing.id);
+  return patchNode(tx, author, existing, body.node);
 }
 
-async function register(
+async function registerVersion(
   { body, context }: PublishCall,
   tx: Tx,
   node: NodeRow,
   actor: string,
 ): Promise<VersionRow> {
   const { version } = body.node_version;
-  const given = versionDetailsGiven(body.node_version);
-  refuseLarge(given, 'node_version');
+  const given = pickVersionDetails(body.node_version);
+  refuseLargeFields(given, 'node_version');
   const details = JSON.stringify(given);
-  const known = await findVersion(tx, node.id, version);
-  if (!known) return insertVersion(tx, context.now(), { node, version, details, actor });
-  if (!mayRegisterAgain(known)) throw used(known);
-  // From Pending to Pending too: the history tells when the number was last registered.
-  await transition(tx, {
-    versionId: known.id,
+  const existing = await findVersion(tx, node.id, version);
+  if (!existing) return insertVersion(tx, context.now(), { node, version, details, actor });
+  if (!canRegisterAgain(existing)) throw versionNumberUsed(existing);
+  // Also from Pending to Pending, so that the history has the last registration.
+  await changeVersionStatus(tx, {
+    versionId: existing.id,
     to: 'NodeVersionStatusPending',
     right: 'registration',
     actor,
     now: context.now(),
   });
-  await tx.updateTable('versions').set({ details }).where('id', '=', known.id).execute();
-  await forgetDefinitions(tx, known.id);
+  await tx.updateTable('versions').set({ details }).where('id', '=', existing.id).execute();
+  await forgetDefinitions(tx, existing.id);
   return (await findVersion(tx, node.id, version)) as VersionRow;
 }
 
@@ -167,6 +167,6 @@ async function insertVersion(
     created_at: new Date(now).toISOString(),
   };
   await tx.insertInto('versions').values(row).execute();
-  await recordStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
+  await recordVersionStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
   return row;
 }

@@ -1,28 +1,26 @@
-import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { Publisher, PublisherMember } from '../../contract/publisher.js';
-import type { Database } from '../context.js';
-import type { PublisherTable } from '../database/schema.js';
-import { type Sight, seesInside } from './sight.js';
+import type { Database } from '../database/database.js';
+import type { PublisherRow } from '../database/schema.js';
+import { isInsider, type Viewer } from './access.js';
 
-export type PublisherRow = Selectable<PublisherTable>;
-type PublisherView = z.output<typeof Publisher>;
+export type PublisherView = z.output<typeof Publisher>;
 export type MemberView = z.output<typeof PublisherMember>;
 
-/** The publishers as the contract spells them, by id; with their members where the caller may see them. */
-export async function publisherViews(
+/** Publishers in the form of the contract, by id, with their members if the caller may see them. */
+export async function viewPublishers(
   database: Database,
-  sight: Sight,
+  viewer: Viewer,
   rows: readonly PublisherRow[],
 ): Promise<Map<string, PublisherView>> {
-  const members = await membersOf(
+  const members = await findMembers(
     database,
-    rows.map(({ id }) => id).filter((id) => seesInside(sight, id)),
+    rows.map(({ id }) => id).filter((id) => isInsider(viewer, id)),
   );
-  return new Map(rows.map((row) => [row.id, publisherView(row, members.get(row.id))]));
+  return new Map(rows.map((row) => [row.id, viewPublisher(row, members.get(row.id))]));
 }
 
-function publisherView(row: PublisherRow, members: MemberView[] | undefined): PublisherView {
+function viewPublisher(row: PublisherRow, members: MemberView[] | undefined): PublisherView {
   return {
     createdAt: row.created_at,
     description: row.description ?? undefined,
@@ -37,8 +35,8 @@ function publisherView(row: PublisherRow, members: MemberView[] | undefined): Pu
   };
 }
 
-/** The members of each publisher in the order of their ids. */
-export async function membersOf(
+/** Finds the members of each publisher, ordered by user id. */
+export async function findMembers(
   database: Database,
   publisherIds: readonly string[],
 ): Promise<Map<string, MemberView[]>> {

@@ -1,20 +1,16 @@
-import type { Selectable } from 'kysely';
-import type { Database } from '../context.js';
-import type { VersionTable } from '../database/schema.js';
-import { Refused } from '../refused.js';
+import type { Database } from '../database/database.js';
+import type { VersionRow } from '../database/schema.js';
+import { Refused } from '../operation/refused.js';
 
-export type UploadTarget = Pick<
-  Selectable<VersionTable>,
-  'version' | 'status' | 'archive_size' | 'archive_sha256'
->;
+export type UploadTarget = Pick<VersionRow, 'version' | 'status' | 'archive_size' | 'archive_sha256'>;
 
-// Decided: a signed URL is worth nothing while its node or publisher is banned, or once its node is deleted; and what
-// was judged before its archive came gets none.
+// Decided: a signed URL is invalid while its node or publisher is banned, once its node is deleted, and once
+// its version got a status without an archive.
 /**
- * The version that an upload is for; to be asked before the bytes come, and again with the commit.
+ * Finds the version that an upload is for. Call it before the transfer and again with the commit.
  * @throws Refused not_found, banned, version_exists
  */
-export async function uploadTarget(database: Database, versionId: string): Promise<UploadTarget> {
+export async function getUploadTarget(database: Database, versionId: string): Promise<UploadTarget> {
   const row = await database
     .selectFrom('versions')
     .innerJoin('nodes', 'nodes.id', 'versions.node_id')
@@ -27,14 +23,11 @@ export async function uploadTarget(database: Database, versionId: string): Promi
   if (!row || row.status === 'NodeVersionStatusDeleted') {
     throw new Refused(
       'version_exists',
-      'This version was deleted meanwhile; register it again or take another number.',
+      'This version was deleted; register it again or use another version number.',
     );
   }
   if (row.node_status === 'NodeStatusDeleted') {
-    throw new Refused(
-      'not_found',
-      `The node ${row.node_id} was deleted; nothing is uploaded to it any more.`,
-    );
+    throw new Refused('not_found', `The node ${row.node_id} was deleted and no longer accepts uploads.`);
   }
   if (row.publisher_status === 'PublisherStatusBanned') {
     throw new Refused('banned', `The publisher ${row.publisher_id} is banned.`);
@@ -42,20 +35,20 @@ export async function uploadTarget(database: Database, versionId: string): Promi
   if (row.node_status === 'NodeStatusBanned') {
     throw new Refused('banned', `The node ${row.node_id} is banned.`);
   }
-  if (row.archive_sha256 === null && row.status !== 'NodeVersionStatusPending') throw used(row);
+  if (row.archive_sha256 === null && row.status !== 'NodeVersionStatusPending') throw versionNumberUsed(row);
   return row;
 }
 
-/** The number is used up, whatever became of it. */
-export function used({
+/** A version number is never used twice, not even after its version was deleted or banned. */
+export function versionNumberUsed({
   version,
   status,
   status_reason,
-}: Pick<Selectable<VersionTable>, 'version' | 'status' | 'status_reason'>): Refused {
+}: Pick<VersionRow, 'version' | 'status' | 'status_reason'>): Refused {
   const state = status.replace('NodeVersionStatus', '');
   const reason = status_reason ? ` (${status_reason})` : '';
   return new Refused(
     'version_exists',
-    `Version ${version} exists already and is ${state}${reason}; publish another number.`,
+    `Version ${version} already exists and is ${state}${reason}; publish under another version number.`,
   );
 }

@@ -1,7 +1,10 @@
-import type { Database } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
+import type { Database } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
 
-export async function me({ caller }: Call<'user.me'>, database: Database): Promise<Answer<'user.me'>> {
+export async function getCurrentUser(
+  { caller }: OperationCall<'user.me'>,
+  database: Database,
+): Promise<OperationAnswer<'user.me'>> {
   const userId = caller.userId as string;
   const user = await database
     .selectFrom('users')
@@ -13,18 +16,18 @@ export async function me({ caller }: Call<'user.me'>, database: Database): Promi
     name: user?.name ?? undefined,
     email: user?.email ?? undefined,
     admin: caller.admin,
-    publishers: await memberships(caller, database),
+    publishers: await listMemberships(caller, database),
     credential: {
-      kind: caller.kind as Answer<'user.me'>['credential']['kind'],
+      kind: caller.kind as OperationAnswer<'user.me'>['credential']['kind'],
       expires_at: caller.expiresAt,
     },
   };
 }
 
-async function memberships(
-  { userId, publisherId }: Call<'user.me'>['caller'],
+async function listMemberships(
+  { userId, publisherId }: OperationCall<'user.me'>['caller'],
   database: Database,
-): Promise<Answer<'user.me'>['publishers']> {
+): Promise<OperationAnswer<'user.me'>['publishers']> {
   if (publisherId !== undefined) return [{ id: publisherId, role: 'member' }];
   return database
     .selectFrom('members')

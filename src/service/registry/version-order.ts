@@ -1,10 +1,9 @@
 /**
- * Orders two strict SemVer 2.0.0 strings, oldest first; equal precedence is settled by the build's text, so that
- * every list has one order. Numbers may be of any length: the specification sets no bound, and other people's
- * parsers throw beyond 2^53.
+ * Orders two strict SemVer 2.0.0 strings, oldest first. Versions of equal precedence are ordered by their
+ * build text, so that every list has one order. Numbers may exceed 2^53, where most parsers throw.
  */
 export function compareVersions(left: string, right: string): number {
-  const [a, b] = [partsOf(left), partsOf(right)];
+  const [a, b] = [splitVersion(left), splitVersion(right)];
   return (
     compareLists(a.core, b.core) ||
     Number(a.preRelease.length === 0) - Number(b.preRelease.length === 0) ||
@@ -14,15 +13,15 @@ export function compareVersions(left: string, right: string): number {
 }
 
 export function isPreRelease(version: string): boolean {
-  return partsOf(version).preRelease.length > 0;
+  return splitVersion(version).preRelease.length > 0;
 }
 
-function partsOf(version: string): { core: string[]; preRelease: string[]; build: string } {
+function splitVersion(version: string): { core: string[]; preRelease: string[]; build: string } {
   const [, core = '', preRelease, build = ''] = /^([^-+]*)(?:-([^+]*))?(?:\+(.*))?$/.exec(version) ?? [];
   return { core: core.split('.'), preRelease: preRelease?.split('.') ?? [], build };
 }
 
-/** Identifier by identifier; of two lists alike so far, the shorter is the older. */
+/** Compares identifier by identifier; if all are equal, the shorter list is older. */
 function compareLists(left: readonly string[], right: readonly string[]): number {
   for (const [index, identifier] of left.entries()) {
     const other = right[index];

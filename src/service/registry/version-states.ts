@@ -1,24 +1,23 @@
-import type { Selectable } from 'kysely';
-import type { Tx } from '../context.js';
-import type { VersionTable } from '../database/schema.js';
-import { Refused } from '../refused.js';
+import type { Tx } from '../database/database.js';
+import type { VersionRow } from '../database/schema.js';
+import { Refused } from '../operation/refused.js';
+import { refreshListing } from './listed-host-nodes.js';
 import { compareVersions, isPreRelease } from './version-order.js';
 
 export type VersionStatus = `NodeVersionStatus${'Active' | 'Deleted' | 'Banned' | 'Pending' | 'Flagged'}`;
 
-/** `status_reason` of a version that was deleted before anything was uploaded; only such a number is given out again. */
-export const noArchive = 'no_archive';
+/** The `status_reason` of a version deleted before any upload; only such a number can be registered again. */
+const NO_ARCHIVE = 'no_archive';
 
 /**
- * In whose right a status changes: `registration` a publish request, `owner` a delete request, `admin` an admin's
- * verdict, `service` the jobs.
+ * Who changes a status: `registration` a publish, `owner` a delete, `admin` an admin request, `service` a job.
  */
-export type Right = 'registration' | 'owner' | 'admin' | 'service';
+export type TransitionRight = 'registration' | 'owner' | 'admin' | 'service';
 
-export interface Transition {
+export interface VersionTransition {
   readonly versionId: string;
   readonly to: VersionStatus;
-  readonly right: Right;
+  readonly right: TransitionRight;
   /** A user id, or `service`. */
   readonly actor: string;
   readonly reason?: string;
@@ -26,13 +25,11 @@ export interface Transition {
   readonly now: number;
 }
 
-type Version = Selectable<VersionTable>;
-
-// Decided: owner any → Deleted; admin anything but Deleted → Active, Flagged, Banned; the service leaves Pending once;
-// a number is registered again while nothing was ever uploaded. Else invalid_transition.
-const allowed: Record<Right, (version: Version, to: VersionStatus) => boolean> = {
+// Decided: owner: any → Deleted. Admin: all but Deleted → Active, Flagged, Banned. Service: out of Pending,
+// once. Registration: again, while nothing was ever uploaded. Anything else is invalid_transition.
+const TRANSITION_RULES: Record<TransitionRight, (version: VersionRow, to: VersionStatus) => boolean> = {
   owner: (_, to) => to === 'NodeVersionStatusDeleted',
-  // Nothing is Active without an archive; judged before it came, it never comes.
+  // No version is Active without an archive; one that gets a status before its upload never gets an archive.
   admin: ({ status, uploaded_at }, to) =>
     status !== 'NodeVersionStatusDeleted' &&
     (to === 'NodeVersionStatusFlagged' ||
@@ -43,54 +40,52 @@ const allowed: Record<Right, (version: Version, to: VersionStatus) => boolean> =
     (uploaded_at === null
       ? to === 'NodeVersionStatusDeleted'
       : to === 'NodeVersionStatusActive' || to === 'NodeVersionStatusFlagged'),
-  registration: (version, to) => to === 'NodeVersionStatusPending' && mayRegisterAgain(version),
+  registration: (version, to) => to === 'NodeVersionStatusPending' && canRegisterAgain(version),
 };
 
-// Decided: Pending with nothing uploaded, or Deleted as no_archive, is registered again; anything once uploaded never is.
-export function mayRegisterAgain({
+// Decided: Pending without an upload, or Deleted as no_archive, can be registered again; others never can.
+export function canRegisterAgain({
   status,
   status_reason,
   uploaded_at,
-}: Pick<Version, 'status' | 'status_reason' | 'uploaded_at'>): boolean {
+}: Pick<VersionRow, 'status' | 'status_reason' | 'uploaded_at'>): boolean {
   if (uploaded_at !== null) return false;
-  if (status === 'NodeVersionStatusDeleted') return status_reason === noArchive;
+  if (status === 'NodeVersionStatusDeleted') return status_reason === NO_ARCHIVE;
   return status === 'NodeVersionStatusPending';
 }
 
 /**
- * Changes a version's status, keeps the change in the history and the node's latest version right.
- * Deleting what is deleted changes nothing.
+ * Changes a version's status, history and the node's latest version. Deleting a deleted version does nothing.
  * @throws Refused not_found, invalid_transition
  */
-export async function transition(tx: Tx, change: Transition): Promise<void> {
+export async function changeVersionStatus(tx: Tx, change: VersionTransition): Promise<void> {
   const version = await tx
     .selectFrom('versions')
     .selectAll()
     .where('id', '=', change.versionId)
     .executeTakeFirst();
-  if (!version) throw new Refused('not_found', 'There is no such version.');
-  if (!allowed[change.right](version, change.to)) {
+  if (!version) throw new Refused('not_found', 'Version not found.');
+  if (!TRANSITION_RULES[change.right](version, change.to)) {
     const bare = change.to === 'NodeVersionStatusActive' && version.uploaded_at === null;
-    throw new Refused(
-      'invalid_transition',
-      `Version ${version.version} is ${short(version.status)}${bare ? ' without an archive' : ''} and cannot become ${short(change.to)}.`,
-    );
+    const from = `${shortenStatus(version.status)}${bare ? ' without an archive' : ''}`;
+    const message = `Version ${version.version} is ${from} and cannot become ${shortenStatus(change.to)}.`;
+    throw new Refused('invalid_transition', message);
   }
   const deleted = change.to === 'NodeVersionStatusDeleted';
   if (deleted && version.status === change.to) return;
-  // Deleting what an admin banned or flagged does not free its number.
-  const free = deleted && mayRegisterAgain(version);
-  const reason = free ? noArchive : change.reason;
+  // Deleting a banned or flagged version does not free its number.
+  const free = deleted && canRegisterAgain(version);
+  const reason = free ? NO_ARCHIVE : change.reason;
   await tx
     .updateTable('versions')
     .set({ status: change.to, status_reason: reason ?? null })
     .where('id', '=', version.id)
     .execute();
-  await recordStatus(tx, { ...change, status: change.to, reason });
+  await recordVersionStatus(tx, { ...change, status: change.to, reason });
   await refreshLatest(tx, version.node_id);
 }
 
-export interface StatusRecord {
+export interface VersionStatusRecord {
   readonly versionId: string;
   readonly status: VersionStatus;
   readonly actor: string;
@@ -98,8 +93,8 @@ export interface StatusRecord {
   readonly now: number;
 }
 
-/** Appends to a version's history; `transition` does it by itself, so this is for a row just inserted. */
-export async function recordStatus(tx: Tx, record: StatusRecord): Promise<void> {
+/** Appends to a version's history; for a new row only, because `changeVersionStatus` does this itself. */
+export async function recordVersionStatus(tx: Tx, record: VersionStatusRecord): Promise<void> {
   await tx
     .insertInto('events')
     .values({
@@ -114,7 +109,7 @@ export async function recordStatus(tx: Tx, record: StatusRecord): Promise<void> 
     .execute();
 }
 
-export interface Uploaded {
+export interface UploadedArchive {
   readonly versionId: string;
   /** Bytes. */
   readonly size: number;
@@ -124,10 +119,13 @@ export interface Uploaded {
 }
 
 /**
- * Notes that the archive of a version still Pending has come. The row is locked from here to the transaction's end.
- * @returns false, with nothing changed, where the version is no longer Pending or has its archive already
+ * Records the upload of a Pending version. The row is locked until the end of the transaction.
+ * @returns false, with nothing changed, if the version is no longer Pending or already has an archive
  */
-export async function markUploaded(tx: Tx, { versionId, size, sha256, now }: Uploaded): Promise<boolean> {
+export async function markUploaded(
+  tx: Tx,
+  { versionId, size, sha256, now }: UploadedArchive,
+): Promise<boolean> {
   const at = new Date(now).toISOString();
   const { numUpdatedRows } = await tx
     .updateTable('versions')
@@ -139,7 +137,7 @@ export async function markUploaded(tx: Tx, { versionId, size, sha256, now }: Upl
   return numUpdatedRows === 1n;
 }
 
-/** Says on a version still Pending why it is not further; part of no history, because nothing changed. */
+/** Sets why a version is still Pending; not in the history, because the status does not change. */
 export async function explainPending(tx: Tx, versionId: string, reason: string | null): Promise<void> {
   await tx
     .updateTable('versions')
@@ -149,7 +147,7 @@ export async function explainPending(tx: Tx, versionId: string, reason: string |
     .execute();
 }
 
-/** Sets a node's latest version anew; to be called after anything that its choice depends on. */
+/** Updates a node's latest version. Call it after a change of anything that determines it. */
 export async function refreshLatest(tx: Tx, nodeId: string): Promise<void> {
   const candidates = await tx
     .selectFrom('versions')
@@ -163,9 +161,10 @@ export async function refreshLatest(tx: Tx, nodeId: string): Promise<void> {
     .set({ latest_version_id: latest?.id ?? null })
     .where('id', '=', nodeId)
     .execute();
+  await refreshListing(tx, nodeId);
 }
 
-type Candidate = Pick<Version, 'version' | 'details'>;
+type Candidate = Pick<VersionRow, 'version' | 'details'>;
 
 // Decided: stable before pre-release, not deprecated before deprecated, then the highest SemVer.
 function latestFirst(left: Candidate, right: Candidate): number {
@@ -180,6 +179,6 @@ function isDeprecated({ details }: Candidate): boolean {
   return (JSON.parse(details) as { deprecated?: boolean }).deprecated === true;
 }
 
-function short(status: string): string {
+function shortenStatus(status: string): string {
   return status.replace('NodeVersionStatus', '');
 }

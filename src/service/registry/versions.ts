@@ -1,65 +1,73 @@
-import type { Database, Tx } from '../context.js';
-import type { Answer, Call } from '../http/handler.js';
-import { refuseLarge, type VersionDetails, versionDetailsGiven } from './details.js';
-import { record } from './events.js';
-import { ownVersion, refuseBanned, refuseDeleted } from './own.js';
-import { seesInside, sightOf } from './sight.js';
+import type { Database, Tx } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import {
+  getOwnVersion,
+  getVisibleNode,
+  getVisibleVersion,
+  isInsider,
+  loadViewer,
+  refuseBannedNode,
+  refuseDeletedNode,
+} from './access.js';
+import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
+import { recordAction } from './record-action.js';
 import { compareVersions } from './version-order.js';
-import { refreshLatest, transition } from './version-states.js';
-import { type VersionView, versionView } from './version-view.js';
-import { visibleNode, visibleVersion } from './visible.js';
+import { changeVersionStatus, refreshLatest } from './version-states.js';
+import { type VersionView, viewVersion } from './version-view.js';
 
-export async function getVersion(call: Call<'version.get'>, database: Database): Promise<VersionView> {
-  const sight = await sightOf(database, call.caller);
-  const found = await visibleVersion(database, sight, call.params.nodeId, call.params.version);
-  return versionView(call.context, sight, found.version, found.node.publisher_id);
+export async function getVersion(
+  call: OperationCall<'version.get'>,
+  database: Database,
+): Promise<VersionView> {
+  const viewer = await loadViewer(database, call.caller);
+  const found = await getVisibleVersion(database, viewer, call.params.nodeId, call.params.version);
+  return viewVersion(call.context, viewer, found.version, found.node.publisher_id);
 }
 
 export async function listVersions(
-  { params, query, caller, context }: Call<'version.list'>,
+  { params, query, caller, context }: OperationCall<'version.list'>,
   database: Database,
-): Promise<Answer<'version.list'>> {
-  const sight = await sightOf(database, caller);
-  const node = await visibleNode(database, sight, params.nodeId);
+): Promise<OperationAnswer<'version.list'>> {
+  const viewer = await loadViewer(database, caller);
+  const node = await getVisibleNode(database, viewer, params.nodeId);
   let versions = database.selectFrom('versions').selectAll().where('node_id', '=', node.id);
   if (query.statuses) versions = versions.where('status', 'in', query.statuses);
-  // Decided: drafts, which is every version not Active, are for members and admins.
-  if (!seesInside(sight, node.publisher_id)) {
+  // Decided: only members and admins see drafts, which are all versions that are not Active.
+  if (!isInsider(viewer, node.publisher_id)) {
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
   }
   const rows = await versions.execute();
   return rows
     .sort((left, right) => compareVersions(right.version, left.version))
-    .map((row) => versionView(context, sight, row, node.publisher_id));
+    .map((row) => viewVersion(context, viewer, row, node.publisher_id));
 }
 
-export async function updateVersion(call: Call<'version.update'>, tx: Tx): Promise<VersionView> {
+export async function updateVersion(call: OperationCall<'version.update'>, tx: Tx): Promise<VersionView> {
   const { params, body, caller, context } = call;
-  const { node, version } = await ownVersion(tx, params);
-  refuseBanned(node);
-  refuseDeleted(node);
-  const given = versionDetailsGiven(body);
+  const { node, version } = await getOwnVersion(tx, params);
+  refuseBannedNode(node);
+  refuseDeletedNode(node);
+  const given = pickVersionDetails(body);
   const before = JSON.parse(version.details) as VersionDetails;
   const merged = { ...before, ...given };
-  refuseLarge(merged, 'node_version');
+  refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
   if (Object.keys(given).length > 0) {
     await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
     await refreshLatest(tx, node.id);
-    const event = { actor: caller.userId as string, kind: 'version', id: version.id } as const;
-    await record(tx, context.now, { ...event, action: 'version.update' });
+    await recordAction(call, tx, { kind: 'version', id: version.id, action: 'version.update' });
   }
-  return versionView(context, await sightOf(tx, caller), { ...version, details }, node.publisher_id);
+  return viewVersion(context, await loadViewer(tx, caller), { ...version, details }, node.publisher_id);
 }
 
 export async function deleteVersion(
-  { params, caller, context }: Call<'version.delete'>,
+  { params, caller, context }: OperationCall<'version.delete'>,
   tx: Tx,
 ): Promise<undefined> {
-  const { node, version } = await ownVersion(tx, params);
-  refuseBanned(node);
-  refuseDeleted(node);
-  await transition(tx, {
+  const { node, version } = await getOwnVersion(tx, params);
+  refuseBannedNode(node);
+  refuseDeletedNode(node);
+  await changeVersionStatus(tx, {
     versionId: version.id,
     to: 'NodeVersionStatusDeleted',
     right: 'owner',
@@ -68,11 +76,11 @@ export async function deleteVersion(
   });
 }
 
-export async function versionHistory(
-  { params }: Call<'version.history'>,
+export async function getVersionHistory(
+  { params }: OperationCall<'version.history'>,
   database: Database,
-): Promise<Answer<'version.history'>> {
-  const { version } = await ownVersion(database, params);
+): Promise<OperationAnswer<'version.history'>> {
+  const { version } = await getOwnVersion(database, params);
   const events = await database
     .selectFrom('events')
     .select(['at', 'actor as by', 'status', 'reason'])

@@ -1,71 +1,64 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Range, type Staged, type Storage, TooLarge } from './storage.js';
 
-/** No key begins like this, so that it never lies in the way of an object. */
-const stagingFolder = '.staging';
+/** No key begins with a dot, so it cannot collide with an object. */
+const STAGING_FOLDER = '.staging';
 
 /**
- * Objects as files below `root`. One process at a time uses it: what a crash left half written is swept here.
- * @param root a folder of this storage alone, made if need be
+ * Stores objects as files below `root`, for one process at a time. Removes files left half written by a crash.
+ * @param root a folder only for this storage, created if necessary
  */
-export function diskStorage(root: string): Storage {
-  const staging = join(root, stagingFolder);
+export function createDiskStorage(root: string): Storage {
+  const staging = join(root, STAGING_FOLDER);
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true, mode: 0o700 });
-  const pathOf = (key: string) => join(root, ...key.split('/').map(fileName));
+  const toFilePath = (key: string) => join(root, ...key.split('/').map(toFileName));
 
   return {
-    stage: (key, source, maxBytes) => stage(join(staging, randomUUID()), pathOf(key), source, maxBytes),
-    size: async (key) => {
-      try {
-        return (await stat(pathOf(key))).size;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
-    },
-    // Opened first, so that a missing object is this promise's failure and not the stream's.
-    read: async (key, range?: Range) => (await open(pathOf(key))).createReadStream(range),
-    borrow: async (key) => ({ path: pathOf(key), release: async () => {} }),
-    remove: (key) => rm(pathOf(key), { force: true }),
+    stage: (key, source, maxBytes) =>
+      stageFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes),
+    // Opened here, so that a missing object rejects this promise and not the stream.
+    read: async (key, range?: Range) => (await open(toFilePath(key))).createReadStream(range),
+    borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
+    remove: (key) => rm(toFilePath(key), { force: true }),
   };
 }
 
-/** Names a device would answer to on Windows. */
-const deviceName = /^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/;
-const plainName = /^[a-z0-9][a-z0-9._+-]{0,99}$/;
+/** Reserved device names of Windows. */
+const DEVICE_NAME = /^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/;
+const PLAIN_NAME = /^[a-z0-9][a-z0-9._+-]{0,99}$/;
 
 /**
- * The file name of one segment of a key: itself where every file system keeps it apart from all others, else a
- * digest, because of letters' case, length and reserved names.
+ * The file name of one segment of a key: the segment itself if it is unique and valid on every file system,
+ * else a digest, because of letter case, length and reserved names.
  */
-function fileName(segment: string): string {
+function toFileName(segment: string): string {
   if (segment === '' || segment === '.' || segment === '..' || segment.includes('\0')) {
-    throw new TypeError('A storage key has an empty or climbing segment.');
+    throw new TypeError('A storage key has an empty or parent segment.');
   }
-  if (plainName.test(segment) && !segment.endsWith('.') && !deviceName.test(segment)) return segment;
+  if (PLAIN_NAME.test(segment) && !segment.endsWith('.') && !DEVICE_NAME.test(segment)) return segment;
   return `~${createHash('sha256').update(segment).digest('hex').slice(0, 40)}`;
 }
 
-async function stage(temporary: string, target: string, source: Readable, maxBytes: number): Promise<Staged> {
-  const discard = () => rm(temporary, { force: true });
+async function stageFile(temp: string, target: string, source: Readable, maxBytes: number): Promise<Staged> {
+  const discard = () => rm(temp, { force: true });
   const hash = createHash('sha256');
   let size = 0;
   const measure = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
-      if (size > maxBytes) return done(new TooLarge(`More than ${maxBytes} bytes came.`));
+      if (size > maxBytes) return done(new TooLarge(`The object is larger than ${maxBytes} bytes.`));
       hash.update(chunk);
       done(null, chunk);
     },
   });
   try {
-    await pipeline(source, measure, createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }));
+    await pipeline(source, measure, createWriteStream(temp, { flags: 'wx', mode: 0o600, flush: true }));
   } catch (error) {
     await discard();
     throw error;
@@ -75,18 +68,18 @@ async function stage(temporary: string, target: string, source: Readable, maxByt
     sha256: hash.digest('hex'),
     discard,
     commit: async () => {
-      const firstMade = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(temporary, target);
-      await syncFolders(dirname(target), firstMade);
+      const firstCreated = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await rename(temp, target);
+      await syncFolders(dirname(target), firstCreated);
     },
   };
 }
 
-/** A rename is durable once its folder is, and a new folder once the folder above it is. */
-async function syncFolders(folder: string, firstMade: string | undefined): Promise<void> {
+/** A rename is durable once its folder is synced, and a new folder once its parent is. */
+async function syncFolders(folder: string, firstCreated: string | undefined): Promise<void> {
   if (process.platform === 'win32') return;
   await syncFolder(folder);
-  for (let made = folder; firstMade?.length && made.length >= firstMade.length; made = dirname(made)) {
+  for (let made = folder; firstCreated?.length && made.length >= firstCreated.length; made = dirname(made)) {
     await syncFolder(dirname(made));
   }
 }

@@ -1,38 +1,35 @@
 import type { Readable } from 'node:stream';
 
-/** An object written in full, but not yet visible under its key. */
+/** An object that is written but not yet visible under its key. */
 export interface Staged {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** Makes it the object of its key, replacing what was there; durable when it returns. */
+  /** Makes it visible under its key, replacing the previous object; durable when it returns. */
   commit(): Promise<void>;
-  /** Forgets it; harmless after commit. */
+  /** Removes it; does nothing after commit. */
   discard(): Promise<void>;
 }
 
-/** Bytes first to last, both included. */
+/** First and last byte, both included. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Where archives and results lie: a local disk, or S3. Keys are `/`-separated and made by the service alone.
- * Everything streams.
+ * Stores archives and results, on disk or in S3. Keys are `/`-separated and created by the service.
  */
 export interface Storage {
   /**
-   * Takes in a stream; a failed or cut source leaves nothing.
-   * @throws TooLarge as soon as more than `maxBytes` came
+   * Writes a stream; a failed source leaves nothing.
+   * @throws TooLarge once more than `maxBytes` were read
    */
   stage(key: string, source: Readable, maxBytes: number): Promise<Staged>;
-  /** Bytes, or undefined where nothing is stored. */
-  size(key: string): Promise<number | undefined>;
   read(key: string, range?: Range): Promise<Readable>;
-  /** A path on this machine's disk that holds the object until `release`. */
+  /** A local file that holds the object until `release`. */
   borrow(key: string): Promise<{ readonly path: string; release(): Promise<void> }>;
-  /** Harmless where nothing is stored. */
+  /** Does nothing if nothing is stored. */
   remove(key: string): Promise<void>;
 }
 

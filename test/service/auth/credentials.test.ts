@@ -7,7 +7,7 @@ const registry = registryForFile();
 const me = (token: string) => ask(`${registry().url}/users/me`, { token });
 
 describe('the owner token', () => {
-  it('is an admin and an ordinary user at once', async () => {
+  it('belongs to an admin who is otherwise an ordinary user', async () => {
     const { url, ownerToken } = registry().service;
     const { body } = await ask(`${url}/users/me`, { token: ownerToken });
     expect(body).toEqual({
@@ -33,27 +33,27 @@ describe('the owner token', () => {
 });
 
 describe("the service's own token", () => {
-  it('says who its bearer is and when it ends', async () => {
+  it('identifies its bearer and says when it expires', async () => {
     const { body } = await me(registry().tokens.admin as string);
     expect(body).toMatchObject({ name: 'root', email: 'root@example.org', admin: true });
     expect(body.credential.kind).toBe('service');
     expect(Date.parse(body.credential.expires_at)).toBeGreaterThan(Date.now());
   });
 
-  it('leads to one user, however many requests come first at once', async () => {
+  it('creates one user, even if its first requests are concurrent', async () => {
     const token = await registry().service.signFor({ sub: 'new' });
     const ids = (await Promise.all([1, 2, 3, 4].map(() => me(token)))).map(({ body }) => body.id);
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('brings a new name, and keeps what it does not say', async () => {
+  it('updates the name of its user, and keeps what it does not contain', async () => {
     const { service } = registry();
     await me(await service.signFor({ sub: 'may', name: 'May', email: 'may@example.org' }));
     const { body } = await me(await service.signFor({ sub: 'may', name: 'June' }));
     expect(body).toMatchObject({ name: 'June', email: 'may@example.org' });
   });
 
-  it('is valid to its second and not after', async () => {
+  it('is valid until the second at which it expires', async () => {
     let time = Math.floor(Date.now() / 1000) * 1000;
     const { url, signFor } = await serviceForTest({ data: folderForTest() }, { now: () => time });
     const token = await signFor({ sub: 'ann', expiresInSeconds: 60 });
@@ -65,7 +65,26 @@ describe("the service's own token", () => {
   });
 });
 
-describe('a credential that is none', () => {
+describe('a personal access token', () => {
+  it('is accepted until the millisecond at which it expires', async () => {
+    let time = Date.now();
+    const { url, ownerToken } = await serviceForTest({}, { now: () => time });
+    const post = { method: 'POST', token: ownerToken };
+    await ask(`${url}/publishers`, { ...post, json: { id: 'acme', name: 'Acme' } });
+    const expires_at = new Date(time + 60_000).toISOString();
+    const { body } = await ask(`${url}/publishers/acme/tokens`, {
+      ...post,
+      json: { name: 'ci', expires_at },
+    });
+    const status = async () => (await ask(`${url}/users/me`, { token: body.token })).status;
+    time += 59_999;
+    expect(await status()).toBe(200);
+    time += 1;
+    expect(await status()).toBe(401);
+  });
+});
+
+describe('an invalid credential', () => {
   async function signed(alter: (token: SignJWT) => SignJWT, kid?: string): Promise<string> {
     const { privateKey } = await generateKeyPair('Ed25519');
     const token = new SignJWT({ roles: ['admin'] }).setSubject('ann').setIssuedAt().setExpirationTime('1h');
@@ -82,7 +101,7 @@ describe('a credential that is none', () => {
   const own = (token: SignJWT) => token.setIssuer('regen').setAudience('regen');
   const kid = () => registry().service.context.keys.token[0]?.kid;
 
-  it('is refused, whatever it claims, even where none is needed', async () => {
+  it('is refused, whatever it claims, even by operations that need no credential', async () => {
     const { tokens, url } = registry();
     const [head, claims, signature] = (tokens.ann as string).split('.') as [string, string, string];
     const more = Buffer.from(

@@ -2,13 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ConfigurationInput } from '../../../src/service/configuration.js';
+import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { issuerForTest, personNamed } from '../../support/issuer.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
 type IssuerInput = NonNullable<ConfigurationInput['issuers']>[number];
 
-/** A service that trusts an issuer, and a clock that goes on as it is told. */
+/** A service that trusts an issuer, with a clock that the test controls. */
 async function stage(settings: Partial<IssuerInput> = {}) {
   const issuer = await issuerForTest();
   const clock = { ahead: 0 };
@@ -26,7 +26,7 @@ const minutes = (count: number) => count * 60_000;
 const inSeconds = (count: number) => Math.floor(Date.now() / 1000) + count;
 
 describe('a token of a configured issuer', () => {
-  it('says who its bearer is, who is made a user at first sight', async () => {
+  it('identifies its bearer, who becomes a user on first use', async () => {
     const { issuer, service, me } = await stage();
     const person = personNamed('ann', { name: 'Ann', roles: ['editor', 'admin'] });
     const token = await issuer.signIn(person, service.url);
@@ -37,7 +37,7 @@ describe('a token of a configured issuer', () => {
     expect((await me(token)).body.id).toBe(body.id);
   });
 
-  it('takes up an invitation to an address, but only one that its issuer has verified', async () => {
+  it('accepts an invitation to its address, but only if the issuer has verified the address', async () => {
     const { service, me, sign } = await stage();
     const owner = { token: service.ownerToken, method: 'POST' };
     await ask(`${service.url}/publishers`, { ...owner, json: { id: 'acme', name: 'Acme' } });
@@ -52,7 +52,7 @@ describe('a token of a configured issuer', () => {
     expect(body.publishers).toEqual([{ id: 'acme', role: 'owner' }]);
   });
 
-  it('may be a minute past its end or before its beginning, and no more', async () => {
+  it('is accepted up to a minute before it begins and after it ends', async () => {
     const { status, sign } = await stage();
     expect(await status(await sign({ exp: inSeconds(-50) }))).toBe(200);
     expect(await status(await sign({ exp: inSeconds(-61) }))).toBe(401);
@@ -60,7 +60,7 @@ describe('a token of a configured issuer', () => {
     expect(await status(await sign({ nbf: inSeconds(70) }))).toBe(401);
   });
 
-  it('is refused by a service whose clock is ten minutes off, with a word about time', async () => {
+  it('is refused by a service whose clock is ten minutes off, with a message about time', async () => {
     const { issuer, clock, service, me } = await stage();
     issuer.tokenSeconds = 300;
     const token = await issuer.signIn(personNamed('ann'), service.url);
@@ -72,7 +72,7 @@ describe('a token of a configured issuer', () => {
     expect((await me(early)).body.message).toContain('not valid yet');
   });
 
-  it('is refused where it is for another service, however it was asked for', async () => {
+  it('is refused if it is for another service', async () => {
     const { issuer, service, me } = await stage();
     const other = await issuer.signIn(personNamed('ann'), 'https://other.example.org');
     const { status, body } = await me(other);
@@ -80,7 +80,7 @@ describe('a token of a configured issuer', () => {
     expect((await me(await issuer.signIn(personNamed('ann'), service.url))).status).toBe(200);
   });
 
-  it('makes an admin by the claim and the role that are configured', async () => {
+  it('makes an admin according to the configured claim and role', async () => {
     const named = { rolesClaim: 'https://example.org/roles', adminRole: 'Registry Admins' };
     const url = await stage(named);
     const admin = async ({ me, sign }: typeof url, claims: object) =>
@@ -102,8 +102,8 @@ describe('a token of a configured issuer', () => {
   });
 });
 
-describe('a token that claims to be of a configured issuer', () => {
-  it('is refused unless the issuer signed it in a way that proves it', async () => {
+describe('a token that claims to be from a configured issuer', () => {
+  it('is refused unless it has a valid signature of the issuer', async () => {
     const { issuer, clock, service, me } = await stage();
     const jwks = (await (await fetch(`${issuer.url}/jwks`)).json()) as { keys: [Record<string, string>] };
     const [{ kid, x }] = jwks.keys;
@@ -132,19 +132,19 @@ describe('a token that claims to be of a configured issuer', () => {
       'with an endless subject': await issuer.sign({ sub: 'a'.repeat(256), aud: service.url }),
     };
     for (const [title, token] of Object.entries(bad)) {
-      // Look-ups for unknown keys come a second apart.
+      // Keys are fetched at most once per second.
       clock.ahead += 1_000;
       const { status, body } = await me(token);
       expect([title, status, body.error]).toEqual([title, 401, 'unauthenticated']);
     }
   });
 
-  it('is refused where its algorithm is not among those configured', async () => {
+  it('is refused if its algorithm is not configured', async () => {
     const { status, sign } = await stage({ algorithms: ['RS256'] });
     expect(await status(await sign())).toBe(401);
   });
 
-  it('never fails the service with what it holds', async () => {
+  it('never makes the service fail, whatever it contains', async () => {
     const { me, sign } = await stage();
     const odd = {
       name: 'A\0n\u0007n',
@@ -160,14 +160,14 @@ describe('a token that claims to be of a configured issuer', () => {
 });
 
 describe('the keys of an issuer', () => {
-  it('are asked for once, however many come at the same time', async () => {
+  it('are fetched once for concurrent requests', async () => {
     const { issuer, status, sign } = await stage();
     const token = await sign();
     expect(new Set(await Promise.all([1, 2, 3, 4, 5].map(() => status(token))))).toEqual(new Set([200]));
     expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
 
-  it('are new at once where the issuer signs with a new one; the old one is honoured 5 minutes at most', async () => {
+  it('are fetched at once for a new key; a removed key is accepted for at most 5 minutes', async () => {
     const { issuer, clock, status, sign } = await stage();
     const old = await sign();
     expect(await status(old)).toBe(200);
@@ -183,7 +183,7 @@ describe('the keys of an issuer', () => {
     expect(await status(await sign())).toBe(200);
   });
 
-  it('are not asked for by each token of an unknown key', async () => {
+  it('are not fetched for every token with an unknown key', async () => {
     const { issuer, service, clock, me, sign } = await stage();
     const { privateKey } = await generateKeyPair('ES256');
     const forged = await new SignJWT({ iss: issuer.url, aud: service.url, sub: 'eve' })
@@ -197,7 +197,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.asked.length).toBeLessThanOrEqual(4);
   });
 
-  it('go on being used for a day while the issuer is down; without any the answer is 503, not 401', async () => {
+  it('are used for a day while the issuer is down; without any the answer is 503, not 401', async () => {
     const { issuer, clock, me, status, sign } = await stage();
     issuer.instead = (_, response) => Boolean(response.writeHead(500).end());
     const token = await sign({ exp: inSeconds(1e6) });
@@ -223,7 +223,7 @@ describe('the keys of an issuer', () => {
   });
 });
 
-/** What may come in the place of an issuer's answer, told where it is. */
+/** Unusable answers of an issuer. */
 const hostile: Record<string, (url: string) => RequestListener> = {
   'a redirect': (url) => (_, response) => response.writeHead(302, { location: `${url}/elsewhere` }).end(),
   'what is no JSON': () => (_, response) => response.end('<html>'),
@@ -247,7 +247,7 @@ const hostile: Record<string, (url: string) => RequestListener> = {
   'what does not come': () => (_, response) => response.write('{'),
 };
 
-it('an answer in the name of an issuer that cannot be used is given up within 5 seconds, and is no key', async () => {
+it('are not taken from an unusable answer, which is abandoned within 5 seconds', async () => {
   const { privateKey } = await generateKeyPair('ES256');
   const asked: string[] = [];
   const issuers = await Promise.all(

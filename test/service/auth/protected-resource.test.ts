@@ -3,7 +3,7 @@ import { ask, serviceForTest } from '../../support/service.js';
 
 const path = '/.well-known/oauth-protected-resource';
 
-it('tells a client without a credential where to sign in, and as what', async () => {
+it('tells a client without a credential where to sign in, and with which client id', async () => {
   const { url } = await serviceForTest({
     issuers: [
       { issuer: 'https://login.example.org/', clientId: 'regen-cli', scopes: ['openid', 'email'] },
@@ -24,13 +24,13 @@ it('tells a client without a credential where to sign in, and as what', async ()
   });
 });
 
-it('tells nothing where no identity provider is configured', async () => {
+it('answers 404 without a configured identity provider', async () => {
   const { url } = await serviceForTest();
   expect((await ask(url + path)).body.error).toBe('not_found');
   expect((await ask(`${url}/users/me`)).headers.get('www-authenticate')).toBe('Bearer');
 });
 
-it('is configured with issuers that can be trusted alone, every mistake named with its path', async () => {
+it('refuses a configuration with unsafe issuers, naming every problem with its path', async () => {
   const issuers = [
     ...['http://login.example.org', 'https://u:p@example.org', 'https://example.org/?a', 'ftp://example.org'],
     ...['http://127.0.0.1:1', 'http://127.0.0.1:1'],
@@ -44,5 +44,5 @@ it('is configured with issuers that can be trusted alone, every mistake named wi
     ...['issuers.6.algorithms.0', 'issuers.6.algorithms.1'],
   ]);
   const twice = await serviceForTest({ issuers: issuers.slice(4) }).catch((error) => error);
-  expect(twice.message).toContain('issuers.1.issuer is there twice');
+  expect(twice.message).toContain('issuers.1.issuer must not appear twice');
 });

@@ -8,7 +8,7 @@ import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 const hour = 3_600_000;
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
-it('is exchanged while the service runs; tokens of the old one are good to their last second', async () => {
+it('can be rotated while the service runs; tokens of the old key stay valid until they expire', async () => {
   const data = folderForTest();
   let time = Math.floor(Date.now() / 1000) * 1000;
   const service = await serviceForTest({ data }, { now: () => time });
@@ -31,17 +31,17 @@ it('is exchanged while the service runs; tokens of the old one are good to their
   expect([await me(before), await me(admin), await me(after)]).toEqual([200, 200, 200]);
   time += 1;
   expect([await me(before), await me(admin), await me(after)]).toEqual([401, 401, 401]);
-  // A retired key is worth nothing, even for a token that claims to last.
+  // An expired key is not accepted, even for a token that is valid longer.
   const [old] = service.context.keys.token.filter(({ retiredAt }) => retiredAt !== undefined);
   const keys = { ...service.context.keys, token: [{ kid: old?.kid as string, jwk: old?.jwk ?? {} }] };
   expect(await me(await signToken({ keys, now: () => time }, { sub: 'ann' }))).toBe(401);
 });
 
-it('is exchanged while no service runs, and found by the next one beside the old one', async () => {
+it('can be rotated while no service runs; the next one uses both keys', async () => {
   const data = folderForTest();
   const first = await serviceForTest({ data });
   const before = await first.signFor({ sub: 'ann' });
-  await expect(rotateKeyIn(data)).rejects.toThrow(FolderInUse);
+  await expect(rotateKeyIn(data, Date.now)).rejects.toThrow(FolderInUse);
   await first.stop();
 
   const { exit, stdout } = await regen(['serve', 'rotate-key', '--data', data]);
@@ -53,7 +53,7 @@ it('is exchanged while no service runs, and found by the next one beside the old
     expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
 });
 
-it('is not exchanged in a folder without a service, nor by anybody but the owner', async () => {
+it('is not rotated in a folder without data, nor by anyone but the owner', async () => {
   const nowhere = await regen(['serve', 'rotate-key', '--data', folderForTest()]);
   expect([nowhere.exit, nowhere.stderr]).toEqual([3, expect.stringContaining('no data of a service')]);
   const { url, signFor } = await serviceForTest();
@@ -63,7 +63,7 @@ it('is not exchanged in a folder without a service, nor by anybody but the owner
   expect((await ask(path, { method: 'POST' })).status).toBe(401);
 });
 
-it('never signs what lives longer than an hour, after which the key before it is forgotten', async () => {
+it('never signs a token for longer than an hour, after which the previous key is dropped', async () => {
   const { signFor } = await serviceForTest();
   await expect(signFor({ sub: 'ann', expiresInSeconds: 3601 })).rejects.toThrow('at most 3600 s');
 });

@@ -8,11 +8,11 @@ import { deliveriesOf, isSigned, receiverForTest, type Told, webhookSecret } fro
 import { folderForTest } from '../../support/service.js';
 
 interface Case extends Course {
-  /** What it costs. */
+  /** Its price. */
   readonly credits: number;
-  /** What is kept of it. */
+  /** Its files. */
   readonly files: readonly string[];
-  /** Writes after which a kill must have been tried. */
+  /** Writes after which a kill must have been simulated. */
   readonly reached: readonly string[];
 }
 
@@ -56,12 +56,12 @@ const cases: Readonly<Record<string, Case>> = {
     statuses: [...waiting, 'failed'],
     fails: 'late',
     files: [],
-    // What the engine makes of it after all.
+    // The result that the engine still makes.
     reached: ['stage results/0.mp4', 'stage results/1.png'],
   },
 };
 
-/** Of every task with a webhook. */
+/** For every task with a webhook. */
 const alwaysReached = [
   expect.stringContaining('insert tasks, insert credits, insert events, insert jobs'),
   expect.stringContaining('update tasks, insert events, insert webhook_deliveries'),
@@ -71,7 +71,7 @@ const alwaysReached = [
   'update webhook_deliveries',
 ];
 
-/** What a service leaves that is killed right after one of its writes. */
+/** The data of a service that is killed right after one of its writes. */
 interface Remains extends Known {
   readonly after: string;
   readonly data: string;
@@ -80,20 +80,20 @@ interface Remains extends Known {
 type Receiver = Awaited<ReturnType<typeof receiverForTest>>;
 
 it.each(Object.keys(cases))(
-  'ends %s with one result or one refund, told in order, whichever write was the last before a kill',
+  '%s ends with one result or one refund, delivered in order, after a kill behind any write',
   async (name) => {
     const course = cases[name] as Case;
     let wrote: ((what: string) => void) | undefined;
     const receiver = await receiverForTest((call) => {
       wrote?.('the webhook is told');
-      // The first attempt fails, so that a retry is among what is cut.
+      // The first attempt fails, so that kills during a retry are simulated too.
       return call === 1 ? 500 : 204;
     });
     const remains: Remains[] = [];
     const known: Known = { seen: [], told: receiver.told };
     const data = folderForTest();
     const copies = folderForTest();
-    // The disk of a killed process holds what another reads there at that moment: one life tells of all its deaths.
+    // A copy of the disk after each write is what a kill at that moment leaves: one run covers all kills.
     wrote = (after) => {
       const copy = join(copies, String(remains.length));
       cpSync(data, copy, { recursive: true });
@@ -110,12 +110,12 @@ it.each(Object.keys(cases))(
   120_000,
 );
 
-/** Everything there is to say of the one task, once a service has gone on with what was left. */
+/** Everything about the task, once a service has continued with the data. */
 async function expectWhole(course: Case, left: Remains, receiver: Receiver): Promise<void> {
   const point = `killed after: ${left.after}`;
   const toldBefore = receiver.told.length;
   const known: Known = { seen: [...left.seen], told: [] };
-  // Two hours later, so that what was left for then is done at once.
+  // Two hours later, so that scheduled jobs are due at once.
   const service = await live(course, { data: left.data, hook: receiver.url, known, ahead: 2 * 3_600_000 });
   const id = known.id as string;
   if (left.id !== undefined) expect(id, point).toBe(left.id);
@@ -159,7 +159,7 @@ async function recordsOf({ context: { database } }: RunningService) {
   };
 }
 
-/** What came twice came under one id, and nothing came late, or before it was to be told for good. */
+/** Repeated deliveries have the same id, and none came late or before its change was committed. */
 async function expectTold(
   { statuses }: Case,
   service: RunningService,

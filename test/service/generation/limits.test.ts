@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../../src/contract/limits.js';
-import type { ImageOperation } from '../../../src/service/generation/engine.js';
+import { limits } from '../../../src/contract/schema/limits.js';
+import type { ImageOperation } from '../../../src/service/operation/engine.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { pixel, smallestBody, startPaths } from '../../support/generation.js';
 import { choice, flag, type Row, testRows } from '../../support/limit-rows.js';
@@ -88,23 +88,23 @@ const table: Readonly<Record<ImageOperation, readonly Row[]>> = {
 describe('every field of an image request', () => testRows(table, start));
 
 describe('an image request', () => {
-  it('is refused with both a lightmap and a reference image, before anything starts', async () => {
+  it('is refused with both a lightmap and a reference image, before anything is started', async () => {
     const { status, body } = await start('image.relight', {
       transfer_light_from_lightmap: pixel,
       transfer_light_from_reference_image: pixel,
     });
-    expect([status, body.details[0].message]).toEqual([400, expect.stringContaining('exclude each other')]);
+    expect([status, body.details[0].message]).toEqual([400, expect.stringContaining('cannot be combined')]);
   });
 
   it.each(Object.keys(table) as ImageOperation[])(
-    'of %s is refused with a field that is not known',
+    'of %s is refused with an unknown field',
     async (operation) => {
       const { body } = await start(operation, { stile: 'clean', advanced_setings: {} });
       expect(body.details.map(({ path }: { path: string }) => path)).toEqual(['stile', 'advanced_setings']);
     },
   );
 
-  it('tells of all its images that are wrong, and makes no task of any', async () => {
+  it('reports every invalid image, and creates no task', async () => {
     const { context } = registry().service;
     const count = () => context.database.selectFrom('tasks').select('id').execute();
     const before = (await count()).length;
@@ -116,7 +116,7 @@ describe('an image request', () => {
     expect(await count()).toHaveLength(before);
   });
 
-  it('of the skin enhancer takes no URL without TLS, but of loopback where the service is there', async () => {
+  it('requires https for URLs of the skin enhancer, except on loopback for a service on loopback', async () => {
     const refused = await start('image.skinEnhancer', { image: 'http://example.com/a.png' });
     expect([refused.status, refused.body.details[0].path]).toEqual([400, 'image']);
   });
@@ -126,13 +126,13 @@ describe('the size of an image request', () => {
   let large = '';
 
   beforeAll(async () => {
-    // Base64 of some 25 MB, which is more than any other request may hold.
+    // Base64 of about 25 MB, more than any other request may have.
     const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
     const picture = sharp({ create: { width: 2900, height: 2900, channels: 3, background: '#888', noise } });
     large = (await picture.png({ compressionLevel: 0 }).toBuffer()).toString('base64');
   });
 
-  it('may be beyond that of other requests', async () => {
+  it('may exceed that of other requests', async () => {
     expect(large.length).toBeGreaterThan(limits.jsonBody);
     expect((await start('image.relight', { image: large })).status).toBe(200);
     const other = await registry().as('ann', 'POST', '/publishers', { id: 'large', name: large });
@@ -167,12 +167,12 @@ describe('the size of an image request', () => {
     const image = (await sharp({ create }).png().toBuffer()).toString('base64');
     const { status, body } = await start('image.upscaler', { image, scale_factor: 5 });
     const sizes = '2500 × 2500 pixels would become 12500 × 12500';
-    const message = `is too large: ${sizes}, which is more than 100 megapixels; take at most 4`;
+    const message = `is too large: ${sizes}, more than 100 megapixels; use at most 4`;
     expect([status, body.details]).toEqual([400, [{ path: 'scale_factor', message }]]);
     expect((await start('image.upscaler', { image, scale_factor: 4 })).status).toBe(200);
   });
 
-  it('is what the configuration says', async () => {
+  it('is limited by the configuration', async () => {
     const { url, ownerToken: token } = await serviceForTest(
       { limits: { generationBody: 2_000, imageBytes: 60, imagePixels: 1 } },
       { engines: { image: copyingEngine() } },
@@ -183,7 +183,7 @@ describe('the size of an image request', () => {
     expect((await send('A'.repeat(200))).body.details[0].path).toBe('image');
   });
 
-  it('is bounded for all requests together, and there is room again once they are gone', async () => {
+  it('is limited for all concurrent requests together, until they are answered', async () => {
     const most = 10_000;
     const { url, ownerToken: token } = await serviceForTest(
       { limits: { generationBody: most } },

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('the URL of a result', () => {
-  it('gives the file to whoever holds it, without a credential', async () => {
+  it('returns the file without a credential', async () => {
     const answer = await fetch(url);
     expect(answer.status).toBe(200);
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(png);
@@ -37,7 +37,7 @@ describe('the URL of a result', () => {
     });
   });
 
-  it('honours ranges, HEAD and what the client has already', async () => {
+  it('supports ranges, HEAD and ETags', async () => {
     const part = await fetch(url, { headers: { range: 'bytes=2-5' } });
     expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 2-5/${png.length}`]);
     expect(Buffer.from(await part.arrayBuffer())).toEqual(png.subarray(2, 6));
@@ -57,19 +57,19 @@ describe('the URL of a result', () => {
     ['no signature', (text: string) => text.replace(/&signature=.*/, '')],
     ['two signatures', (text: string) => `${text}&signature=x`],
     ['no query', (text: string) => text.replace(/\?.*/, '')],
-  ])('is worth nothing with %s', async (_, change) => {
+  ])('is refused with %s', async (_, change) => {
     const { status, body } = await ask(change(url));
     expect([status, body.error]).toEqual([403, 'invalid_signature']);
   });
 
-  it('is good for 7 days, and the status gives a new one after that', async () => {
+  it('is valid for 7 days, after which the status has a new one', async () => {
     const { service } = registry();
     try {
       clock.ahead = week - 60_000;
       expect((await fetch(url)).status).toBe(200);
       clock.ahead = week + 1_000;
       expect((await ask(url)).body.error).toBe('invalid_signature');
-      // The tokens of the people have expired meanwhile.
+      // The users' tokens have expired by now.
       const token = await service.signFor({ sub: 'ann' });
       const [fresh] = (await taskOf({ url: service.url, token }, id)).generated;
       expect((await fetch(fresh)).status).toBe(200);
@@ -78,13 +78,13 @@ describe('the URL of a result', () => {
     }
   });
 
-  it('may be the image of another task', async () => {
+  it('can be used as the image of another task', async () => {
     const asking = { url: registry().url, token: registry().tokens.bob };
     const task = await taskAt(asking, await startedTask(asking, { image: url }));
     expect(Buffer.from(await (await fetch(task.generated[0])).arrayBuffer())).toEqual(png);
   });
 
-  it('is stored nowhere', async () => {
+  it('is not stored', async () => {
     const { service } = registry();
     for (const table of ['tasks', 'events', 'idempotency'] as const) {
       const rows = await service.context.database.selectFrom(table).selectAll().execute();

@@ -3,11 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  EngineFailure,
-  type EngineJob,
-  type ImageOperation,
-} from '../../../src/service/generation/engine.js';
+import { EngineFailure, type EngineJob, type ImageOperation } from '../../../src/service/operation/engine.js';
 import type { RunningService } from '../../../src/service/serve.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import {
@@ -26,7 +22,7 @@ import { ask, folderForTest, serviceForTest } from '../../support/service.js';
 const operations = Object.keys(startPaths) as ImageOperation[];
 const png = Buffer.from(pixel, 'base64');
 
-/** What a task's history and its credits say. */
+/** The history and the credits of a task. */
 async function booksOf({ context }: RunningService, id: string): Promise<[string[], unknown[]]> {
   const events = await context.database
     .selectFrom('events')
@@ -55,7 +51,7 @@ function filesIn(folder: string): string[] {
 
 describe('a task', () => {
   it.each(operations)(
-    'of %s is answered as CREATED, and COMPLETED with its result later',
+    'of %s is answered as CREATED, and later as COMPLETED with its result',
     async (operation) => {
       const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
       const asking = { url: service.url, token: service.ownerToken, operation };
@@ -80,7 +76,7 @@ describe('a task', () => {
     },
   );
 
-  it('is found at the status operation of its own kind alone', async () => {
+  it('is found only by the status operation of its kind', async () => {
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
     const id = await startedTask({ url, token });
     for (const operation of operations) {
@@ -89,7 +85,7 @@ describe('a task', () => {
     }
   });
 
-  it('gives its engine the checked request with defaults, files for images and one seed', async () => {
+  it('passes the validated request with defaults, image files and a seed to its engine', async () => {
     const jobs: EngineJob[] = [];
     const engine = copyingEngine((job) => {
       jobs.push(job);
@@ -114,7 +110,7 @@ describe('a task', () => {
     expect(second.folder).not.toBe(first.folder);
   });
 
-  it('has a seed of its own, unless the same settings shall make the same image', async () => {
+  it('has a random seed, unless the same settings must make the same image', async () => {
     const seeds: number[] = [];
     const engine = copyingEngine(({ seed }) => void seeds.push(seed));
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
@@ -131,7 +127,7 @@ describe('a task', () => {
     expect(seeds.slice(2)).toEqual([0, 0, 0]);
   });
 
-  it('leaves nothing of what it was given once it has ended', async () => {
+  it('removes its inputs once it has ended', async () => {
     const data = folderForTest();
     const { url, ownerToken: token } = await serviceForTest(
       { data },
@@ -144,7 +140,7 @@ describe('a task', () => {
 });
 
 describe('a task that fails', () => {
-  it('says why in its history, gives its credits back, and leaves other tasks alone', async () => {
+  it('has the reason in its history, is refunded, and does not affect other tasks', async () => {
     const prices = { image: { relight: 7, upscaler: 2 } };
     const engine = copyingEngine(({ operation }) => {
       if (operation === 'image.relight') throw new EngineFailure('The image has no light.');
@@ -184,7 +180,7 @@ describe('a task that fails', () => {
     ['nothing', []],
     ['what no page should run', [{ path: 'x', contentType: 'text/html' }]],
     ['a file that is not there', [{ path: '/nowhere/x.png', contentType: 'image/png' }]],
-  ])('because its engine made %s is tried again', async (_, files) => {
+  ])('because its engine returned %s is retried', async (_, files) => {
     let runs = 0;
     const copying = copyingEngine();
     const image = {
@@ -198,10 +194,10 @@ describe('a task that fails', () => {
     expect(runs).toBe(2);
   });
 
-  it('each time it is begun is given up in the end', async () => {
+  it('at every attempt is given up after ten attempts', async () => {
     let service: RunningService | undefined;
     const engine = copyingEngine(async () => {
-      // As often as it takes, without the pauses.
+      // Skips the pauses between attempts.
       await service?.context.database
         .transaction()
         .execute((tx) =>
@@ -214,13 +210,13 @@ describe('a task that fails', () => {
     const id = await startedTask(asking);
     await taskAt(asking, id, 'FAILED');
     const [history, credits] = await booksOf(service, id);
-    expect(history.at(-1)).toBe('FAILED: It did not come to an end in 10 attempts.');
+    expect(history.at(-1)).toBe('FAILED: The task did not finish in 10 attempts.');
     expect(credits).toEqual(['charge 1', 'refund 1']);
   });
 });
 
 describe('a service that stops', () => {
-  it('cancels a running task, which the next start takes to its end', async () => {
+  it('aborts a running task, which the next start finishes', async () => {
     const data = folderForTest();
     let running = () => {};
     const begun = new Promise<void>((resolve) => {
@@ -245,7 +241,7 @@ describe('a service that stops', () => {
 });
 
 describe('credits', () => {
-  it('are fixed when the task is created, whatever becomes of the prices', async () => {
+  it('are fixed when the task is created, even if prices change', async () => {
     const data = folderForTest();
     const never = copyingEngine(
       (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
@@ -268,8 +264,8 @@ describe('credits', () => {
   });
 });
 
-describe('a task that is not one’s own', () => {
-  it('is shown to admins, and to nobody else', async () => {
+describe('a task of another user', () => {
+  it('is visible only to admins', async () => {
     const { as, service, url, tokens } = await startRegistry({}, { engines: { image: copyingEngine() } });
     try {
       const id = await startedTask({ url, token: tokens.ann });
@@ -295,7 +291,7 @@ describe('a start with an Idempotency-Key', () => {
       headers: { 'idempotency-key': key },
     });
 
-  it('makes one task and one charge, however often it is repeated', async () => {
+  it('creates one task and one charge, however often it is repeated', async () => {
     const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
     const { url, ownerToken: token } = service;
     const body = smallestBody('image.relight');
@@ -311,8 +307,8 @@ describe('a start with an Idempotency-Key', () => {
   });
 });
 
-describe('a start whose image takes its time', () => {
-  /** A place on loopback that sends its picture once it may. */
+describe('a start with a slow image', () => {
+  /** A server on loopback that sends its image when it is told to. */
   async function slowImage(): Promise<{
     url: string;
     asked: Promise<void>;
@@ -342,7 +338,7 @@ describe('a start whose image takes its time', () => {
     return { url, asked, send: () => send(), closed };
   }
 
-  it('holds up no other request, and its key is in flight meanwhile', async () => {
+  it('does not delay other requests, and its key is in flight until it is answered', async () => {
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: copyingEngine() } });
     const slow = await slowImage();
     const post = () =>
@@ -363,7 +359,7 @@ describe('a start whose image takes its time', () => {
     expect((await post()).body).toEqual(body);
   });
 
-  it('is given up with everything of it when nobody waits any more', async () => {
+  it('is abandoned without a trace when the client disconnects', async () => {
     const data = folderForTest();
     const service = await serviceForTest({ data }, { engines: { image: copyingEngine() } });
     const slow = await slowImage();

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { modeOf } from '../../../src/contract/rules/models.js';
+import { modeOf } from '../../../src/contract/schema/model-rules.js';
 import { resolutions, videoModels } from '../../../src/contract/video-models.js';
-import type { VideoOperation } from '../../../src/service/generation/engine.js';
+import type { VideoOperation } from '../../../src/service/operation/engine.js';
 import { filmingEngine } from '../../support/filming-engine.js';
 import { pixel } from '../../support/generation.js';
 import { choice, flag, type Row, testRows } from '../../support/limit-rows.js';
 import { registryForFile } from '../../support/registry.js';
 import { smallestVideos, startedVideo, videoAt, videoPaths } from '../../support/videos.js';
 
-// Never done, but for one: what is started here is not to take any time.
+// Only one task is finished, so that the started ones take no time.
 const never = filmingEngine(
   ({ request }, signal) =>
     new Promise((done, fail) => {
@@ -18,7 +18,7 @@ const never = filmingEngine(
 );
 const registry = registryForFile({ graceMs: 0 }, { engines: { video: never } });
 
-/** A creation that is there, so that extensions need not fetch anything. */
+/** An existing creation, so that extensions need not fetch anything. */
 let creation = '';
 
 beforeAll(async () => {
@@ -119,17 +119,14 @@ describe('every field of a video request', () => testRows(table, start));
 
 describe('a video request', () => {
   it.each(Object.keys(table) as VideoOperation[])(
-    'of %s is refused with a field that is not known',
+    'of %s is refused with an unknown field',
     async (operation) => {
       const { status, body } = await start(operation, { promt: 'A boat' });
-      expect([status, body.details]).toEqual([
-        400,
-        [{ path: 'promt', message: 'is not a field known here' }],
-      ]);
+      expect([status, body.details]).toEqual([400, [{ path: 'promt', message: 'is not a known field' }]]);
     },
   );
 
-  it('of an extension has both a creation id and a URL', async () => {
+  it('needs both a creation id and a URL for an extension', async () => {
     const send = (json: object) => registry().as('ann', 'POST', videoPaths['video.extend'], json);
     for (const [field, value] of Object.entries(smallestVideos['video.extend'])) {
       const { body } = await send({ [field]: value });
@@ -138,7 +135,7 @@ describe('a video request', () => {
     }
   });
 
-  it('is taken for each duration and resolution that its model makes, and for no other', async () => {
+  it('is accepted only with durations and resolutions of its model', async () => {
     const outcomes = { taken: 0, refused: 0 };
     for (const [model, { modes }] of Object.entries(videoModels)) {
       const asked = Array.from({ length: 18 }, (_, duration) =>

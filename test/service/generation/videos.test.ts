@@ -4,11 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { contract } from '../../../src/contract/index.js';
 import { operations } from '../../../src/contract/operation.js';
 import { videoModels } from '../../../src/contract/video-models.js';
-import {
-  EngineFailure,
-  type EngineJob,
-  type VideoOperation,
-} from '../../../src/service/generation/engine.js';
+import { EngineFailure, type EngineJob, type VideoOperation } from '../../../src/service/operation/engine.js';
 import { film, filmingEngine } from '../../support/filming-engine.js';
 import { pixel } from '../../support/generation.js';
 import { startRegistry } from '../../support/registry.js';
@@ -17,7 +13,7 @@ import { creationsPath, smallestVideos, startedVideo, videoAt, videoPaths } from
 
 type Job = EngineJob<VideoOperation>;
 
-/** Something on loopback that answers each path with what it is given. */
+/** A server on loopback that answers each path with the given file. */
 async function files(given: Record<string, Buffer>, type = 'application/octet-stream'): Promise<string> {
   const server = createServer((request, response) => {
     const file = given[request.url ?? ''];
@@ -31,7 +27,7 @@ async function files(given: Record<string, Buffer>, type = 'application/octet-st
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A service whose engine keeps what it was asked for. */
+/** A service whose engine records its jobs. */
 async function filming(input: object = {}, before: (job: Job) => void = () => {}) {
   const jobs: Job[] = [];
   const video = filmingEngine((job) => {
@@ -46,7 +42,7 @@ const post = (asking: { url: string; token: string }, operation: VideoOperation,
   ask(asking.url + videoPaths[operation], { method: 'POST', token: asking.token, json });
 
 describe('a video task', () => {
-  it('is answered as created with what it was asked for and what stands for what it was not', async () => {
+  it('is answered as created, with its fields and their defaults', async () => {
     const { asking } = await filming();
     const before = Date.now();
     const body = await startedVideo(asking, { payload: 'p', style: 'anime', enhance: true, meta_data: '{}' });
@@ -75,7 +71,7 @@ describe('a video task', () => {
     expect(await startedVideo(asking, long)).toMatchObject({ duration: 8, resolution: '720p' });
   });
 
-  it('ends as success, with a creation whose files are there', async () => {
+  it('ends as success, with a creation whose files can be read', async () => {
     const { asking, service } = await filming();
     const { task_id, credits } = await startedVideo(asking, { payload: '{"mine":1}' });
     const done = await videoAt(asking, task_id);
@@ -112,14 +108,14 @@ describe('a video task', () => {
     expect(events.map(({ status }) => status)).toEqual(['created', 'queueing', 'processing', 'success']);
   });
 
-  it('with a watermark says where the video with it is', async () => {
+  it('with a watermark has the URL of the marked video', async () => {
     const { asking } = await filming();
     const { task_id } = await startedVideo(asking, { watermark: true });
     const { url, watermarked_url } = (await videoAt(asking, task_id)).creations[0];
     expect(watermarked_url).toBe(url);
   });
 
-  it('gives its engine the checked request with defaults, and the same seed at every attempt', async () => {
+  it('passes the validated request with defaults to its engine, with the same seed at every attempt', async () => {
     const { asking, jobs } = await filming({}, () => {
       if (jobs.length === 1) throw new Error('the disk is slow');
     });
@@ -136,7 +132,7 @@ describe('a video task', () => {
     expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['images.0', 'images.1', 'wm_url']);
   });
 
-  it('echoes images that are URLs, and no Base64', async () => {
+  it('returns images that are URLs, but not Base64', async () => {
     const { asking } = await filming();
     const place = await files({ '/a.png': Buffer.from(pixel, 'base64') });
     const frames = { ...asking, operation: 'video.startEnd2video' } as const;
@@ -145,7 +141,7 @@ describe('a video task', () => {
     expect(await startedVideo(frames, { images: [`${place}/a.png`, pixel] })).not.toHaveProperty('images');
   });
 
-  it('keeps what its engine writes down, over attempts', async () => {
+  it('keeps the memory of its engine across attempts', async () => {
     const read: (string | undefined)[] = [];
     const video = filmingEngine(async (_, __, memory) => {
       read.push(await memory.read());
@@ -157,7 +153,7 @@ describe('a video task', () => {
     expect(read).toEqual([undefined, 'attempt 1', 'attempt 2']);
   });
 
-  it('that its engine cannot make has failed with a code, and is paid back', async () => {
+  it('that its engine cannot make fails with a code and is refunded', async () => {
     const { asking, service } = await filming({}, () => {
       throw new EngineFailure('The prompt is empty of meaning.', { code: 'prompt_refused' });
     });
@@ -174,7 +170,7 @@ describe('a video task', () => {
     });
   });
 
-  it('is shown to its creator and to admins, and is no image task', async () => {
+  it('is visible to its creator and admins, and is not an image task', async () => {
     const { as, service, url, tokens } = await startRegistry({}, { engines: { video: filmingEngine() } });
     try {
       const { task_id } = await startedVideo({ url, token: tokens.ann });
@@ -193,7 +189,7 @@ describe('a video task', () => {
 });
 
 describe('an extension', () => {
-  /** A service, and a creation of its own. */
+  /** A service with a creation. */
   async function created() {
     const here = await filming();
     const { task_id } = await startedVideo(here.asking);
@@ -203,7 +199,7 @@ describe('an extension', () => {
 
   const nowhere = 'http://127.0.0.1:9/a.mp4';
 
-  it('of one’s own creation takes it from storage, whatever became of its URL', async () => {
+  it('of one’s own creation reads it from storage, even if its URL has expired', async () => {
     const { asking, creation, jobs } = await created();
     const given = { video_creation_id: creation.id, video_url: nowhere };
     const { seed, task_id, created_at, ...answer } = await startedVideo(
@@ -219,7 +215,7 @@ describe('an extension', () => {
     expect(Object.keys(jobs[1]?.images ?? {})).toEqual(['video']);
   });
 
-  it('of an id that is not known fetches the video, a result of this service too', async () => {
+  it('of an unknown id fetches the video, including results of this service', async () => {
     const { asking, creation } = await created();
     const extend = { ...asking, operation: 'video.extend' } as const;
     for (const video_creation_id of ['vendor-77', `${creation.id}9`, 'x-0']) {
@@ -228,7 +224,7 @@ describe('an extension', () => {
     }
   });
 
-  it('of somebody else’s creation says no more than of an unknown one', async () => {
+  it('of another user’s creation is answered like one of an unknown id', async () => {
     const { service, as, url, tokens } = await startRegistry({}, { engines: { video: filmingEngine() } });
     try {
       const { task_id } = await startedVideo({ url, token: tokens.ann });
@@ -249,14 +245,14 @@ describe('an extension', () => {
       Buffer.from('\0\0\0\x18ftypavif\0\0\0\0', 'latin1'),
       'must be a video: MP4, MOV, WebM or MKV',
     ],
-    ['is empty', Buffer.alloc(0), 'must not be empty: 0 bytes were fetched'],
+    ['is empty', Buffer.alloc(0), 'must not be empty'],
     [
       'is too large',
       Buffer.concat([film, Buffer.alloc(2000)]),
       'could not be fetched: it is larger than 0 MB',
     ],
-    ['is not there', undefined, 'could not be fetched: the answer was 404'],
-  ])('is refused where the video %s', async (_, file, message) => {
+    ['is not there', undefined, 'could not be fetched: the server answered 404'],
+  ])('is refused if the video %s', async (_, file, message) => {
     const { asking, service } = await filming({ limits: { videoBytes: 1000 } });
     const place = await files(file ? { '/a': file } : {});
     const given = { video_creation_id: 'x', video_url: `${place}/a` };
@@ -274,7 +270,7 @@ describe('an extension', () => {
     await startedVideo({ ...asking, operation: 'video.extend' }, { video_url: `${place}/a` });
   });
 
-  it('tells of its video and its image together', async () => {
+  it('reports problems of its video and its image together', async () => {
     const { asking } = await filming();
     const { body } = await post(asking, 'video.extend', {
       ...smallestVideos['video.extend'],
@@ -287,7 +283,7 @@ describe('an extension', () => {
 describe('what a video costs', () => {
   const prices = { video_per_second: { 'vvq3-pro': { '720p': 3 } }, image: { relight: 2 } };
 
-  it('is fixed when it is created, and told by the answer', async () => {
+  it('is fixed when it is created, and is in the answer', async () => {
     const { asking, service } = await filming({ prices });
     const cost = async (fields: object) => (await startedVideo(asking, fields)).credits;
     expect(await cost({ duration: 3 })).toBe(9);
@@ -298,7 +294,7 @@ describe('what a video costs', () => {
     expect(charges.map(({ amount }) => amount).sort()).toEqual([19, 30, 5, 9]);
   });
 
-  it('is what the price table says, which has every model at every resolution that it makes', async () => {
+  it('follows the price table, which has every model at every resolution that it makes', async () => {
     const { asking } = await filming({ prices });
     const { body } = await ask(asking.url + contract.video.prices.path, { token: asking.token });
     expect(body).toMatchObject({ is_rec: 10, off_peak: 0.5, image: { relight: 2, upscaler: 0 } });
@@ -316,7 +312,7 @@ describe('what a video costs', () => {
 });
 
 describe('an off-peak task', () => {
-  it('comes after those that are not', async () => {
+  it('runs after tasks that are not off-peak', async () => {
     const begun: unknown[] = [];
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -340,7 +336,7 @@ describe('an off-peak task', () => {
     await vi.waitFor(() => expect(begun).toEqual(['first', 'second', 'cheap']), { timeout: 5_000 });
   });
 
-  it('that has not ended after 48 hours has failed and is paid back, also while it is being made', async () => {
+  it('that has not ended after 48 hours fails and is refunded, even if it is running', async () => {
     const clock = { ahead: 0 };
     const video = filmingEngine(
       (_, signal) =>
@@ -364,7 +360,7 @@ describe('an off-peak task', () => {
 });
 
 describe('the callback of a video task', () => {
-  it('is told when it is made, and of the end, with the body of its creations', async () => {
+  it('is called when it starts and when it ends, with its creations', async () => {
     const told: Answered[] = [];
     const server = createServer((request, response) => {
       let text = '';
@@ -391,7 +387,7 @@ describe('the callback of a video task', () => {
   });
 });
 
-it('a service that can make no videos says why, before it takes anything', async () => {
+it('a service that cannot make videos says why, before it accepts a task', async () => {
   const video = { ...filmingEngine(), unavailable: async () => 'The codecs are not installed.' };
   const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
   const { status, body } = await post({ url, token }, 'video.extend', smallestVideos['video.extend']);

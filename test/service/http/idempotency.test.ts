@@ -10,7 +10,7 @@ const create = (key: string, id: string, who: 'ann' | 'eve' = 'ann', name = 'N')
   registry().as(who, 'POST', '/publishers', { id, name }, { 'idempotency-key': key });
 
 describe('a POST with an Idempotency-Key', () => {
-  it('is done once, and answered the same when it is repeated', async () => {
+  it('runs once, and gets the same answer when it is repeated', async () => {
     const [first, second] = [await create('k1', 'once'), await create('k1', 'once')];
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body).toEqual(first.body);
@@ -18,7 +18,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([first, second].map(({ headers }) => headers.get('idempotency-key'))).toEqual(['k1', 'k1']);
   });
 
-  it('is refused where the key stood for another body or path', async () => {
+  it('is refused if the key was used for another body or path', async () => {
     await create('k2', 'twice');
     const other = await create('k2', 'twice', 'ann', 'Other');
     expect([other.status, other.body.error]).toEqual([400, 'idempotency_mismatch']);
@@ -30,7 +30,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([first.status, second.status, second.body.error]).toEqual([200, 400, 'idempotency_mismatch']);
   });
 
-  it('shares its key with no other caller and no other operation', async () => {
+  it('does not share its key with other callers or operations', async () => {
     await create('k4', 'mine');
     const other = await create('k4', 'mine', 'eve');
     expect(other.body.error).toBe('duplicate_publisher');
@@ -44,15 +44,15 @@ describe('a POST with an Idempotency-Key', () => {
     expect(node.status).toBe(201);
   });
 
-  it('that was refused may be mended and sent again', async () => {
+  it('that was refused can be fixed and sent again', async () => {
     expect((await create('k5', 'UPPER')).status).toBe(400);
     expect((await create('k5', 'lower')).status).toBe(201);
   });
 
-  it('is forgotten after 7 days', async () => {
+  it('can be repeated as a new request after 7 days', async () => {
     await create('k6', 'week');
     clock.offset += 7 * day - 60_000;
-    // The tokens of the people have expired meanwhile.
+    // The users' tokens have expired by now.
     const token = await registry().service.signFor({ sub: 'ann' });
     const again = () =>
       ask(`${registry().url}/publishers`, {
@@ -67,7 +67,7 @@ describe('a POST with an Idempotency-Key', () => {
     clock.offset = 0;
   });
 
-  it('several times at once is done once, and the others are answered or told that it runs', async () => {
+  it('runs once if it is sent concurrently, and the others are answered or told that it is in progress', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => create('k7', 'crowd')));
     const told = answers.map(({ status, body }) => (status === 201 ? 'created' : body.error));
     expect(told).toContain('created');
@@ -77,7 +77,7 @@ describe('a POST with an Idempotency-Key', () => {
     ).toHaveLength(1);
   });
 
-  it('is told that it runs while the first one does', async () => {
+  it('is refused while the first one is in progress', async () => {
     const { context } = registry().service;
     const { enqueue } = context.queue;
     let goOn = () => {};
@@ -107,7 +107,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await send()).headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it.each(['', 'x'.repeat(256), 'tab\there', 'ünicode'])('is refused where the key is %j', async (key) => {
+  it.each(['', 'x'.repeat(256), 'tab\there', 'ünicode'])('is refused if the key is %j', async (key) => {
     const { status, body } = await create(key, 'never');
     expect([status, body.details[0].path]).toEqual([400, 'Idempotency-Key']);
   });
@@ -116,7 +116,7 @@ describe('a POST with an Idempotency-Key', () => {
 describe('a repeated publish', () => {
   const path = '/publishers/acme/nodes/keyed/versions';
 
-  it('hands out a fresh signedUrl, which is stored nowhere', async () => {
+  it('returns a new signedUrl, which is not stored', async () => {
     const { as, tokens, service } = registry();
     const send = () => as('ann', 'POST', path, publishBody(tokens.pat, '1.0.0'), { 'idempotency-key': 'p1' });
     const first = await send();
@@ -143,7 +143,7 @@ describe('a repeated publish', () => {
   });
 });
 
-describe('a repeated publish of a node meanwhile', () => {
+describe('a repeated publish of a node that was since', () => {
   const send = (id: string) => {
     const path = `/publishers/acme/nodes/${id}/versions`;
     const body = publishBody(registry().tokens.pat, '1.0.0');
@@ -164,8 +164,8 @@ describe('a repeated publish of a node meanwhile', () => {
   });
 });
 
-describe('a key where none is honoured', () => {
-  it('makes two tokens and is not echoed, because a secret is never stored', async () => {
+describe('a key of an operation that does not support keys', () => {
+  it('creates two tokens and is not returned, because a secret is never stored', async () => {
     const { as } = registry();
     const send = () =>
       as('ann', 'POST', '/publishers/acme/tokens', { name: 'two' }, { 'idempotency-key': 't1' });
@@ -174,7 +174,7 @@ describe('a key where none is honoured', () => {
     expect(first.headers.get('idempotency-key')).toBeNull();
   });
 
-  it('does not freeze what a bulk read answers', async () => {
+  it('does not freeze the answer of a bulk read', async () => {
     const { as, active } = registry();
     const body = { node_versions: [{ node_id: 'later', version: '1.0.0' }] };
     const send = async () => {

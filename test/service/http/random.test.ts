@@ -8,7 +8,7 @@ import { registryForFile, type Who } from '../../support/registry.js';
 
 const registry = registryForFile();
 
-/** The same numbers every time, so that a failure can be looked at. */
+/** The same numbers every time, so that a failure can be reproduced. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -157,13 +157,13 @@ function send({
       answer.on('error', reject);
     });
     asked.on('error', reject);
-    // Node itself announces no length for a DELETE, and its body would pass for another request.
+    // Node sends no Content-Length with a DELETE, so its body would be parsed as another request.
     if (sent !== undefined) asked.setHeader('content-length', Buffer.byteLength(sent));
     asked.end(sent);
   });
 }
 
-it('answers 3000 random requests with success or with its own error body, and fails at none', async () => {
+it('answers 3000 random requests with success or its own error body, and never fails', async () => {
   await registry().active('pack', '1.0.0');
   const paths = Array.from(operations(contract), ([, { method, path }]): [string, string] => [method, path]);
   const statuses = new Map<number, number>();
@@ -180,6 +180,6 @@ it('answers 3000 random requests with success or with its own error body, and fa
     expect(errorCodes[answered.error]?.status, told).toBe(status);
     expect(answered.message, told).toMatch(/\S/);
   }
-  // Otherwise the requests would all have failed at the same door.
+  // Otherwise all requests would have failed at the same check.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 403, 404, 405, 415]));
 });

@@ -1,13 +1,13 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { sign } from '../../../src/service/auth/tokens.js';
+import { signJwt } from '../../../src/service/auth/tokens.js';
 import { zipOf } from '../../support/archives.js';
 import { publishBody, registryForFile, type Who } from '../../support/registry.js';
 import { type Answered, ask, folderForTest, serviceForTest, upload } from '../../support/service.js';
 
 const registry = registryForFile();
 
-/** A request with a token of its own, rather than a person's. */
+/** A request with the given token. */
 const withToken = (token: string, method: string, path: string, json?: unknown) =>
   ask(registry().url + path, { method, token, json });
 
@@ -19,7 +19,7 @@ const refusal = async (answer: ReturnType<typeof ask>) => {
   return [status, body.error];
 };
 
-/** What the audit says, newest first, as `action status reason by`. */
+/** The audit log, newest first, as `action status reason by`. */
 async function audited(limit: number): Promise<string[]> {
   const { events } = await registry().ok('admin', 'GET', `/admin/audit?limit=${limit}`);
   return events.map(({ action, status = '-', reason = '-', by_email }: Answered) =>
@@ -28,7 +28,7 @@ async function audited(limit: number): Promise<string[]> {
 }
 
 describe('an admin token', () => {
-  it('is a JWT of the service that ends after exactly an hour', async () => {
+  it('is a JWT of the service that expires after exactly an hour', async () => {
     const { as } = registry();
     const { status, body } = await as('admin', 'POST', '/admin/generate-token');
     const claims = decodeJwt(body.token);
@@ -39,7 +39,7 @@ describe('an admin token', () => {
     expect(Date.parse(body.expires_at)).toBe((claims.exp as number) * 1000);
   });
 
-  it('is made without a body, as clients send none: absent or empty', async () => {
+  it('is created by a request with an empty body or none', async () => {
     const { url, tokens } = registry();
     const ways: Record<string, string>[] = [{}, { 'content-type': 'application/json' }];
     for (const headers of ways) {
@@ -52,7 +52,7 @@ describe('an admin token', () => {
     }
   });
 
-  it('is valid to its last millisecond and not after', async () => {
+  it('is valid until the millisecond at which it expires', async () => {
     let time = 1_790_000_000_700;
     const { url, ownerToken } = await serviceForTest({ data: folderForTest() }, { now: () => time });
     const made = await ask(`${url}/admin/generate-token`, { method: 'POST', token: ownerToken });
@@ -65,7 +65,7 @@ describe('an admin token', () => {
     expect((await ask(`${url}/admin/tokens`, { token: ownerToken })).body).toEqual([]);
   });
 
-  it('reads what admins read and says whose it is', async () => {
+  it('reads what admins read, and identifies its user', async () => {
     const token = await newToken();
     const me = await withToken(token, 'GET', '/users/me');
     expect(me.body).toMatchObject({
@@ -77,7 +77,7 @@ describe('an admin token', () => {
     expect(body.members).toHaveLength(2);
   });
 
-  it('makes no other one, nor a thing outside of /admin', async () => {
+  it('cannot create another one, nor write anything outside of /admin', async () => {
     const token = await newToken();
     const mint = await withToken(token, 'POST', '/admin/generate-token');
     expect([mint.status, mint.body.error]).toEqual([403, 'admin_required']);
@@ -86,7 +86,7 @@ describe('an admin token', () => {
     expect(await refusal(create)).toEqual([403, 'forbidden']);
   });
 
-  it('is worth nothing once it is revoked, by itself too, and its like are listed while they last', async () => {
+  it('is refused once it is revoked, even by itself, and is listed until it expires', async () => {
     const { ok, as } = registry();
     const token = await newToken();
     const { jti, exp } = decodeJwt(token);
@@ -105,21 +105,21 @@ describe('an admin token', () => {
     ]);
   });
 
-  it("passes for none of the service's other tokens, nor they for it", async () => {
+  it('is not accepted as another token of the service, nor the reverse', async () => {
     const { service, url } = registry();
     const made = { subject: 'root', jti: 'made-up', expiresInSeconds: 60, claims: { roles: ['admin'] } };
     for (const audience of ['regen-admin', 'regen-other']) {
-      const token = await sign(service.context, { ...made, audience });
+      const token = await signJwt(service.context, { ...made, audience });
       expect(await refusal(ask(`${url}/nodes`, { token }))).toEqual([401, 'unauthenticated']);
     }
   });
 });
 
-describe('a node in the hands of an admin', () => {
-  it('is hidden while it is banned, readable with the reason for its members, and given back', async () => {
+describe('a node that an admin changes', () => {
+  it('is hidden while it is banned, except from its members, who see the reason, and is restored', async () => {
     const { ok, as, active } = registry();
     await active('bad', '1.0.0');
-    // His first sight is an event of its own.
+    // His first request is an event of its own.
     await ok('bob', 'GET', '/users/me');
     const ban = { status: 'NodeStatusBanned', status_detail: 'it reads keys' };
     expect(await ok('admin', 'PUT', '/admin/nodes/bad', ban)).toMatchObject(ban);
@@ -151,7 +151,7 @@ describe('a node in the hands of an admin', () => {
     ]);
   });
 
-  it('moves between Active and Banned alone', async () => {
+  it('moves only between Active and Banned', async () => {
     const { ok, as } = registry();
     await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'fate', name: 'Fate' });
     const set = (status: string) => as('admin', 'PUT', '/admin/nodes/fate', { status });
@@ -163,7 +163,7 @@ describe('a node in the hands of an admin', () => {
     expect(await refusal(set('Banned'))).toEqual([400, 'invalid_request']);
   });
 
-  it('has fields of admins: one at a time, kept over the publisher’s changes, the tags shown to admins', async () => {
+  it('keeps the fields of admins when its publisher changes it, and shows the tags only to admins', async () => {
     const { ok } = registry();
     await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'rank-a', name: 'Ranked' });
     await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'rank-b', name: 'Ranked' });
@@ -185,7 +185,7 @@ describe('a node in the hands of an admin', () => {
     expect((await set({ status_detail: '' })).status_detail).toBeUndefined();
   });
 
-  it('takes no field that is not the admins’, and none too large', async () => {
+  it('refuses fields that are not set by admins, and large ones', async () => {
     const { as } = registry();
     const path = '/admin/nodes/rank-a';
     const wrong: [object, string][] = [
@@ -201,10 +201,10 @@ describe('a node in the hands of an admin', () => {
   });
 });
 
-describe('a version in the hands of an admin', () => {
+describe('a version that an admin changes', () => {
   const path = (version: string) => `/admin/nodes/judged/versions/${version}`;
 
-  it('becomes Active, Flagged or Banned with a reason, and the latest version stays right', async () => {
+  it('becomes Active, Flagged or Banned with a reason, and the latest version follows', async () => {
     const { ok, as, active } = registry();
     const first = await active('judged', '1.0.0');
     await active('judged', '2.0.0');
@@ -234,7 +234,7 @@ describe('a version in the hands of an admin', () => {
     ]);
   });
 
-  it('stays what it is where the change is none that admins make', async () => {
+  it('does not change by a transition that admins cannot make', async () => {
     const { ok, as, publish } = registry();
     const set = (version: string, status: string) =>
       refusal(as('admin', 'PUT', path(version), { status: `NodeVersionStatus${status}` }));
@@ -247,7 +247,7 @@ describe('a version in the hands of an admin', () => {
     expect(await set('1.0.0', 'Active')).toEqual([400, 'invalid_transition']);
   });
 
-  it('has admin tags, set alone without a word on its status', async () => {
+  it('gets admin tags without a change of its status', async () => {
     const { ok, as } = registry();
     const tagged = await ok('admin', 'PUT', path('3.0.0'), { tags_admin: ['watch'] });
     expect(tagged).toMatchObject({ status: 'NodeVersionStatusPending', tags_admin: ['watch'] });
@@ -260,7 +260,7 @@ describe('a version in the hands of an admin', () => {
 });
 
 describe('a publisher that an admin bans', () => {
-  it('takes its nodes with it, and has them back as they were', async () => {
+  it('hides its nodes, and restores them unchanged when it is unbanned', async () => {
     const { ok, as } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'eve-co', name: 'Eve' });
     for (const id of ['eve-good', 'eve-bad'])
@@ -298,7 +298,7 @@ describe('a publisher that an admin bans', () => {
     ]);
   });
 
-  it('is said so once: the same again changes nothing, another reason does', async () => {
+  it('is recorded once; the same again changes nothing, a new reason does', async () => {
     const { ok, as } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'eve-two', name: 'Eve' });
     const ban = (reason?: string) =>
@@ -321,7 +321,7 @@ describe('a publisher that an admin bans', () => {
   });
 });
 
-describe('definitions in the hands of an admin', () => {
+describe('definitions that an admin sets', () => {
   const blur = {
     host_node_name: 'Blur',
     input_types: '{"required":{}}',
@@ -331,7 +331,7 @@ describe('definitions in the hands of an admin', () => {
   };
   const at = (version: string) => `/nodes/defined/versions/${version}/host-nodes`;
 
-  it('are stored while extraction is pending, and once', async () => {
+  it('are stored only once, while extraction is pending', async () => {
     const { ok, as, publish } = registry();
     await publish('defined', '1.0.0');
     const body = { success: true, nodes: { Blur: blur, Sharpen: { policy: 'HostNodePolicyLocalOnly' } } };
@@ -349,7 +349,7 @@ describe('definitions in the hands of an admin', () => {
     expect(version.host_node_extract_status).toBe('success');
   });
 
-  it('outlast the upload, whose own are then not wanted, but not another registration of the number', async () => {
+  it('take precedence over those of the upload, but not over a new registration of the number', async () => {
     const { ok, publish, url, tokens } = registry();
     await publish('defined', '1.1.0');
     await ok('admin', 'POST', at('1.1.0'), { success: true, nodes: { Mine: {} } });
@@ -366,7 +366,7 @@ describe('definitions in the hands of an admin', () => {
     expect(host_nodes.map(({ host_node_name }: Answered) => host_node_name)).toEqual(['Mine']);
   });
 
-  it('may have failed, for a reason that the audit keeps', async () => {
+  it('may be reported as failed, with a reason that the audit log keeps', async () => {
     const { ok, as, publish } = registry();
     await publish('defined', '1.2.0');
     const failed = { success: false, reason: 'import error' };
@@ -376,7 +376,7 @@ describe('definitions in the hands of an admin', () => {
     expect((await audited(1))[0]).toBe('version.definitions - import error root@example.org');
   });
 
-  it('are refused whole where one is wrong', async () => {
+  it('are all refused if one is invalid', async () => {
     const { ok, as, publish } = registry();
     await publish('defined', '1.3.0');
     const wrong: [object, string][] = [
@@ -396,7 +396,7 @@ describe('definitions in the hands of an admin', () => {
     expect(await refusal(as('admin', 'POST', at('1.3.0'), { success: true }))).toEqual([404, 'not_found']);
   });
 
-  it('have a policy: banned ones are hidden from all but admins, local ones are not', async () => {
+  it('have a policy: banned ones are visible only to admins, local ones to everyone', async () => {
     const { ok, as } = registry();
     const path = '/nodes/defined/versions/1.0.0/host-nodes/Blur';
     const set = (policy: string) =>
@@ -417,8 +417,8 @@ describe('definitions in the hands of an admin', () => {
   });
 });
 
-describe('the audit', () => {
-  it('comes in pages, newest first, each event once', async () => {
+describe('the audit log', () => {
+  it('has pages, newest first, with each event once', async () => {
     const { ok, as } = registry();
     const first = await ok('admin', 'GET', '/admin/audit?limit=3');
     const second = await ok('admin', 'GET', '/admin/audit?limit=3&page=2');

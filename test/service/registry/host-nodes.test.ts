@@ -1,11 +1,14 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { refreshListing } from '../../../src/service/registry/listed-host-nodes.js';
+import { plansOf } from '../../support/query-plans.js';
 import { registryForFile } from '../../support/registry.js';
 
 const registry = registryForFile();
 const names = (body: { host_nodes: { host_node_name: string }[] }) =>
   body.host_nodes.map(({ host_node_name }) => host_node_name);
 
-/** Stands for what the archive job writes. */
+/** Writes what the archive job would write. */
 async function define(version_id: string, node_id: string, name: string, policy = 'Active'): Promise<void> {
   const definition = JSON.stringify({
     category: 'image',
@@ -13,7 +16,10 @@ async function define(version_id: string, node_id: string, name: string, policy 
     output_is_list: [false],
   });
   const row = { version_id, node_id, name, definition, policy: `HostNodePolicy${policy}` };
-  await registry().change((tx) => tx.insertInto('host_nodes').values(row).execute());
+  await registry().change(async (tx) => {
+    await tx.insertInto('host_nodes').values(row).execute();
+    await refreshListing(tx, node_id);
+  });
 }
 
 beforeAll(async () => {
@@ -32,7 +38,7 @@ beforeAll(async () => {
 });
 
 describe('node definitions', () => {
-  it('are read singly, by node, version and name', async () => {
+  it('can be read one by one, by node, version and name', async () => {
     const { ok, as } = registry();
     expect(await ok('nobody', 'GET', '/nodes/alpha/versions/1.1.0/host-nodes/Blur')).toEqual({
       host_node_name: 'Blur',
@@ -50,7 +56,7 @@ describe('node definitions', () => {
     expect((await as('bob', 'GET', '/nodes/alpha/versions/2.0.0/host-nodes/Draft')).status).toBe(200);
   });
 
-  it('of a version are listed by name in pages, the banned ones for admins alone', async () => {
+  it('of a version are listed by name in pages, banned ones only for admins', async () => {
     const { ok } = registry();
     const path = '/nodes/alpha/versions/1.1.0/host-nodes';
     expect(names(await ok('nobody', 'GET', path))).toEqual(['Blur', 'Local', 'Sharpen']);
@@ -75,11 +81,70 @@ describe('node definitions', () => {
     expect([names(page), page.total]).toEqual([['Blur'], 4]);
   });
 
-  it('of all nodes leave out what is banned or deleted', async () => {
-    const { ok, change } = registry();
-    await change((tx) =>
-      tx.updateTable('nodes').set({ status: 'NodeStatusBanned' }).where('id', '=', 'beta').execute(),
-    );
+  it('of all nodes exclude banned and deleted ones', async () => {
+    const { ok } = registry();
+    await ok('admin', 'PUT', '/admin/nodes/beta', { status: 'NodeStatusBanned' });
     expect(names(await ok('nobody', 'GET', '/host-nodes?node_id=beta'))).toEqual([]);
+    await ok('admin', 'PUT', '/admin/nodes/beta', { status: 'NodeStatusActive' });
+    expect(names(await ok('nobody', 'GET', '/host-nodes?node_id=beta'))).toEqual(['Blur']);
   });
+
+  it('of all nodes are limited to 10,000, with an error beyond', async () => {
+    const { as } = registry();
+    const answer = await as('nobody', 'GET', '/host-nodes?page=101');
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'page']);
+  });
+});
+
+describe('the list of all definitions', () => {
+  /** The list, and the list computed from all tables. */
+  async function listedAndTrue() {
+    const { ok, service } = registry();
+    const { host_nodes, total } = await ok('admin', 'GET', '/host-nodes');
+    const { rows } = await sql<{ name: string }>`
+      select host_nodes.name from host_nodes join nodes on nodes.latest_version_id = host_nodes.version_id
+      join publishers on publishers.id = nodes.publisher_id
+      where nodes.status = 'NodeStatusActive' and publishers.status = 'PublisherStatusActive'
+      order by nodes.id, host_nodes.name`.execute(service.context.database);
+    expect(names({ host_nodes })).toEqual(rows.map(({ name }) => name));
+    expect(total).toBe(rows.length);
+    return total;
+  }
+
+  it('is updated by every change that hides or shows a node', async () => {
+    const { ok, active, publish } = registry();
+    const set = (what: string, body: object) => ok('admin', 'PUT', `/admin/${what}`, body);
+    const steps = [
+      () => set('publishers/acme', { status: 'PublisherStatusBanned' }),
+      () => set('publishers/acme', { status: 'PublisherStatusActive' }),
+      () => set('nodes/alpha/versions/1.1.0', { status: 'NodeVersionStatusFlagged' }),
+      () => set('nodes/alpha/versions/1.1.0', { status: 'NodeVersionStatusActive' }),
+      () => set('nodes/alpha/versions/1.1.0/host-nodes/Blur', { policy: 'HostNodePolicyBanned' }),
+      async () => define((await active('beta', '2.0.0')).id, 'beta', 'Newer'),
+      async () => {
+        const { node_version } = await publish('beta', '3.0.0');
+        const definitions = { success: true, nodes: { Drafted: {} } };
+        await ok('admin', 'POST', '/nodes/beta/versions/3.0.0/host-nodes', definitions);
+        expect(node_version.status).toBe('NodeVersionStatusPending');
+        await publish('beta', '3.0.0');
+      },
+      () => ok('ann', 'DELETE', '/publishers/acme/nodes/beta/versions/2.0.0'),
+      () => ok('ann', 'DELETE', '/publishers/acme/nodes/beta'),
+    ];
+    const totals = [await listedAndTrue()];
+    for (const step of steps) {
+      await step();
+      totals.push(await listedAndTrue());
+    }
+    expect(totals).toEqual([5, 0, 5, 2, 5, 5, 5, 5, 5, 4]);
+  });
+
+  it.each(['', '?page=100', '?node_id=alpha', '?host_node_name=Blur', '?node_version=1.0.0'])(
+    'is read from an index, without sorting: %j',
+    async (query) => {
+      const { ok, service } = registry();
+      const plans = await plansOf(service.context.database, () => ok('nobody', 'GET', `/host-nodes${query}`));
+      expect(plans.filter((step) => /^SCAN (?!some$)\w+$|TEMP B-TREE/.test(step))).toEqual([]);
+    },
+  );
 });

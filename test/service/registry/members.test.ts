@@ -18,7 +18,7 @@ describe('members of a publisher', () => {
     );
   });
 
-  it('are added before they ever signed in, and take their place when they do', async () => {
+  it('can be added before they sign in, and become members when they do', async () => {
     const { ok, service, url } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'invites', name: 'Invites' });
     const added = await ok('ann', 'POST', '/publishers/invites/members', {
@@ -36,7 +36,7 @@ describe('members of a publisher', () => {
     expect(events[1]).toMatchObject({ action: 'member.add', reason: 'owner', by_email: 'ann@example.org' });
   });
 
-  it('known before without an address are found by it once their token says it', async () => {
+  it('are found by their address once their token has it', async () => {
     const { ok, service, url } = registry();
     const publishersOf = async (token: string) => (await ask(`${url}/users/me`, { token })).body.publishers;
     expect(await publishersOf(await service.signFor({ sub: 'yan' }))).toEqual([]);
@@ -47,7 +47,7 @@ describe('members of a publisher', () => {
     await ok('ann', 'DELETE', `/publishers/acme/members/${yan}`);
   });
 
-  it('are not added twice, and change their role by PUT', async () => {
+  it('cannot be added twice, and change their role by PUT', async () => {
     const { as, ok } = registry();
     const bob = await idOf('bob');
     const add = (role: string) =>
@@ -61,7 +61,7 @@ describe('members of a publisher', () => {
     expect((await as('bob', 'PUT', `/publishers/acme/members/${bob}`, { role: 'owner' })).status).toBe(403);
   });
 
-  it('never lose their last owner, even when two leave at once', async () => {
+  it('always include an owner, even when two leave at the same time', async () => {
     const { as, ok } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'pair', name: 'Pair' });
     const [ann, eve] = [await idOf('ann'), await idOf('eve')];
@@ -76,7 +76,7 @@ describe('members of a publisher', () => {
     expect((await Promise.all(leaving)).map(({ status }) => status).sort()).toEqual([204, 400]);
   });
 
-  it('never lose their last owner, even when two remove each other at once', async () => {
+  it('always include an owner, even when two remove each other at the same time', async () => {
     const { as, ok } = registry();
     const [ann, eve] = [await idOf('ann'), await idOf('eve')];
     for (const action of ['DELETE', 'PUT']) {
@@ -95,7 +95,7 @@ describe('members of a publisher', () => {
     }
   });
 
-  it('count as owners only once they signed in', async () => {
+  it('count as owners only after they have signed in', async () => {
     const { as, ok, service, url } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'waiting', name: 'Waiting' });
     const ann = `/publishers/waiting/members/${await idOf('ann')}`;
@@ -115,7 +115,7 @@ describe('members of a publisher', () => {
   it.each([
     ['member', 'owner'],
     ['owner', 'member'],
-  ])('who are %s and take up an invitation as %s are owners', async (role, invited) => {
+  ])('become owners if they are %s and accept an invitation as %s', async (role, invited) => {
     const { ok, service, url } = registry();
     const id = `both-${role}`;
     const me = async (email: string) => {
@@ -129,13 +129,13 @@ describe('members of a publisher', () => {
     expect((await me(`${id}@work.example.org`)).publishers).toEqual([{ id, role: 'owner' }]);
   });
 
-  it('that are none are not found', async () => {
+  it('cannot be changed if they are not members', async () => {
     const { as } = registry();
     expect((await as('ann', 'DELETE', '/publishers/acme/members/x')).status).toBe(404);
     expect((await as('ann', 'PUT', '/publishers/acme/members/x', { role: 'owner' })).status).toBe(404);
   });
 
-  it('lose what they could do when they are removed', async () => {
+  it('lose their permissions when they are removed', async () => {
     const { as, ok } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'leaver', name: 'Leaver' });
     await ok('ann', 'POST', '/publishers/leaver/members', { email: 'eve@example.org', role: 'member' });

@@ -5,7 +5,7 @@ const registry = registryForFile();
 const of = '/publishers/acme/nodes';
 
 describe('a node', () => {
-  it('is created with what people set, and nothing of what others set', async () => {
+  it('is created with the fields of users, ignoring those of others', async () => {
     const { as } = registry();
     const { status, body } = await as('ann', 'POST', of, {
       id: 'Fine.Node',
@@ -30,7 +30,7 @@ describe('a node', () => {
       expect(body).not.toHaveProperty(absent);
   });
 
-  it('keeps its id from others in every spelling, and leads to the right one', async () => {
+  it('reserves its id in every letter case, and redirects to the registered one', async () => {
     const { as, ok, url } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'rival', name: 'Rival' });
     for (const [who, publisher] of [
@@ -52,7 +52,7 @@ describe('a node', () => {
     expect(plain.headers.get('location')).toBe('/nodes/Fine.Node?include_translations=true');
   });
 
-  it('that was deleted is not told of by another spelling either', async () => {
+  it('that was deleted is not revealed by another letter case', async () => {
     const { ok, url, tokens } = registry();
     await ok('ann', 'POST', of, { id: 'Hidden.Node', name: 'x' });
     await ok('ann', 'DELETE', `${of}/Hidden.Node`);
@@ -67,26 +67,26 @@ describe('a node', () => {
     expect(await statuses(tokens.bob)).toEqual([302, 302, 302]);
   });
 
-  it.each(['-a', 'a-', '.a', 'a b', 'ü', 'a'.repeat(101), ''])('is refused under the id %j', async (id) => {
+  it.each(['-a', 'a-', '.a', 'a b', 'ü', 'a'.repeat(101), ''])('is refused with the id %j', async (id) => {
     const { status, body } = await registry().as('ann', 'POST', of, { id, name: 'x' });
     expect([status, body.details[0].path]).toEqual([400, 'id']);
   });
 
-  it('is given to one of two who create it at once, in two spellings', async () => {
+  it('is created once by two concurrent requests in different letter case', async () => {
     const { as } = registry();
     const make = (id: string) => as('ann', 'POST', of, { id, name: 'x' });
     const answers = await Promise.all([make('Race'), make('race'), make('RACE')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
   });
 
-  it('shows its translations only when asked', async () => {
+  it('has its translations only on request', async () => {
     const { ok } = registry();
     expect(await ok('nobody', 'GET', '/nodes/Fine.Node')).not.toHaveProperty('translations');
     const asked = await ok('nobody', 'GET', '/nodes/Fine.Node?include_translations=true');
     expect(asked.translations).toEqual({ de: { name: 'Fein' } });
   });
 
-  it('is updated by merging the fields given', async () => {
+  it('is updated by merging the given fields', async () => {
     const { as } = registry();
     const { body } = await as('ann', 'PUT', `${of}/Fine.Node`, {
       description: 'Good',
@@ -103,13 +103,13 @@ describe('a node', () => {
     expect([spelled.status, spelled.body.message]).toEqual([404, expect.stringContaining('Fine.Node')]);
   });
 
-  it('named v2 is a node like others', async () => {
+  it('may have the id v2', async () => {
     const { as, ok } = registry();
     await ok('ann', 'POST', of, { id: 'v2', name: 'Second' });
     expect((await as('ann', 'PUT', `${of}/v2`, { name: 'Two' })).body.name).toBe('Two');
   });
 
-  it('keeps its id when it is deleted, and is gone for strangers', async () => {
+  it('keeps its id when it is deleted, and is hidden from non-members', async () => {
     const { as, ok } = registry();
     await ok('ann', 'POST', of, { id: 'Gone', name: 'Gone' });
     expect((await as('ann', 'DELETE', `${of}/Gone`)).status).toBe(204);
@@ -124,7 +124,7 @@ describe('a node', () => {
     }
   });
 
-  it('that is banned says why to its members alone', async () => {
+  it('that is banned shows the reason only to its members', async () => {
     const { as, ok, change } = registry();
     await ok('ann', 'POST', of, { id: 'nasty', name: 'Nasty' });
     const verdict = {
@@ -144,7 +144,7 @@ describe('a node', () => {
 describe('lists of nodes', () => {
   const ids = (body: { nodes: { id: string }[] }) => body.nodes.map(({ id }) => id);
 
-  it('page in a fixed order, and show strangers what is Active', async () => {
+  it('have pages in a fixed order, and show non-members only Active nodes', async () => {
     const { ok } = registry();
     const all = await ok('bob', 'GET', `${of}/v2?limit=100`);
     expect([all.page, all.limit, all.total, all.totalPages]).toEqual([1, 100, ids(all).length, 1]);
@@ -159,7 +159,7 @@ describe('lists of nodes', () => {
     expect(ids(await ok('bob', 'GET', `${of}/v2?page=99`))).toEqual([]);
   });
 
-  it('are searched by words in id, name, description and tags, none of them a pattern', async () => {
+  it('are searched by words in id, name, description and tags, without wildcards', async () => {
     const { ok } = registry();
     const fields = { id: 'Finder', name: 'Über 100%_x', description: 'Sharp pictures', tags: ['Lens'] };
     await ok('ann', 'POST', of, fields);
@@ -183,7 +183,7 @@ describe('lists of nodes', () => {
 });
 
 describe('an installation', () => {
-  it('answers with the latest version, or the one named, and counts', async () => {
+  it('returns the latest or the requested version, and counts a download', async () => {
     const { as, ok, active } = registry();
     await ok('ann', 'POST', of, { id: 'popular', name: 'Popular' });
     expect((await as('nobody', 'GET', '/nodes/popular/install')).status).toBe(404);

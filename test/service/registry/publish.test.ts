@@ -7,7 +7,7 @@ const registry = registryForFile();
 const versions = (node: string) => `/publishers/acme/nodes/${node}/versions`;
 
 describe('publishing', () => {
-  it('creates the node, registers the version as Pending and hands out where to upload it', async () => {
+  it('creates the node, registers the version as Pending and returns its upload URL', async () => {
     const { as, tokens, ok, url } = registry();
     const node = { name: 'Made', description: 'By publishing', downloads: 5 };
     const node_version = { changelog: 'First', dependencies: ['numpy'], status: 'NodeVersionStatusActive' };
@@ -32,7 +32,7 @@ describe('publishing', () => {
     });
   });
 
-  it('names the node after its id where it has no name, and patches only what is given', async () => {
+  it('names the node after its id by default, and changes only the given fields', async () => {
     const { publish, ok } = registry();
     await publish('patched', '1.0.0', { node: { description: 'Old', author: 'Ann' } });
     expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({
@@ -43,7 +43,7 @@ describe('publishing', () => {
     expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({ description: 'New', author: 'Ann' });
   });
 
-  it('is refused, with nothing changed, where the version or the node is not free', async () => {
+  it('is refused without changes if the version or the node is taken', async () => {
     const { as, ok, tokens, active } = registry();
     await active('full', '1.0.0');
     await active('full', '1.1.0', 'NodeVersionStatusFlagged');
@@ -73,7 +73,7 @@ describe('publishing', () => {
     expect([invalid.status, invalid.body.details[0].path]).toEqual([400, 'nodeId']);
   });
 
-  it('wants ids in the body to be those of the path, and a strict semantic version', async () => {
+  it('requires the ids of the path in the body, and a strict semantic version', async () => {
     const { as, tokens } = registry();
     const body = publishBody(tokens.pat, '1.0.0', { node: { id: 'a' }, node_version: { node_id: 'b' } });
     const ids = await as('ann', 'POST', versions('c'), body);
@@ -92,7 +92,7 @@ describe('publishing', () => {
     }
   });
 
-  it('wants a valid token of this publisher in the body, whoever sends it', async () => {
+  it('requires a valid token of this publisher in the body, whoever sends it', async () => {
     const { as, ok } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'evil', name: 'Evil' });
     const { token } = await ok('eve', 'POST', '/publishers/evil/tokens', { name: 'x' });
@@ -104,7 +104,7 @@ describe('publishing', () => {
     expect((await as('ann', 'GET', '/nodes/new')).status).toBe(404);
   });
 
-  it('is open to anyone with the body alone only where the service says so', async () => {
+  it('works without an Authorization header only if the configuration allows it', async () => {
     const body = publishBody(registry().tokens.pat, '1.0.0');
     expect((await registry().as('nobody', 'POST', versions('open'), body)).status).toBe(401);
     const open = await startRegistry({ publish: { bearer: 'optional' } });
@@ -125,7 +125,7 @@ describe('publishing', () => {
     }
   });
 
-  it('never uses up a number before something is uploaded', async () => {
+  it('does not use up a number before an upload', async () => {
     const { publish, ok } = registry();
     const first = await publish('again', '1.0.0', { node_version: { changelog: 'First', tags: ['x'] } });
     const second = await publish('again', '1.0.0', { node_version: { changelog: 'Second' } });
@@ -140,7 +140,7 @@ describe('publishing', () => {
     expect(third.node_version).not.toHaveProperty('status_reason');
   });
 
-  it('of one version by two at once registers one row', async () => {
+  it('registers one row for two concurrent requests', async () => {
     const { publish, ok } = registry();
     const answers = await Promise.all([1, 2, 3].map(() => publish('rush', '1.0.0')));
     expect(new Set(answers.map(({ node_version }) => node_version.id)).size).toBe(1);

@@ -32,7 +32,7 @@ describe('a publisher', () => {
     expect(Date.parse(created.body.createdAt)).toBeGreaterThan(0);
   });
 
-  it('is not created twice, nor under an id that is none', async () => {
+  it('cannot be created twice, nor with an invalid id', async () => {
     const { as } = registry();
     const taken = await as('eve', 'POST', '/publishers', { id: 'acme', name: 'Mine' });
     expect([taken.status, taken.body.error]).toEqual([400, 'duplicate_publisher']);
@@ -42,14 +42,14 @@ describe('a publisher', () => {
     }
   });
 
-  it('is given to one of two who create it at once', async () => {
+  it('is created once by two concurrent requests', async () => {
     const { as } = registry();
     const make = (who: 'ann' | 'eve') => as(who, 'POST', '/publishers', { id: 'contested', name: 'Mine' });
     const statuses = (await Promise.all([make('ann'), make('eve')])).map(({ status }) => status);
     expect(statuses.sort()).toEqual([201, 400]);
   });
 
-  it('shows its members to members and admins alone', async () => {
+  it('shows its members only to members and admins', async () => {
     const { ok } = registry();
     const seen = async (who: 'ann' | 'bob' | 'pat' | 'admin' | 'eve' | 'nobody') =>
       (await ok(who, 'GET', '/publishers/acme')).members?.length;
@@ -57,7 +57,7 @@ describe('a publisher', () => {
     expect(await Promise.all([seen('eve'), seen('nobody')])).toEqual([undefined, undefined]);
   });
 
-  it('is updated field by field, read-only fields and unknown ones ignored', async () => {
+  it('is updated field by field, ignoring read-only and unknown fields', async () => {
     const { as } = registry();
     const body = {
       description: 'Things',
@@ -76,14 +76,14 @@ describe('a publisher', () => {
     expect([other.status, other.body.details[0].path]).toEqual([400, 'id']);
   });
 
-  it('is listed for those who belong to it', async () => {
+  it('is listed for its members', async () => {
     const { ok } = registry();
     const ids = async (who: 'bob' | 'pat' | 'admin') =>
       (await ok(who, 'GET', '/users/publishers')).map(({ id }: { id: string }) => id);
     expect(await Promise.all([ids('bob'), ids('pat'), ids('admin')])).toEqual([['acme'], ['acme'], []]);
   });
 
-  it('that is banned is shown to members and admins alone, and changed by nobody', async () => {
+  it('that is banned is visible only to members and admins, and cannot be changed', async () => {
     const { as, ok } = registry();
     await ok('ann', 'POST', '/publishers', { id: 'badco', name: 'Bad' });
     await ok('ann', 'POST', '/publishers/badco/nodes', { id: 'bad-node', name: 'Bad' });

@@ -22,7 +22,7 @@ describe('a personal access token', () => {
     expect(JSON.stringify(rows)).not.toContain(body.token.slice(10));
   });
 
-  it('notes when it was used', async () => {
+  it('records when it was used', async () => {
     const { ok } = registry();
     expect((await ok('ann', 'GET', path))[0].last_used_at).toBeUndefined();
     await ok('pat', 'GET', '/users/me');
@@ -30,7 +30,7 @@ describe('a personal access token', () => {
     expect(Date.parse(used.last_used_at)).toBeGreaterThan(0);
   });
 
-  it('says who it is: a member of its one publisher', async () => {
+  it('acts as a member of its publisher', async () => {
     const me = await registry().ok('pat', 'GET', '/users/me');
     expect(me).toMatchObject({
       admin: false,
@@ -39,7 +39,7 @@ describe('a personal access token', () => {
     });
   });
 
-  it('has an end in the future, and a name', async () => {
+  it('needs a name, and an expiry in the future', async () => {
     const { as } = registry();
     const wrong: [object, string][] = [
       [{ name: 'x', expires_at: '2001-01-01T00:00:00Z' }, 'expires_at'],
@@ -53,7 +53,7 @@ describe('a personal access token', () => {
     }
   });
 
-  it('is worth nothing once it is revoked', async () => {
+  it('is refused once it is revoked', async () => {
     const { as, ok, url } = registry();
     const { id, token } = await ok('ann', 'POST', path, {
       name: 'short',
@@ -69,7 +69,7 @@ describe('a personal access token', () => {
     expect((await as('ann', 'DELETE', `${path}/${id}`)).status).toBe(404);
   });
 
-  it('cannot make, list or revoke tokens, and its publisher knows which credential can', async () => {
+  it('cannot create, list or revoke tokens, and the error says which credential can', async () => {
     const { as } = registry();
     for (const [method, target] of [
       ['POST', path],

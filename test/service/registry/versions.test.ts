@@ -6,7 +6,7 @@ const versions = (node: string) => `/publishers/acme/nodes/${node}/versions`;
 const numbers = (list: { version: string }[]) => list.map(({ version }) => version);
 
 describe('versions', () => {
-  it('are listed newest first, drafts for members alone', async () => {
+  it('are listed newest first, drafts only for members', async () => {
     const { ok, active, publish } = registry();
     for (const version of ['1.10.0', '1.9.0', '2.0.0-rc.1', '99999999999999999999.0.0'])
       await active('many', version);
@@ -23,7 +23,7 @@ describe('versions', () => {
     expect(await ok('eve', 'GET', drafts)).toEqual([]);
   });
 
-  it('that are not Active are not there for strangers', async () => {
+  it('that are not Active are hidden from non-members', async () => {
     const { as } = registry();
     expect((await as('eve', 'GET', '/nodes/many/versions/3.0.0')).status).toBe(404);
     expect((await as('pat', 'GET', '/nodes/many/versions/3.0.0')).body.status).toBe(
@@ -35,7 +35,7 @@ describe('versions', () => {
     expect((await as('eve', 'GET', '/nodes/many/versions/0.0.1')).status).toBe(404);
   });
 
-  it('are updated by id or number, in changelog and deprecation alone', async () => {
+  it('are updated by id or number, but only changelog and deprecation', async () => {
     const { as, active, ok } = registry();
     const { id } = await active('mended', '1.0.0');
     await active('mended', '0.9.0');
@@ -82,7 +82,7 @@ describe('versions', () => {
     ]);
   });
 
-  it('tell how their status came about, to members', async () => {
+  it('show the history of their status to members', async () => {
     const { as, ok } = registry();
     const history = await ok('bob', 'GET', `${versions('shrinking')}/1.1.0/history`);
     expect(history.map(({ status }: { status: string }) => status.replace('NodeVersionStatus', ''))).toEqual([
@@ -96,7 +96,7 @@ describe('versions', () => {
     expect((await as('admin', 'GET', `${versions('shrinking')}/1.1.0/history`)).status).toBe(200);
   });
 
-  it('show admin tags to admins alone', async () => {
+  it('show admin tags only to admins', async () => {
     const { ok, active, change } = registry();
     const { id } = await active('tagged', '1.0.0');
     const details = '{"tags_admin":["watch"]}';
@@ -106,14 +106,14 @@ describe('versions', () => {
   });
 });
 
-describe('many versions at once', () => {
+describe('versions read in bulk', () => {
   const read = async (who: 'eve' | 'bob', pairs: [string, string][]) => {
     const node_versions = pairs.map(([node_id, version]) => ({ node_id, version }));
     return (await registry().ok(who, 'POST', '/bulk/nodes/versions', { node_versions })).node_versions;
   };
   const states = (items: { status: string }[]) => items.map(({ status }) => status);
 
-  it('come in the order asked for, with duplicates, each with its own status', async () => {
+  it('are returned in the requested order, with duplicates, each with its own status', async () => {
     const { active, publish, change } = registry();
     await active('bulky', '1.0.0');
     await publish('bulky', '2.0.0');
@@ -144,7 +144,7 @@ describe('many versions at once', () => {
     expect(await read('eve', [])).toEqual([]);
   });
 
-  it('are at most 1000, and every field must be known', async () => {
+  it('are limited to 1000, without unknown fields', async () => {
     const { as } = registry();
     const pair = { node_id: 'bulky', version: '1.0.0' };
     const full = await read(
@@ -166,7 +166,7 @@ describe('many versions at once', () => {
 });
 
 describe('versions of a deleted node', () => {
-  it('are neither changed, deleted nor installed', async () => {
+  it('cannot be changed, deleted or installed', async () => {
     const { as, ok, active } = registry();
     await active('gone', '1.0.0');
     await ok('ann', 'DELETE', '/publishers/acme/nodes/gone');

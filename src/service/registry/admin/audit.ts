@@ -1,12 +1,12 @@
-import type { Database } from '../../context.js';
-import type { Answer, Call } from '../../http/handler.js';
-import { offsetOf, pagesOf } from '../paging.js';
+import type { Database } from '../../database/database.js';
+import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import { countPages, getOffset } from '../paging.js';
 
-// Decided: the audit is every event, newest first.
-export async function audit(
-  { query }: Call<'admin.audit'>,
+// Decided: the audit log has every event, newest first.
+export async function listAuditEvents(
+  { query }: OperationCall<'admin.audit'>,
   database: Database,
-): Promise<Answer<'admin.audit'>> {
+): Promise<OperationAnswer<'admin.audit'>> {
   const { total } = await database
     .selectFrom('events')
     .select((column) => column.fn.countAll<number>().as('total'))
@@ -22,7 +22,7 @@ export async function audit(
     .select(['versions.node_id', 'versions.version'])
     .orderBy('events.id', 'desc')
     .limit(query.limit)
-    .offset(offsetOf(query))
+    .offset(getOffset(query))
     .execute();
   return {
     limit: query.limit,
@@ -40,6 +40,6 @@ export async function audit(
     })),
     page: query.page,
     total: Number(total),
-    totalPages: pagesOf(Number(total), query.limit),
+    totalPages: countPages(Number(total), query.limit),
   };
 }

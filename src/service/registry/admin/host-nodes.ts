@@ -1,17 +1,17 @@
-import type { Tx } from '../../context.js';
-import type { Answer, Call } from '../../http/handler.js';
-import { record } from '../events.js';
+import type { Tx } from '../../database/database.js';
+import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import { loadViewer } from '../access.js';
 import { findHostNode } from '../host-nodes.js';
-import { sightOf } from '../sight.js';
+import { recordAction } from '../record-action.js';
 
-// Decided: a policy is that of one version's definition; the next version's begins Active again.
+// Decided: a policy applies to the definition of one version; in the next version it is Active again.
 export async function setHostNodePolicy(
-  { params, body, caller, context }: Call<'admin.hostNode.setPolicy'>,
+  call: OperationCall<'admin.hostNode.setPolicy'>,
   tx: Tx,
-): Promise<Answer<'admin.hostNode.setPolicy'>> {
-  const { policy } = body;
-  const { nodeId, version, hostNodeName } = params;
-  const { versionId, view } = await findHostNode(tx, await sightOf(tx, caller), params);
+): Promise<OperationAnswer<'admin.hostNode.setPolicy'>> {
+  const { policy } = call.body;
+  const { nodeId, version, hostNodeName } = call.params;
+  const { versionId, view } = await findHostNode(tx, await loadViewer(tx, call.caller), call.params);
   if (view.policy === policy) return view;
   await tx
     .updateTable('host_nodes')
@@ -20,7 +20,6 @@ export async function setHostNodePolicy(
     .where('name', '=', hostNodeName)
     .execute();
   const id = `${nodeId}@${version}/${hostNodeName}`;
-  const event = { actor: caller.userId as string, kind: 'host_node', id } as const;
-  await record(tx, context.now, { ...event, action: 'host_node.policy', status: policy });
+  await recordAction(call, tx, { kind: 'host_node', id, action: 'host_node.policy', status: policy });
   return { ...view, policy };
 }

@@ -1,28 +1,29 @@
-import type { Tx } from '../../context.js';
-import type { Call } from '../../http/handler.js';
-import { Refused } from '../../refused.js';
-import { type NodeDetails, refuseLarge } from '../details.js';
-import { record } from '../events.js';
-import { type NodeRow, type NodeView, nodeView } from '../node-view.js';
-import { sightOf } from '../sight.js';
-import { visibleNode } from '../visible.js';
+import type { Tx } from '../../database/database.js';
+import type { NodeRow } from '../../database/schema.js';
+import type { OperationCall } from '../../operation/call.js';
+import { Refused } from '../../operation/refused.js';
+import { getVisibleNode, loadViewer } from '../access.js';
+import { type NodeDetails, refuseLargeFields } from '../details.js';
+import { refreshListing } from '../listed-host-nodes.js';
+import { type NodeView, viewNode } from '../node-view.js';
+import { recordAction } from '../record-action.js';
 
-type SetNode = Call<'admin.node.set'>;
+type SetNodeCall = OperationCall<'admin.node.set'>;
 
-/** Changes what is the admins' on a node. */
-export async function setNode(call: SetNode, tx: Tx): Promise<NodeView> {
+/** Changes the fields of a node that only admins set. */
+export async function setNode(call: SetNodeCall, tx: Tx): Promise<NodeView> {
   const { params, caller, context } = call;
-  const sight = await sightOf(tx, caller);
-  const row = await visibleNode(tx, sight, params.nodeId);
-  await setStatus(call, tx, row);
-  await setFields(call, tx, row);
-  return nodeView({ context, database: tx, sight }, await visibleNode(tx, sight, row.id));
+  const viewer = await loadViewer(tx, caller);
+  const row = await getVisibleNode(tx, viewer, params.nodeId);
+  await setNodeStatus(call, tx, row);
+  await setNodeFields(call, tx, row);
+  return viewNode({ context, database: tx, viewer }, await getVisibleNode(tx, viewer, row.id));
 }
 
-// Decided: admins move nodes between Active and Banned. A new status has the detail given with it or none: why it was
-// banned is no longer true of what is Active.
-async function setStatus({ body, caller, context }: SetNode, tx: Tx, row: NodeRow): Promise<void> {
-  const { status, status_detail } = body;
+// Decided: admins move nodes between Active and Banned. A new status has the detail given with it or none,
+// because the reason of a ban does not apply to an Active node.
+async function setNodeStatus(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<void> {
+  const { status, status_detail } = call.body;
   if (status === undefined) return;
   if (status === 'NodeStatusDeleted' || row.status === 'NodeStatusDeleted') {
     const [from, to] = [row.status, status].map((name) => name.replace('NodeStatus', ''));
@@ -30,31 +31,30 @@ async function setStatus({ body, caller, context }: SetNode, tx: Tx, row: NodeRo
   }
   if (status === row.status) return;
   await tx.updateTable('nodes').set({ status, status_detail: null }).where('id', '=', row.id).execute();
-  const event = { actor: caller.userId as string, kind: 'node', id: row.id } as const;
+  await refreshListing(tx, row.id);
   const reason = status_detail || undefined;
-  await record(tx, context.now, { ...event, action: 'node.status', status, ...(reason && { reason }) });
+  await recordAction(call, tx, { kind: 'node', id: row.id, action: 'node.status', status, reason });
 }
 
-async function setFields({ body, caller, context }: SetNode, tx: Tx, row: NodeRow): Promise<void> {
-  const { status, status_detail, search_ranking, tags_admin, preempted_host_node_names } = body;
+async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<void> {
+  const { status, status_detail, search_ranking, tags_admin, preempted_host_node_names } = call.body;
   const details: NodeDetails = {
     ...(JSON.parse(row.details) as NodeDetails),
     ...(tags_admin && { tags_admin }),
     ...(preempted_host_node_names && { preempted_host_node_names }),
   };
-  refuseLarge({ name: row.name, ...details }, 'node');
+  refuseLargeFields({ name: row.name, ...details }, 'node');
   await tx
     .updateTable('nodes')
     .set({
       details: JSON.stringify(details),
       ...(search_ranking !== undefined && { search_ranking }),
-      // An empty one takes it away.
+      // An empty text removes it.
       ...(status_detail !== undefined && { status_detail: status_detail || null }),
     })
     .where('id', '=', row.id)
     .execute();
   const others = [search_ranking, tags_admin, preempted_host_node_names, status ? undefined : status_detail];
   if (others.every((field) => field === undefined)) return;
-  const event = { actor: caller.userId as string, kind: 'node', id: row.id } as const;
-  await record(tx, context.now, { ...event, action: 'node.update' });
+  await recordAction(call, tx, { kind: 'node', id: row.id, action: 'node.update' });
 }

@@ -1,33 +1,29 @@
-import type { Tx } from '../../context.js';
-import type { Answer, Call } from '../../http/handler.js';
-import { record } from '../events.js';
-import { publisherViews } from '../publisher-view.js';
-import { sightOf } from '../sight.js';
-import { visiblePublisher } from '../visible.js';
+import type { Tx } from '../../database/database.js';
+import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import { getVisiblePublisher, loadViewer } from '../access.js';
+import { refreshListings } from '../listed-host-nodes.js';
+import { viewPublishers } from '../publisher-view.js';
+import { recordAction } from '../record-action.js';
 
-// Decided: a ban hides a publisher's nodes without touching them, so that lifting it gives them back as they were.
+// Decided: a ban hides a publisher's nodes without changing them, so that lifting it restores them unchanged.
 export async function setPublisher(
-  { params, body, caller, context }: Call<'admin.publisher.set'>,
+  call: OperationCall<'admin.publisher.set'>,
   tx: Tx,
-): Promise<Answer<'admin.publisher.set'>> {
-  const sight = await sightOf(tx, caller);
-  const before = await visiblePublisher(tx, sight, params.publisherId);
+): Promise<OperationAnswer<'admin.publisher.set'>> {
+  const viewer = await loadViewer(tx, call.caller);
+  const before = await getVisiblePublisher(tx, viewer, call.params.publisherId);
   const { id } = before;
-  const { status } = body;
-  // The same status given again may bring another reason.
+  const { status } = call.body;
+  // The same status may be given with a new reason.
   const isChange = status !== before.status;
-  const reason = body.reason ?? (isChange ? '' : (before.status_reason ?? ''));
+  const reason = call.body.reason ?? (isChange ? '' : (before.status_reason ?? ''));
   if (isChange || reason !== (before.status_reason ?? '')) {
     const status_reason = reason || null;
     await tx.updateTable('publishers').set({ status, status_reason }).where('id', '=', id).execute();
-    const event = { actor: caller.userId as string, kind: 'publisher', id } as const;
-    await record(tx, context.now, {
-      ...event,
-      action: 'publisher.status',
-      status,
-      ...(reason && { reason }),
-    });
+    if (isChange) await refreshListings(tx, id);
+    const event = { kind: 'publisher', id, action: 'publisher.status', status } as const;
+    await recordAction(call, tx, { ...event, reason: reason || undefined });
   }
-  const row = await visiblePublisher(tx, sight, id);
-  return (await publisherViews(tx, sight, [row])).get(id) as Answer<'admin.publisher.set'>;
+  const row = await getVisiblePublisher(tx, viewer, id);
+  return (await viewPublishers(tx, viewer, [row])).get(id) as OperationAnswer<'admin.publisher.set'>;
 }

@@ -1,23 +1,22 @@
-import { newAdminToken } from '../../auth/admin-tokens.js';
-import type { Database, Tx } from '../../context.js';
-import type { Answer, Call } from '../../http/handler.js';
-import { Refused } from '../../refused.js';
-import { record } from '../events.js';
+import { createAdminToken } from '../../auth/admin-tokens.js';
+import type { Database, Tx } from '../../database/database.js';
+import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import { Refused } from '../../operation/refused.js';
+import { recordAction } from '../record-action.js';
 
 export async function generateAdminToken(
-  { caller, context }: Call<'admin.generateToken'>,
+  call: OperationCall<'admin.generateToken'>,
   tx: Tx,
-): Promise<Answer<'admin.generateToken'>> {
-  const actor = caller.userId as string;
-  const { token, jti, expiresAt } = await newAdminToken(tx, context, actor);
-  await record(tx, context.now, { actor, kind: 'admin_token', id: jti, action: 'admin_token.create' });
+): Promise<OperationAnswer<'admin.generateToken'>> {
+  const { token, jti, expiresAt } = await createAdminToken(tx, call.context, call.caller.userId as string);
+  await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.create' });
   return { expires_at: expiresAt, token };
 }
 
 export async function listAdminTokens(
-  { context }: Call<'admin.token.list'>,
+  { context }: OperationCall<'admin.token.list'>,
   database: Database,
-): Promise<Answer<'admin.token.list'>> {
+): Promise<OperationAnswer<'admin.token.list'>> {
   const rows = await database
     .selectFrom('admin_tokens')
     .innerJoin('users', 'users.id', 'admin_tokens.user_id')
@@ -34,14 +33,13 @@ export async function listAdminTokens(
   }));
 }
 
-// Decided: a revoked admin token is forgotten, like a personal access token; that it was, the audit tells.
+// Decided: a revoked admin token is deleted, like a personal access token; the audit log keeps that it was.
 export async function revokeAdminToken(
-  { params, caller, context }: Call<'admin.token.revoke'>,
+  call: OperationCall<'admin.token.revoke'>,
   tx: Tx,
 ): Promise<undefined> {
-  const { jti } = params;
+  const { jti } = call.params;
   const { numDeletedRows } = await tx.deleteFrom('admin_tokens').where('jti', '=', jti).executeTakeFirst();
   if (numDeletedRows === 0n) throw new Refused('not_found', `There is no admin token ${jti}.`);
-  const actor = caller.userId as string;
-  await record(tx, context.now, { actor, kind: 'admin_token', id: jti, action: 'admin_token.revoke' });
+  await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.revoke' });
 }

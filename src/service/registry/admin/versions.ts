@@ -1,21 +1,21 @@
-import type { Tx } from '../../context.js';
-import type { Call } from '../../http/handler.js';
-import { refuseLarge, type VersionDetails } from '../details.js';
-import { record } from '../events.js';
-import { sightOf } from '../sight.js';
-import { transition } from '../version-states.js';
-import { type VersionRow, type VersionView, versionView } from '../version-view.js';
-import { visibleVersion } from '../visible.js';
+import type { Tx } from '../../database/database.js';
+import type { VersionRow } from '../../database/schema.js';
+import type { OperationCall } from '../../operation/call.js';
+import { getVisibleVersion, loadViewer } from '../access.js';
+import { refuseLargeFields, type VersionDetails } from '../details.js';
+import { recordAction } from '../record-action.js';
+import { changeVersionStatus } from '../version-states.js';
+import { type VersionView, viewVersion } from '../version-view.js';
 
-type SetVersion = Call<'admin.version.setStatus'>;
+type SetVersionCall = OperationCall<'admin.version.setStatus'>;
 
-export async function setVersionStatus(call: SetVersion, tx: Tx): Promise<VersionView> {
+export async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<VersionView> {
   const { params, body, caller, context } = call;
-  const sight = await sightOf(tx, caller);
-  const { node, version } = await visibleVersion(tx, sight, params.nodeId, params.version);
-  await setTags(call, tx, version);
+  const viewer = await loadViewer(tx, caller);
+  const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  await setVersionTags(call, tx, version);
   if (body.status) {
-    await transition(tx, {
+    await changeVersionStatus(tx, {
       versionId: version.id,
       to: body.status,
       right: 'admin',
@@ -24,17 +24,16 @@ export async function setVersionStatus(call: SetVersion, tx: Tx): Promise<Versio
       now: context.now(),
     });
   }
-  const now = await visibleVersion(tx, sight, params.nodeId, params.version);
-  return versionView(context, sight, now.version, node.publisher_id);
+  const now = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  return viewVersion(context, viewer, now.version, node.publisher_id);
 }
 
-async function setTags({ body, caller, context }: SetVersion, tx: Tx, version: VersionRow): Promise<void> {
-  const { tags_admin } = body;
+async function setVersionTags(call: SetVersionCall, tx: Tx, version: VersionRow): Promise<void> {
+  const { tags_admin } = call.body;
   if (!tags_admin) return;
   const merged: VersionDetails = { ...(JSON.parse(version.details) as VersionDetails), tags_admin };
-  refuseLarge(merged, 'node_version');
+  refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
   await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
-  const event = { actor: caller.userId as string, kind: 'version', id: version.id } as const;
-  await record(tx, context.now, { ...event, action: 'version.update' });
+  await recordAction(call, tx, { kind: 'version', id: version.id, action: 'version.update' });
 }

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What a release is made from. */
+export interface ReleaseFacts {
+  /** The text of CHANGELOG.md, before `Unreleased` is renamed to the version. */
+  readonly changelog: string;
+  /** The version in package.json. */
+  readonly version: string;
+  /** The tags of the repository, such as `v0.1.0`. */
+  readonly tags: readonly string[];
+}
+
+interface Section {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+const RAISE_HINT = 'Raise the version in package.json.';
+const KINDS = ['Added', 'Changed', 'Fixed', 'Removed', 'Security'];
+
+/** Finds what keeps a version from being released; empty where nothing does. */
+export function findReleaseProblems({ changelog, version, tags }: ReleaseFacts): string[] {
+  const sections = readSections(changelog);
+  const unreleased = sections.find(({ title }) => title === 'Unreleased');
+  const problems = sections.flatMap(findSectionProblems);
+  if (!unreleased) problems.push('CHANGELOG.md has no section Unreleased.');
+  else if (!unreleased.lines.some((line) => line.startsWith('- '))) {
+    problems.push('The section Unreleased of CHANGELOG.md is empty. Describe what changed.');
+  }
+  if (tags.includes(`v${version}`)) problems.push(`v${version} is tagged already. ${RAISE_HINT}`);
+  if (sections.some(({ title }) => title.split(' ')[0] === version)) {
+    problems.push(`CHANGELOG.md lists ${version} already. ${RAISE_HINT}`);
+  }
+  return problems;
+}
+
+function readSections(changelog: string): Section[] {
+  const [, ...sections] = changelog.split(/^## /m);
+  return sections.map((section) => {
+    const [title = '', ...lines] = section.split('\n');
+    return { title: title.replace(/[[\]]/g, '').trim(), lines };
+  });
+}
+
+/** Every entry must be under a heading that says what kind of change it is. */
+function findSectionProblems({ title, lines }: Section): string[] {
+  const headings = lines.filter((line) => line.startsWith('### ')).map((line) => line.slice(4).trim());
+  const problems = headings
+    .filter((heading) => !KINDS.includes(heading))
+    .map(
+      (heading) => `The section ${title} of CHANGELOG.md has a heading ${heading}; use ${KINDS.join(', ')}.`,
+    );
+  const first = lines.findIndex((line) => line.startsWith('- '));
+  if (first >= 0 && !lines.slice(0, first).some((line) => line.startsWith('### '))) {
+    problems.push(
+      `The section ${title} of CHANGELOG.md has entries without a heading; use ${KINDS.join(', ')}.`,
+    );
+  }
+  return problems;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const tags = execFileSync('git', ['tag', '--list'], { encoding: 'utf8' }).split('\n');
+  const problems = findReleaseProblems({ changelog: readFileSync('CHANGELOG.md', 'utf8'), version, tags });
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+  else console.log(`Version ${version} can be released.`);
+}

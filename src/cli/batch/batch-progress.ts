@@ -1,0 +1,131 @@
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, type Failure } from '../terminal/failure.js';
+import { Progress } from '../terminal/progress.js';
+
+/** How a job of this run ended, or was left. */
+export type Status = 'done' | 'failed' | 'running' | 'unsaved' | 'unanswered' | 'unsent';
+
+/** Jobs that need nothing any more since earlier runs, and what they cost. */
+export interface Before {
+  readonly done: number;
+  readonly failed: number;
+  readonly credits: number;
+}
+
+/** Counts a batch, and shows a person how far it is. */
+export class Board {
+  readonly #counts: Record<Status, number> = {
+    ...{ done: 0, failed: 0, running: 0, unsaved: 0, unanswered: 0, unsent: 0 },
+  };
+  readonly #exits = new Set<number>();
+  #credits: number;
+  #underWay = 0;
+  readonly #progress: Progress;
+  readonly #begun: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly invocation: Invocation,
+    readonly total: number,
+    readonly before: Before,
+  ) {
+    this.#credits = before.credits;
+    this.#progress = new Progress(invocation.output);
+    this.#begun = invocation.system.now();
+  }
+
+  async open(): Promise<void> {
+    const earlier = this.before.done + this.before.failed;
+    const jobs = counted(this.total, 'job');
+    await this.#progress.stage(earlier > 0 ? `${jobs}, ${earlier} of them ended before` : jobs);
+    this.#timer = setInterval(() => this.#tick(), 1000).unref();
+    this.#tick();
+  }
+
+  began(): void {
+    this.#underWay += 1;
+    this.#tick();
+  }
+
+  ended({ status, failure }: { readonly status: Status; readonly failure?: Failure }, credits: number): void {
+    this.#underWay -= 1;
+    this.#counts[status] += 1;
+    if (failure) this.#exits.add(failure.facts.exit);
+    if (status === 'done') this.#credits += credits;
+    this.#tick();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#progress.end();
+  }
+
+  get done(): number {
+    return this.before.done + this.#counts.done;
+  }
+
+  get failed(): number {
+    return this.before.failed + this.#counts.failed;
+  }
+
+  /** Jobs that a next run goes on with. */
+  get left(): number {
+    return this.total - this.done - this.failed;
+  }
+
+  /** Decided: 0 when all are done; where this run got none done for one reason that holds for all, that one's; else 9. */
+  get exit(): number {
+    if (this.done === this.total) return exitCodes.done;
+    const telling: number[] = [exitCodes.notAllowed, exitCodes.unreachable, exitCodes.stillGoing];
+    const [exit, ...others] = this.#exits;
+    const isOne = this.#counts.done === 0 && exit !== undefined && others.length === 0;
+    return isOne && telling.includes(exit) ? exit : exitCodes.someFailed;
+  }
+
+  /** The whole batch in one sentence. */
+  get summary(): string {
+    const { running, unsaved, unanswered } = this.#counts;
+    const parts = listed([
+      [this.done, 'done'],
+      [this.failed, 'failed'],
+      [this.#underWay + running, 'still running'],
+      [unsaved, 'not saved'],
+      [unanswered, 'not answered'],
+      [this.left - this.#underWay - running - unsaved - unanswered, 'not sent'],
+      [this.#credits, 'credits'],
+    ]);
+    return `${counted(this.total, 'job')}: ${parts}.`;
+  }
+
+  #tick(): void {
+    const ended = Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+    const left = this.total - this.before.done - this.before.failed - ended;
+    const parts = listed([
+      [this.done, 'done'],
+      [this.failed, 'failed'],
+      [this.#underWay, 'running'],
+      [left - this.#underWay, 'waiting'],
+      [this.#credits, 'credits'],
+    ]);
+    this.#progress.update(`(${[parts, this.#timeLeft(ended, left)].filter(Boolean).join(', ')})`);
+  }
+
+  /** Told once enough jobs ended to say it. */
+  #timeLeft(ended: number, left: number): string | undefined {
+    const ms = this.invocation.system.now() - this.#begun;
+    if (ended < 10 || ms < 5000 || left === 0) return undefined;
+    const seconds = Math.ceil(((ms / ended) * left) / 1000);
+    return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function listed(counts: readonly (readonly [count: number, what: string])[]): string {
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${count} ${what}`)
+    .join(', ');
+}

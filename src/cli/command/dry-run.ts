@@ -1,0 +1,82 @@
+import { address, baseUrl, fillPath, type Query } from '../../client/url.js';
+import type { Operation } from '../../contract/operation.js';
+import { recordedUrl } from '../connect/local.js';
+import { harmless, json } from '../terminal/text.js';
+import { type Invocation, standardPort } from './invocation.js';
+import type { Request } from './request.js';
+
+const secretField = /token|secret|password/i;
+
+/** Prints the request a command would send, secrets masked; nothing is sent and no service is started. */
+export async function printDryRun(
+  invocation: Invocation,
+  operation: Operation,
+  request: Request,
+): Promise<void> {
+  await printRequest(invocation, requestOf(operation, request));
+}
+
+/** What a request to an operation is on the wire. */
+export function requestOf(operation: Operation, request: Request): PrintedRequest {
+  return {
+    method: operation.method,
+    path: fillPath(operation.path, request.params),
+    query: request.query as Query,
+    body: operation.body ? (request.body ?? {}) : undefined,
+  };
+}
+
+/** A request in the parts that are printed. */
+export interface PrintedRequest {
+  readonly method: string;
+  /** Below the service's address. */
+  readonly path: string;
+  readonly query: Query;
+  readonly body?: unknown;
+}
+
+/** Prints a request, secrets masked. */
+export async function printRequest(invocation: Invocation, request: PrintedRequest): Promise<void> {
+  const { output } = invocation;
+  const { method, url, body } = shown(invocation, request);
+  if (output.mode.json || output.mode.ndjson)
+    return output.answer({ method, url, ...(body !== undefined && { body }) });
+  await output.line(`${method} ${url}`);
+  if (body !== undefined) await output.line(harmless(json(body, 2)));
+}
+
+/**
+ * Prints several requests, secrets masked; with `--json` they are one list.
+ * @returns how many they are
+ */
+export async function printRequests(
+  invocation: Invocation,
+  requests: AsyncIterable<PrintedRequest> | Iterable<PrintedRequest>,
+): Promise<number> {
+  const { output } = invocation;
+  const listed: unknown[] = [];
+  let count = 0;
+  for await (const request of requests) {
+    count += 1;
+    if (output.mode.json) listed.push(shown(invocation, request));
+    else await printRequest(invocation, request);
+  }
+  if (output.mode.json) await output.answer(listed);
+  return count;
+}
+
+function shown({ target, folders }: Invocation, { method, path, query, body }: PrintedRequest) {
+  const base = baseUrl(target.baseUrl ?? recordedUrl(folders.data) ?? `http://127.0.0.1:${standardPort}`);
+  const url = address(base, path, query).href;
+  return { method, url, body: body === undefined ? undefined : masked(body) };
+}
+
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    secretField.test(name) && typeof inner === 'string' ? '***' : masked(inner),
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,49 @@
+import { resolve } from 'node:path';
+import { readPrivateFile } from '../../disk/private-file.js';
+import { usage } from '../terminal/failure.js';
+import { readAll } from '../terminal/stdin.js';
+import type { System } from '../terminal/system.js';
+
+/** A bearer credential and where it comes from, in a person's words. */
+export interface Credential {
+  readonly source: string;
+  /** What to send at this moment. */
+  token(): Promise<string>;
+  /** Told that the service refused this one; whether there is another now. Absent where there never is. */
+  renew?(refused: string): Promise<boolean>;
+}
+
+export interface Sources {
+  readonly tokenFile?: string;
+  /** Absent where the environment's tokens are not meant for this service. */
+  readonly env?: System['env'];
+  /** What a person keeps for the service; read only where nothing goes before it. */
+  readonly kept: () => Promise<Credential | undefined>;
+  /** The embedded service's own. */
+  readonly ownerToken?: string;
+}
+
+/** `--token-file` > REGEN_TOKEN > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. */
+export async function chooseCredential(system: System, sources: Sources): Promise<Credential | undefined> {
+  const { tokenFile, env, ownerToken } = sources;
+  if (tokenFile) return fixed(await tokenOfFile(system, tokenFile), '--token-file');
+  if (env?.REGEN_TOKEN) return fixed(env.REGEN_TOKEN.trim(), 'REGEN_TOKEN');
+  const kept = await sources.kept();
+  if (kept) return kept;
+  if (ownerToken) return fixed(ownerToken, 'the embedded service');
+  if (env?.REGEN_PUBLISH_TOKEN) return fixed(env.REGEN_PUBLISH_TOKEN.trim(), 'REGEN_PUBLISH_TOKEN');
+  return undefined;
+}
+
+/** A token that stays as it is. */
+export function fixed(token: string, source: string): Credential {
+  return { source, token: async () => token };
+}
+
+async function tokenOfFile(system: System, path: string): Promise<string> {
+  const text = path === '-' ? await readAll(system.stdin) : readPrivateFile(resolve(system.cwd, path));
+  if (text === undefined) throw usage(`There is no file ${path}, which --token-file names.`);
+  const token = text.trim();
+  if (!token) throw usage(`There is no token in ${path === '-' ? 'standard input' : path}.`);
+  return token;
+}

@@ -1,0 +1,236 @@
+import { spawn } from 'node:child_process';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../client/client.js';
+import { ClientError } from '../../client/errors.js';
+import { readPrivateFile } from '../../disk/private-file.js';
+import { BodyTooLong, readBody } from '../../wire/read-body.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
+
+/** A service that runs on a data folder of this machine, and has proved that it owns it. */
+export interface LocalService {
+  readonly url: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly instance: string;
+  /** The owner's bearer token; sent to this service only. */
+  readonly ownerToken: string;
+}
+
+export type ConnectTo = (url: string, token?: string) => Promise<Client>;
+
+/**
+ * The service of a data folder, if one runs: what `service.json` says, believed only after the listener answered a
+ * nonce with the key that lies in the folder, so that no other listener on that port ever sees the owner's token.
+ */
+export async function findLocal(folder: string, connect: ConnectTo): Promise<LocalService | undefined> {
+  const written = readPrivateFile(join(folder, 'service.json'));
+  const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
+  if (!written || !ownerToken) return undefined;
+  const record = parse(written);
+  if (!record) return undefined;
+  return (await proves(record.url, ownerToken, connect)) ? { ...record, ownerToken } : undefined;
+}
+
+/** Where the service of a folder says it listens, unproved: for showing, never for sending. */
+export function recordedUrl(folder: string): string | undefined {
+  const written = readPrivateFile(join(folder, 'service.json'));
+  return written ? parse(written)?.url : undefined;
+}
+
+function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
+  try {
+    const { url, pid, version, instance } = JSON.parse(text);
+    const whole =
+      [url, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
+    return whole ? { url, pid, version, instance } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function proves(url: string, ownerToken: string, connect: ConnectTo): Promise<boolean> {
+  const nonce = randomBytes(32).toString('base64url');
+  try {
+    const client = await connect(url);
+    const answer = await client.raw({
+      path: '/.well-known/regen-owner',
+      query: { nonce },
+      retries: 0,
+      timeoutMs: 5_000,
+    });
+    const { proof } = JSON.parse((await readBody(answer.body, 4096)).toString()) as { proof?: unknown };
+    const expected = createHmac('sha256', ownerToken).update(`regen-owner-proof\n${nonce}\n${url}`).digest();
+    const given = Buffer.from(String(proof), 'base64url');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  } catch (error) {
+    // Nothing there, or something else: both mean that this is not the folder's service.
+    if (error instanceof ClientError || error instanceof SyntaxError || error instanceof BodyTooLong)
+      return false;
+    throw error;
+  }
+}
+
+/** What a service started in the background is started with. */
+export interface Start {
+  readonly folder: string;
+  readonly logFile: string;
+  readonly version: string;
+  /** Flags of `regen serve` besides the folder. */
+  readonly flags: readonly string[];
+  /** Names of environment variables that its configuration wants. */
+  readonly env?: readonly string[];
+  /** The port it must have, if any other will not do. */
+  readonly fixedPort?: number;
+}
+
+/** How long a start may take; slow disks and busy machines included. */
+const startMs = 30_000;
+
+/**
+ * Finds the service of a folder or starts one in the background, and waits until it is ready. Of many commands that
+ * do so at once, one starts it; one of another version is drained and replaced.
+ * @throws Failure when it does not come up
+ */
+export async function ensureLocal(
+  system: System,
+  start: Start,
+  connect: ConnectTo,
+  signal: AbortSignal,
+): Promise<{ service: LocalService; started: boolean }> {
+  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
+  const deadline = system.now() + startMs;
+  let child: Child | undefined;
+  for (;;) {
+    const running = await findLocal(start.folder, connect);
+    if (running?.version === start.version) return { service: running, started: child !== undefined };
+    if (!child) {
+      try {
+        // Only one of many starters may spawn; the others look again.
+        const lock = takeLock(join(start.folder, 'start.lock'), 0);
+        try {
+          if (running) await drain(start.folder, running, connect);
+          child = spawnService(system, start);
+          return {
+            service: await whenReady(start, child, connect, deadline, system.now, signal),
+            started: true,
+          };
+        } finally {
+          lock.release();
+        }
+      } catch (error) {
+        if (!(error instanceof LockTimeout)) throw error;
+      }
+    }
+    if (system.now() > deadline) throw notUp(start);
+    await pause(50, undefined, { signal });
+  }
+}
+
+async function whenReady(
+  start: Start,
+  child: Child,
+  connect: ConnectTo,
+  deadline: number,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<LocalService> {
+  for (;;) {
+    const running = await findLocal(start.folder, connect);
+    if (running?.version === start.version) return running;
+    const ended = child.ended();
+    // Where the folder is in use, the one that uses it has yet to say where it listens.
+    const failed = ended !== undefined && ended !== exitCodes.conflict;
+    if (failed || now() > deadline) throw notUp(start, ended);
+    await pause(30, undefined, { signal });
+  }
+}
+
+function notUp(start: Start, exitCode?: number): Failure {
+  const portTaken = start.fixedPort !== undefined && exitCode === exitCodes.unreachable;
+  return new Failure(
+    portTaken
+      ? `The embedded service cannot use port ${start.fixedPort}: something else listens there.`
+      : `The embedded service did not start${exitCode === undefined ? ' in time' : ''}.`,
+    {
+      code: 'local_service_unavailable',
+      exit: exitCodes.unreachable,
+      hint: portTaken
+        ? 'Choose another port with REGEN_LOCAL_PORT, or unset it to take a free one.'
+        : `Its log is ${start.logFile}.`,
+    },
+  );
+}
+
+interface Child {
+  /** Its exit code once it ended. */
+  ended(): number | undefined;
+}
+
+function spawnService(system: System, start: Start): Child {
+  mkdirSync(dirname(start.logFile), { recursive: true, mode: 0o700 });
+  const log = openSync(start.logFile, 'a', 0o600);
+  const [node, entry] = system.executable;
+  const child = spawn(node, [entry, 'serve', '--data', start.folder, ...start.flags], {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: scrubbed(system.env, start.env),
+    cwd: system.home,
+    windowsHide: true,
+  });
+  closeSync(log);
+  let exitCode: number | undefined;
+  child.once('exit', (code) => {
+    exitCode = code ?? exitCodes.unexpected;
+  });
+  child.once('error', () => {
+    exitCode = exitCodes.unexpected;
+  });
+  child.unref();
+  return { ended: () => exitCode };
+}
+
+/**
+ * What any service needs of its starter's environment; everything else but what its configuration names, secrets above
+ * all, stays behind.
+ */
+const kept =
+  /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
+
+function scrubbed(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name) || asked.includes(name)));
+}
+
+/** Has a service make a new signing key. @returns its id */
+export async function rotateKey(service: LocalService, connect: ConnectTo): Promise<string> {
+  const client = await connect(service.url, service.ownerToken);
+  const path = '/.well-known/regen-owner/rotate-key';
+  const { status, body } = await client.raw({ method: 'POST', path, retries: 0 });
+  if (status !== 200) {
+    throw new Failure(`The service at ${service.url} made no new key: it answered ${status}.`, {
+      code: 'local_service_unavailable',
+      exit: exitCodes.unreachable,
+      hint: `It is version ${service.version}; stop it with regen serve stop, and try again.`,
+    });
+  }
+  return String((JSON.parse((await readBody(body, 4096)).toString()) as { kid?: unknown }).kid);
+}
+
+/** Asks a service to finish what it does and end, and waits until it gave its folder back. */
+export async function drain(folder: string, service: LocalService, connect: ConnectTo): Promise<void> {
+  const client = await connect(service.url, service.ownerToken);
+  await client.raw({ method: 'POST', path: '/.well-known/regen-owner/stop', retries: 0 });
+  for (let tries = 0; tries < 600; tries++) {
+    const written = readPrivateFile(join(folder, 'service.json'));
+    if (!written || parse(written)?.instance !== service.instance) return;
+    await pause(50);
+  }
+  throw new Failure(`The service at ${service.url} (process ${service.pid}) does not end.`, {
+    code: 'local_service_unavailable',
+    exit: exitCodes.unreachable,
+    hint: 'It may still be busy; try again in a while.',
+  });
+}

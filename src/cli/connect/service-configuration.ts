@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { ConfigurationInput } from '../../service/configuration/configuration.js';
+import { usage } from '../terminal/failure.js';
+
+/**
+ * Reads the configuration of a service, JSON or TOML by its name; the service judges what it says. Its data folder is
+ * meant from where the file lies.
+ * @throws Failure where it cannot be read
+ */
+export async function readConfiguration(path: string): Promise<ConfigurationInput> {
+  const text = textOf(path);
+  const value = path.endsWith('.toml') ? await fromToml(path, text) : fromJson(path, text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usage(`${path} holds no configuration: an object is expected.`);
+  const { data } = value as { data?: unknown };
+  return { ...value, ...(typeof data === 'string' && data !== '' && { data: resolve(dirname(path), data) }) };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw usage(code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${code}.`);
+  }
+}
+
+function fromJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usage(`${path} is not valid JSON: ${(error as Error).message}.`);
+  }
+}
+
+async function fromToml(path: string, text: string): Promise<unknown> {
+  const { parse, TomlError } = await import('smol-toml');
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw usage(`${path} is not valid TOML: line ${error.line}, column ${error.column}.`);
+  }
+}

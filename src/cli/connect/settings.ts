@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { usage } from '../terminal/failure.js';
+import { type Place, places } from '../terminal/keychain.js';
+import type { System } from '../terminal/system.js';
+import { folders } from './folders.js';
+import { type Mended, Store } from './store.js';
+
+const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
+const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.base_url$/i;
+
+/** Which environment variable says the same as a setting, and wins over it. */
+const variables: Record<string, string> = {
+  profile: 'REGEN_PROFILE',
+  ca_file: 'REGEN_CA_FILE',
+  credential_store: 'REGEN_CREDENTIAL_STORE',
+};
+
+export interface Setting {
+  readonly key: string;
+  readonly value: string;
+  /** The environment variable or file it comes from, or `default`. */
+  readonly source: string;
+}
+
+// Decided: what costs more than 100 credits is asked about.
+const defaults: Record<string, string> = {
+  profile: 'local',
+  autostart: 'true',
+  confirm_credits: '100',
+  credential_store: 'auto',
+};
+
+/** The settings file: flat, dotted keys with text values. */
+export class Settings {
+  readonly store: Store;
+  readonly #env: System['env'];
+
+  constructor(system: System, mended: Mended) {
+    // Without its profiles a command would go to another service.
+    this.store = new Store(join(folders(system).config, 'config.json'), mended, false);
+    this.#env = system.env;
+  }
+
+  get(key: string): Setting | undefined {
+    const variable = variables[key];
+    const fromEnvironment = variable && this.#env[variable];
+    if (fromEnvironment) return { key, value: fromEnvironment, source: variable };
+    const stored = this.store.read()[key];
+    if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
+    const standard = defaults[key];
+    return standard === undefined ? undefined : { key, value: standard, source: 'default' };
+  }
+
+  /** Where secrets are to be kept. */
+  get credentialStore(): Place {
+    const { value, source } = this.get('credential_store') as Setting;
+    const place = places.find((one) => one === value);
+    if (place) return place;
+    throw usage(`credential_store is ${places.join(', ')}, not '${value}' (from ${source}).`);
+  }
+
+  list(): Setting[] {
+    const keys = new Set([...fixedKeys, ...Object.keys(this.store.read())]);
+    return [...keys].sort().flatMap((key) => this.get(key) ?? []);
+  }
+
+  async set(key: string, value: string): Promise<void> {
+    checkKey(key);
+    checkValue(key, value);
+    await this.store.change((values) => ({ ...values, [key]: value }));
+  }
+
+  async unset(key: string): Promise<void> {
+    checkKey(key);
+    await this.store.change(({ [key]: _, ...rest }) => rest);
+  }
+}
+
+export function checkKey(key: string): void {
+  if (fixedKeys.includes(key) || profileKey.test(key)) return;
+  throw usage(
+    `There is no setting '${key}'.`,
+    `Settings are ${fixedKeys.join(', ')} and profiles.<name>.base_url.`,
+  );
+}
+
+function checkValue(key: string, value: string): void {
+  if (key === 'autostart' && value !== 'true' && value !== 'false') {
+    throw usage(`autostart is true or false, not '${value}'.`);
+  }
+  if (key === 'confirm_credits' && !/^\d{1,15}$/.test(value)) {
+    throw usage(`confirm_credits is a whole number of credits, not '${value}'.`);
+  }
+  if (key === 'credential_store' && !places.some((place) => place === value)) {
+    throw usage(`credential_store is ${places.join(', ')}, not '${value}'.`);
+  }
+  if (key === 'profiles.local.base_url') {
+    throw usage(
+      "The profile 'local' is the embedded service; it has no address to set.",
+      'Choose another name.',
+    );
+  }
+  if (profileKey.test(key) && !/^https?:\/\/./.test(value)) {
+    throw usage(`'${value}' is not an http or https address.`, 'Write it as https://registry.example.com.');
+  }
+  if (value === '') throw usage(`${key} needs a value.`, `To remove it: regen config unset ${key}`);
+}

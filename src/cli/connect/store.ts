@@ -1,0 +1,73 @@
+import { renameSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
+import { readPrivateFile } from '../../disk/private-file.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+
+type Values = Record<string, unknown>;
+
+/** Told what had to be mended, in one sentence. */
+export type Mended = (sentence: string) => void;
+
+/** How long a change waits for others to finish theirs. */
+const waitMs = 60_000;
+
+/**
+ * One file of values, its owner's alone. Reading takes the file as it is; every change reads, changes and writes it
+ * under a lock, because conf by itself loses concurrent writes.
+ */
+export class Store {
+  /** @param beginAnew `false`: a file that cannot be read is an error, because going on without it would do harm */
+  constructor(
+    readonly path: string,
+    readonly mended: Mended,
+    readonly beginAnew = true,
+  ) {}
+
+  read(): Values {
+    const text = readPrivateFile(this.path, (path) =>
+      this.mended(`${path} was readable by others; it is not any more.`),
+    );
+    if (text === undefined) return {};
+    try {
+      const values: unknown = JSON.parse(text);
+      if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values;
+    } catch {}
+    if (!this.beginAnew)
+      throw usage(`${this.path} is not valid JSON.`, 'Mend it, or remove it to begin anew.');
+    this.#setAside();
+    return {};
+  }
+
+  /** Changes the values as they are on disk at that moment. */
+  async change(edit: (values: Values) => Values | Promise<Values>): Promise<void> {
+    const [{ default: Conf }, { LockTimeout, withLock }] = await Promise.all([
+      import('conf'),
+      import('../../disk/lock.js'),
+    ]);
+    const changing = withLock(`${this.path}.lock`, waitMs, async () => {
+      const after = await edit(this.read());
+      const conf = new Conf({
+        cwd: dirname(this.path),
+        configName: basename(this.path, extname(this.path)),
+        fileExtension: extname(this.path).slice(1),
+        accessPropertiesByDotNotation: false,
+        configFileMode: 0o600,
+      });
+      conf.store = after;
+    });
+    await changing.catch((error) => {
+      if (!(error instanceof LockTimeout)) throw error;
+      throw new Failure(`Another command has been changing ${this.path} for ${waitMs / 1000} s.`, {
+        code: 'busy',
+        exit: exitCodes.unreachable,
+        hint: 'Try again in a while.',
+      });
+    });
+  }
+
+  #setAside(): void {
+    const aside = `${this.path}.corrupt-${Date.now()}`;
+    renameSync(this.path, aside);
+    this.mended(`${this.path} could not be read; it is kept as ${aside} and a new one begun.`);
+  }
+}

@@ -1,0 +1,83 @@
+import { ResponseError, ServiceError } from '../../client/errors.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+
+/** Where people sign in to a service, and what is asked for there. */
+export interface SignInPlace {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Whom the token is to be for (RFC 8707). */
+  readonly resource: string;
+  readonly scope: string;
+}
+
+// Decided: asked for where the service does not say what: who it is, and to stay signed in.
+const usualScopes = ['openid', 'profile', 'email', 'offline_access'];
+
+/**
+ * What the service says of where its people sign in (RFC 9728).
+ * @throws Failure where it says nothing that could be used
+ */
+export async function signInPlace(invocation: Invocation, url: string): Promise<SignInPlace> {
+  const said = await metadata(invocation, url);
+  const [issuer] = said?.authorization_servers ?? [];
+  if (!said || !issuer) {
+    throw unusable(`${url} does not say where its people sign in.`, withToken);
+  }
+  // A service that names another one would have the token sent that is meant for the other.
+  if (!isSame(said.resource, url)) {
+    throw unusable(
+      `${url} says that it is ${said.resource}.`,
+      `If you trust it: --base-url ${said.resource}`,
+    );
+  }
+  if (!mayBeAsked(issuer)) {
+    throw unusable(`The identity provider ${issuer} is no https address, so nobody should sign in there.`);
+  }
+  const clientId = invocation.text('client-id') ?? said.regen_client_id;
+  if (!clientId) {
+    throw unusable(
+      `${url} does not say which client this is at ${issuer}.`,
+      'Ask its people for the client id, and give it with --client-id; or bring a token: --with-token.',
+    );
+  }
+  const scopes = said.scopes_supported ?? usualScopes;
+  return { issuer, clientId, resource: said.resource, scope: scopes.join(' ') };
+}
+
+const withToken = 'Bring a token it knows: regen auth login --with-token < token.txt';
+
+function unusable(message: string, hint = withToken): Failure {
+  return new Failure(message, { code: 'sign_in_unavailable', exit: exitCodes.usage, hint });
+}
+
+/** Absent on a service that does not have this extension, or no identity provider. */
+async function metadata(invocation: Invocation, url: string) {
+  const client = await invocation.connect(url);
+  try {
+    return await client.service.protectedResource({}, { signal: invocation.signal });
+  } catch (error) {
+    const isAbsent = error instanceof ServiceError && [401, 403, 404, 405].includes(error.status);
+    if (isAbsent || error instanceof ResponseError) return undefined;
+    throw error;
+  }
+}
+
+/** Only over https, where nobody can stand between; on this machine itself plain http will do. */
+export function mayBeAsked(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}
+
+/** The names of this machine are one. */
+function isSame(one: string, other: string): boolean {
+  return URL.canParse(one) && plain(one) === plain(other);
+}
+
+function plain(address: string): string {
+  const url = new URL(address);
+  if (isLoopbackHost(url.hostname)) url.hostname = 'localhost';
+  return url.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,60 @@
+import type { TokenEndpointResponse } from 'openid-client';
+import type { Invocation } from '../command/invocation.js';
+import type { SignIn } from '../connect/credentials.js';
+import { exitCodes } from '../terminal/failure.js';
+import type { SignInPlace } from './discovery.js';
+import { signInHint } from './hint.js';
+import { ended, type Refresh } from './kept-sign-in.js';
+import { askingIssuer, openProvider, Refusal } from './provider.js';
+
+/** What an issuer gave, as it is kept. */
+export function signInOf(place: SignInPlace, tokens: TokenEndpointResponse, now: number): SignIn {
+  const { issuer, clientId: client_id, resource } = place;
+  return withTokens({ issuer, client_id, resource, access_token: '' }, tokens, now);
+}
+
+function withTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: number): SignIn {
+  const { access_token, refresh_token, expires_in } = tokens;
+  const { expires_at: _, ...rest } = signIn;
+  return {
+    ...rest,
+    access_token,
+    // One that is not turned over stays good.
+    ...(refresh_token && { refresh_token }),
+    ...(expires_in !== undefined && { expires_at: new Date(now + expires_in * 1000).toISOString() }),
+  };
+}
+
+/** Renews sign-ins with their refresh token. */
+export function refreshFor(invocation: Invocation): Refresh {
+  return async (signIn) => {
+    const { issuer, client_id: clientId, refresh_token, resource } = signIn;
+    const hint = signInHint(invocation);
+    if (!refresh_token) throw ended(`The sign-in at ${issuer} has ended.`, hint);
+    const { openId, configuration } = await openProvider(invocation, { issuer, clientId });
+    try {
+      const tokens = await askingIssuer(openId, issuer, () =>
+        openId.refreshTokenGrant(configuration, refresh_token, resource ? { resource } : {}),
+      );
+      return withTokens(signIn, tokens, invocation.system.now());
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.facts.exit !== exitCodes.notAllowed) throw error;
+      throw ended(`The sign-in at ${issuer} has ended: ${error.message}`, hint);
+    }
+  };
+}
+
+/**
+ * Ends a sign-in at its issuer (RFC 7009), so that nobody can use its tokens any more.
+ * @returns false where the issuer has no way to do so
+ */
+export async function revoke(invocation: Invocation, signIn: SignIn): Promise<boolean> {
+  const { issuer, client_id: clientId, access_token, refresh_token } = signIn;
+  const { openId, configuration } = await openProvider(invocation, { issuer, clientId });
+  if (!configuration.serverMetadata().revocation_endpoint) return false;
+  // With the refresh token end the access tokens that came from it; many issuers revoke no other.
+  await askingIssuer(openId, issuer, () =>
+    openId.tokenRevocation(configuration, refresh_token ?? access_token),
+  );
+  return true;
+}

@@ -1,0 +1,102 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifyWebhook } from '../../client/webhook.js';
+import { webhookHeaders } from '../../contract/events.js';
+import { BodyTooLong, readBody } from '../../wire/read-body.js';
+import type { Invocation } from '../command/invocation.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
+import { eventOf } from './event.js';
+import type { Inbox, Reply } from './inbox.js';
+import type { SecretsInUse } from './secrets.js';
+
+/** Where webhooks come in. */
+interface Receiver {
+  readonly url: string;
+  /** Takes no more, and waits for what is being answered. */
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly invocation: Invocation;
+  readonly port: number;
+  readonly secrets: SecretsInUse;
+  readonly inbox: Inbox;
+}
+
+// Decided: a video's payload alone may hold a million characters of up to 4 bytes.
+const mostBytes = 8 * 1024 ** 2;
+
+// Decided: the listener is on loopback alone; what comes from elsewhere comes through a tunnel.
+/** Listens on loopback for webhooks, at any path. */
+export async function receive(parts: Parts): Promise<Receiver> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+    answer(parts, request).then(
+      (reply) => send(response, reply),
+      () => response.destroy(),
+    );
+  });
+  await listen(server, parts.port);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: async () => {
+      const closed = new Promise((ended) => server.close(ended));
+      server.closeIdleConnections();
+      const cutting = setTimeout(() => server.closeAllConnections(), 2_000);
+      await closed;
+      clearTimeout(cutting);
+    },
+  };
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  await new Promise<void>((listening, failed) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') return failed(error);
+      const taken = { code: 'port_taken', exit: exitCodes.unreachable, hint: 'Choose another with --port.' };
+      failed(new Failure(`Something else listens on port ${port}.`, taken));
+    });
+    server.listen(port, '127.0.0.1', listening);
+  });
+}
+
+function send(response: ServerResponse, { status, retryAfter }: Reply): void {
+  // The sender reads nothing but the status; a connection kept open would hold up the end.
+  const headers = { connection: 'close', ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
+  response.writeHead(status, headers).end();
+}
+
+async function answer({ invocation, secrets, inbox }: Parts, request: IncomingMessage): Promise<Reply> {
+  if (request.method !== 'POST') return { status: 405 };
+  const body = await bodyOf(request);
+  if (!body) return { status: 413 };
+  const header = (name: string) => String(request.headers[name] ?? '');
+  const [id, timestamp, signature] = [
+    header(webhookHeaders.id),
+    header(webhookHeaders.timestamp),
+    header(webhookHeaders.signature),
+  ];
+  const verify = () =>
+    verifyWebhook({ id, timestamp, signature, body }, secrets.all, invocation.system.now());
+  let problems = verify();
+  if (problems.some(({ kind }) => kind === 'signature') && (await secrets.renew())) problems = verify();
+  const [problem] = problems;
+  if (problem) {
+    await invocation.output.warn(
+      `Refused what came as ${id || 'no webhook'}: ${problem.header} ${problem.message}.`,
+    );
+    return { status: 401 };
+  }
+  const headers = request.headers as Readonly<Record<string, string | readonly string[]>>;
+  return inbox.take(eventOf({ id, body, headers, header: header(webhookHeaders.event) }));
+}
+
+/** @returns undefined where it is too large */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  try {
+    // Destroyed, it could not be answered any more.
+    return await readBody(request.iterator({ destroyOnReturn: false }), mostBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLong) return undefined;
+    throw error;
+  }
+}

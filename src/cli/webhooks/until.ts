@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { wait } from '../../client/wait.js';
+import type { Invocation } from '../command/invocation.js';
+import { stillRunning } from '../generation/await-task.js';
+import { cannotRead, readTask, type Task } from '../generation/task.js';
+import { endOf, type Seen } from '../generation/task-state.js';
+import { aborted } from '../terminal/interrupted.js';
+import { type CatchUpParts, deliveries, tell } from './catch-up.js';
+import type { Event } from './event.js';
+import { isDone } from './inbox.js';
+
+/** The end of the task that is waited for, once a webhook told of it and was dealt with. */
+export class End {
+  readonly told: Promise<Seen>;
+  #tell: (seen: Seen) => void = () => {};
+
+  constructor(readonly taskId: string | undefined) {
+    this.told = new Promise((tell) => {
+      this.#tell = tell;
+    });
+  }
+
+  look({ taskId, seen }: Event): void {
+    if (taskId === this.taskId && seen && endOf(seen.state)) this.#tell(seen);
+  }
+}
+
+// Decided: a task has ended when its webhook says so or when its status does, whichever is first.
+/**
+ * How a task ended, once that was dealt with.
+ * @throws Failure after the time given; the signal's reason
+ */
+export async function firstEnd(
+  parts: CatchUpParts,
+  task: Task,
+  end: End,
+  timeoutMs: number | undefined,
+): Promise<Seen> {
+  const { invocation } = parts;
+  const over = new AbortController();
+  const signal = AbortSignal.any([invocation.signal, over.signal]);
+  const looked = async () => {
+    const seen = await polled(invocation, task, signal);
+    if (!seen) return end.told;
+    const log = (await deliveries(invocation, task.id)) ?? [];
+    // Nobody else sends again what a command could not deal with.
+    while (!isDone(await tell(parts, task, seen, log))) await pause(restMs, undefined, { signal });
+    return seen;
+  };
+  const timer =
+    timeoutMs === undefined ? undefined : setTimeout(() => over.abort(stillRunning(task)), timeoutMs);
+  try {
+    return await Promise.race([end.told, looked(), aborted(signal)]);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+const always = 365 * 24 * 60 * 60_000;
+const restMs = 15_000;
+
+/**
+ * Looks at a task until it has ended, whatever hinders it on the way.
+ * @returns undefined where its service cannot tell
+ */
+async function polled(invocation: Invocation, task: Task, signal: AbortSignal): Promise<Seen | undefined> {
+  for (;;) {
+    try {
+      return await wait(() => readTask(invocation, task), {
+        isDone: ({ state }) => endOf(state) !== undefined,
+        timeoutMs: always,
+        signal,
+        now: invocation.system.now,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (cannotRead(error, task)) {
+        const what = `the status of the ${task.noun} ${task.id}`;
+        await invocation.output.note(`${task.target.name} cannot tell ${what}; its webhook is waited for.`);
+        return undefined;
+      }
+      await invocation.output.warn(`${(error as Error).message} It is looked at again.`);
+      await pause(restMs, undefined, { signal });
+    }
+  }
+}

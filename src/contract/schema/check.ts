@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import { findExcessEntries } from './entries.js';
+import { type Asker, findBrokenRules } from './rule.js';
+import type { Problem } from './schema-types.js';
+
+export type CheckResult<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problems: Problem[] };
+
+/**
+ * Checks a value against a schema and its rules.
+ * @returns the value with defaults filled in, or everything that is wrong with it
+ */
+export function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  asker: Asker = {},
+): CheckResult<z.output<Schema>> {
+  const excess = findExcessEntries(schema, value, asker.limits);
+  if (excess.length > 0) return { ok: false, problems: excess };
+  const result = schema.safeParse(value, { error: describeIssue });
+  const broken = findBrokenRules(schema, value, asker);
+  if (result.success && broken.length === 0) return { ok: true, value: result.data };
+  // A rule says more about a field than the range of the field does.
+  const reported = new Set(broken.map(({ path }) => path.join('.')));
+  const issues = (result.error?.issues ?? []).flatMap(toProblems);
+  return { ok: false, problems: [...issues.filter(({ path }) => !reported.has(path.join('.'))), ...broken] };
+}
+
+function toProblems(issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known field' }));
+}
+
+const TYPE_NAMES: Record<string, string> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+const FORMAT_NAMES: Record<string, string> = {
+  datetime: 'a date-time such as 2026-01-31T12:00:00Z',
+  url: 'a URL',
+  email: 'an e-mail address',
+};
+
+const UNITS: Record<string, [one: string, many: string]> = {
+  string: ['character', 'characters'],
+  array: ['item', 'items'],
+};
+
+function describeBound(origin: string, limit: number | bigint, side: 'least' | 'most'): string {
+  const unit = UNITS[origin];
+  if (!unit) return `must be at ${side} ${limit}`;
+  if (side === 'least' && limit === 1) return 'must not be empty';
+  return `must have at ${side} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
+}
+
+/** For text in place of a whole number zod only expects `a number`, which `1e3` would seem to be. */
+function isWholeNumber(schema: unknown): boolean {
+  const { format } = (schema ?? {}) as Partial<z.ZodNumber>;
+  return format === 'safeint' || format === 'int32';
+}
+
+const describeIssue: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is required';
+      return `must be ${TYPE_NAMES[isWholeNumber(issue.inst) ? 'int' : issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      if (issue.input === undefined) return 'is required';
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return describeBound(issue.origin, issue.minimum, 'least');
+    case 'too_big':
+      return describeBound(issue.origin, issue.maximum, 'most');
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return `must be ${FORMAT_NAMES[issue.format] ?? `of the form ${issue.pattern ?? issue.format}`}`;
+    default:
+      return undefined;
+  }
+};

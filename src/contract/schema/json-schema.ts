@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { getMaxEntries } from './entries.js';
+import { rulesOf } from './rule.js';
+import type { JsonSchema } from './schema-types.js';
+
+/** Converts a schema to JSON Schema, for requests (`input`) or responses (`output`). */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, {
+    io,
+    override: ({ zodSchema, jsonSchema: one }) => {
+      removeRedundantKeywords(one);
+      if (io === 'input') addRules(one, zodSchema);
+      if (io === 'input') addMaximum(one, zodSchema);
+    },
+  });
+  return written;
+}
+
+/** Removes what is no news: the range of safe integers, and the regular expression of `date-time`. */
+function removeRedundantKeywords(written: Record<string, unknown>): void {
+  if (written.minimum === Number.MIN_SAFE_INTEGER) delete written.minimum;
+  if (written.maximum === Number.MAX_SAFE_INTEGER) delete written.maximum;
+  if (written.format === 'date-time') delete written.pattern;
+}
+
+function addMaximum(written: Record<string, unknown>, schema: z.core.$ZodType): void {
+  const max = getMaxEntries(schema);
+  if (max !== undefined) written[written.type === 'array' ? 'maxItems' : 'maxProperties'] = max;
+}
+
+/** Adds what zod does not know: the sentences of rules to the description, their keywords as `allOf`. */
+function addRules(written: Record<string, unknown>, schema: z.core.$ZodType): void {
+  const rules = rulesOf(schema);
+  if (rules.length === 0) return;
+  written.description = [written.description, ...rules.map(({ sentence }) => sentence)]
+    .filter(Boolean)
+    .join(' ');
+  const keywords = rules.flatMap(({ schema: keyword }) => (keyword ? [keyword] : []));
+  if (keywords.length > 0) written.allOf = keywords;
+}

@@ -1,0 +1,126 @@
+import type { z } from 'zod';
+import { jsonSchema } from './json-schema.js';
+import type { JsonSchema } from './schema-types.js';
+
+/** What a command line, a form or a query string has to know about a field. Plain data. */
+export interface Leaf {
+  /** `string`, `integer`, `number`, `boolean`, `array` or `object`; several for a union. */
+  readonly type?: string | readonly string[];
+  readonly required: boolean;
+  readonly description?: string;
+  readonly enum?: readonly (string | number | boolean)[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  /** What the service assumes if the field is absent. Shown, never sent. */
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly deprecated?: boolean;
+  /** Set by the service, and ignored in requests. */
+  readonly readOnly?: boolean;
+  /** A secret: never shown, and never the value of a flag. */
+  readonly writeOnly?: boolean;
+  /** For a list: one item. */
+  readonly items?: Leaf;
+  /** For an object with known fields. */
+  readonly fields?: Readonly<Record<string, Leaf>>;
+}
+
+const COPIED_KEYWORDS = [
+  ...['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern'],
+  ...['format', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
+];
+
+/** Lists the fields of an object schema, in the order of declaration. */
+export function leaves(schema: z.ZodObject): Record<string, Leaf> {
+  const root = jsonSchema(schema, 'input');
+  const definitions = (root.$defs ?? {}) as Record<string, JsonSchema>;
+  return toFields(resolveReference(root, definitions), definitions, []) ?? {};
+}
+
+/** @param within the definitions that were entered, so that a schema that contains itself ends */
+function toFields(
+  object: JsonSchema,
+  definitions: Record<string, JsonSchema>,
+  within: readonly unknown[],
+): Record<string, Leaf> | undefined {
+  if (!object.properties) return undefined;
+  const required = new Set((object.required ?? []) as string[]);
+  const fields = Object.entries(object.properties as Record<string, JsonSchema>).map(
+    ([name, field]) => [name, toField(field, required.has(name), definitions, within)] as const,
+  );
+  return Object.fromEntries(fields);
+}
+
+function toField(
+  schema: JsonSchema,
+  required: boolean,
+  definitions: Record<string, JsonSchema>,
+  within: readonly unknown[],
+): Leaf {
+  const field = resolveReference(schema, definitions);
+  const leaf: Record<string, unknown> = { required };
+  const types = listTypes(field, definitions);
+  if (types.length > 0) leaf.type = types.length === 1 ? types[0] : types;
+  if (field.enum) leaf.enum = field.enum;
+  else if (field.const !== undefined) leaf.enum = [field.const];
+  for (const fact of COPIED_KEYWORDS) if (field[fact] !== undefined) leaf[fact] = field[fact];
+  if (schema.$ref !== undefined && within.includes(schema.$ref)) return leaf as unknown as Leaf;
+  const inside = schema.$ref === undefined ? within : [...within, schema.$ref];
+  if (field.items) leaf.items = toField(field.items as JsonSchema, true, definitions, inside);
+  const fields = toFields(field, definitions, inside);
+  if (fields) leaf.fields = fields;
+  return leaf as unknown as Leaf;
+}
+
+/** Replaces a reference by its definition, with the keywords beside it (`readOnly`, a description) on top. */
+function resolveReference(schema: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
+  if (typeof schema.$ref !== 'string') return schema;
+  const { $ref, ...own } = schema;
+  return { ...definitions[($ref as string).replace('#/$defs/', '')], ...own };
+}
+
+function listTypes(schema: JsonSchema, definitions: Record<string, JsonSchema>): string[] {
+  const alternatives = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+  if (alternatives) {
+    return [
+      ...new Set(alternatives.flatMap((one) => listTypes(resolveReference(one, definitions), definitions))),
+    ];
+  }
+  if (typeof schema.type === 'string') return [schema.type];
+  return (schema.type as string[] | undefined) ?? (schema.const === undefined ? [] : [typeof schema.const]);
+}
+
+const WHOLE_NUMBER = /^-?\d+$/;
+const DECIMAL_NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Parses text for a field into a number, a boolean or a string. Text that is not of the type of the field is
+ * returned unchanged, so that only the schema decides, and says what is wrong.
+ * @example valueFromText({ type: 'integer' }, '12') // 12
+ * @example valueFromText({ type: 'integer' }, '1e3') // '1e3', which the schema refuses
+ */
+export function valueFromText(leaf: Pick<Leaf, 'type'>, text: string): string | number | boolean {
+  for (const type of [leaf.type ?? 'string'].flat()) {
+    if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+    const number =
+      (type === 'integer' && WHOLE_NUMBER.test(text)) || (type === 'number' && DECIMAL_NUMBER.test(text));
+    // Adding 0 turns -0 into 0.
+    if (number && Number.isFinite(Number(text))) return Number(text) + 0;
+  }
+  return text;
+}
+
+/**
+ * Parses one or several texts with the same name, as in a query string: the items of a list, or a single
+ * value. Text given twice for a field that is not a list becomes a list, which the schema refuses.
+ */
+export function valueFromTexts(leaf: Pick<Leaf, 'type' | 'items'>, texts: readonly string[]): unknown {
+  if (leaf.items) return texts.map((text) => valueFromText(leaf.items as Leaf, text));
+  return texts.length === 1 ? valueFromText(leaf, texts[0] as string) : [...texts];
+}

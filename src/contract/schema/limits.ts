@@ -1,0 +1,26 @@
+/** Decided: the limits of the service, each configurable; in bytes unless the name says otherwise. */
+export const limits = {
+  generationBody: 150 * 1024 ** 2,
+  /** One image of a generation request, as a file. */
+  imageBytes: 50 * 1024 ** 2,
+  /** Pixels of one image, decoded. */
+  imagePixels: 100_000_000,
+  /** The video to extend, as a file, and how long fetching it may take. */
+  videoBytes: 500 * 1024 ** 2,
+  videoSeconds: 50,
+  /** When an off-peak task is given up: service.md says "generated within 48 hours". */
+  offPeakSeconds: 48 * 60 * 60,
+  jsonBody: 20 * 1024 ** 2,
+  /** The body of a request without a credential. */
+  anonymousBody: 1024 ** 2,
+  archive: 2 * 1024 ** 3,
+  archiveEntries: 50_000,
+  archiveUnpacked: 8 * 1024 ** 3,
+  /** Unpacked bytes per packed byte. */
+  archiveRatio: 200,
+  bulkPairs: 1000,
+  uploadBeginSeconds: 15 * 60,
+  uploadAbandonedSeconds: 24 * 60 * 60,
+} as const;
+
+export type Limits = { -readonly [Name in keyof typeof limits]: number };

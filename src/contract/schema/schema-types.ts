@@ -1,0 +1,10 @@
+/** A JSON Schema (draft 2020-12) as plain data. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+/** A problem of a value: its path within the value, and a sentence without its subject. */
+export interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}

@@ -1,0 +1,205 @@
+import type { OnProgress } from '../job.js';
+import type { Adjustments } from './adjustments.js';
+import { adjustContrast, adjustLevels, clamp, posterize, smoothStep } from './curves.js';
+import { type Picture, shrinkPicture } from './picture.js';
+import { blur, createPlane, type Plane, Sheet } from './planes.js';
+import { createGrainTile, GRAIN_SIZE } from './random.js';
+import { computeLuminance, DARKNESS, LINEAR_LIGHT, type Scene } from './scene.js';
+
+/** Shifts colours towards those of a reference. */
+export interface Palette {
+  /** @param chroma blue and red difference, changed in place @param reach 0 to 1 */
+  move(bright: number, chroma: Float32Array, reach: number): void;
+}
+
+/** The surface texture of a reference, to be added to a picture. */
+export interface Texture {
+  /** Stops to add at a pixel. */
+  at(x: number, y: number): number;
+}
+
+/** How to repaint a picture. Planes have the size of the scene. */
+export interface Painting {
+  readonly adjustments: Adjustments;
+  readonly scene: Scene;
+  /** Light to add, in stops, and its colour, in stops of red, green and blue. */
+  readonly light?: Plane;
+  readonly colour?: readonly [Plane, Plane, Plane];
+  /** Gain of the detail at each pixel. */
+  readonly detail?: Plane;
+  /** Maps brightness in stops; `TONE_STEPS` values from `TONE_FROM` to white. */
+  readonly tone?: Float32Array;
+  readonly palette?: Palette;
+  /** How much of the palette is applied to each pixel. */
+  readonly reach?: Plane;
+  readonly texture?: Texture;
+  /** 1: the repainted picture, 0: the original. */
+  readonly share?: number;
+  readonly seed: number;
+}
+
+export const TONE_FROM = Math.log2(DARKNESS);
+export const TONE_STEPS = 128;
+
+/** Repaints the picture in place. Planes are computed at a small size and interpolated for each pixel. */
+export async function paintPicture(
+  picture: Picture,
+  painting: Painting,
+  onProgress: OnProgress,
+): Promise<void> {
+  const bloom = painting.adjustments.glow > 0 ? await createBloom(picture, painting) : [];
+  paintPixels(picture, painting, bloom, onProgress);
+}
+
+/** The glow of bright areas as planes of red, green and blue. */
+async function createBloom(picture: Picture, painting: Painting): Promise<Plane[]> {
+  const { size } = painting.scene;
+  const small = await shrinkPicture(picture, size);
+  paintPixels(small, { ...painting, adjustments: { ...painting.adjustments, grain: 0 } }, [], () => {});
+  const radius = Math.max(size.width, size.height) * 0.02;
+  return [0, 1, 2].map((channel) => {
+    const bright = createPlane(size, (at) => {
+      const value = (small.data[at * 3 + channel] as number) / 255;
+      return value * smoothStep(0.35, 0.95, value);
+    });
+    return blur(bright, size, radius);
+  });
+}
+
+function paintPixels(
+  picture: Picture,
+  painting: Painting,
+  bloom: readonly Plane[],
+  onProgress: OnProgress,
+): void {
+  const { data, width, height, channels } = picture;
+  const { adjustments, scene, palette, texture, share = 1 } = painting;
+  const empty = new Float32Array(scene.stops.length);
+  const [red = empty, green = empty, blue = empty] = painting.colour ?? [];
+  const sheet = new Sheet(
+    [
+      ...[scene.slope, scene.level, painting.light ?? empty, red, green, blue],
+      ...[painting.detail ?? empty.map(() => 1), painting.reach ?? empty.map(() => 1), scene.edges],
+      ...bloom,
+    ],
+    scene.size,
+    picture,
+  );
+  const here = new Float32Array(12);
+  const show = createDisplayCurve(adjustments);
+  const grain = createGrainTile(painting.seed ^ 0x9e3779b9);
+  const turn = createHueTurn(adjustments);
+  const { detail, exposure, lines, glow, steps, vignette } = adjustments;
+  // Limited, so that many words for a colour do not turn the picture into it.
+  const warmth = Math.tanh(adjustments.warmth) * 0.062;
+  const tint = Math.tanh(adjustments.tint) * 0.06;
+  const split = adjustments.split * 0.07;
+  const grainAmount = adjustments.grain * 0.07;
+  const chroma = new Float32Array(2);
+
+  for (let y = 0, at = 0; y < height; y++) {
+    if ((y & 63) === 0) onProgress(y / height);
+    sheet.row(y);
+    for (let x = 0; x < width; x++, at += channels) {
+      sheet.read(x, here);
+      const r0 = data[at] as number;
+      const g0 = data[at + 1] as number;
+      const b0 = data[at + 2] as number;
+      let r = LINEAR_LIGHT[r0] as number;
+      let g = LINEAR_LIGHT[g0] as number;
+      let b = LINEAR_LIGHT[b0] as number;
+      const stops = Math.log2(computeLuminance(r, g, b) + DARKNESS);
+      const base = (here[0] as number) * stops + (here[1] as number);
+      let aim = painting.tone ? readTone(painting.tone, base) : base;
+      aim += (here[2] as number) + exposure + (stops - base) * detail * (here[6] as number);
+      if (texture) aim += texture.at(x, y);
+      if (vignette !== 0) {
+        aim -= vignette * 1.6 * ((x / width - 0.5) ** 2 + (y / height - 0.5) ** 2) * 2;
+      }
+      // Much faster than a power, and used four times per pixel.
+      const gain = Math.exp((aim - stops) * Math.LN2);
+      r = show[toCurveIndex(r * gain * Math.exp((here[3] as number) * Math.LN2))] as number;
+      g = show[toCurveIndex(g * gain * Math.exp((here[4] as number) * Math.LN2))] as number;
+      b = show[toCurveIndex(b * gain * Math.exp((here[5] as number) * Math.LN2))] as number;
+
+      let bright = 0.299 * r + 0.587 * g + 0.114 * b;
+      chroma[0] = 0.564 * (b - bright);
+      chroma[1] = 0.713 * (r - bright);
+      if (palette) palette.move(bright, chroma, here[7] as number);
+      const angle = turn.rainbow * bright;
+      const cos = turn.rainbow === 0 ? turn.cos : turn.gain * Math.cos(turn.hue + angle);
+      const sin = turn.rainbow === 0 ? turn.sin : turn.gain * Math.sin(turn.hue + angle);
+      const toned = split * (2 * bright - 0.9);
+      const cb = cos * (chroma[0] as number) - sin * (chroma[1] as number) - warmth - toned + tint * 0.5;
+      const cr = sin * (chroma[0] as number) + cos * (chroma[1] as number) + warmth * 0.8 + toned + tint;
+      if (steps > 0) bright += (posterize(bright, 6) - bright) * Math.min(1, steps);
+      if (lines > 0) bright *= 1 - Math.min(0.85, lines * (here[8] as number));
+      if (grainAmount > 0) bright += grainAmount * readGrain(grain, x, y) * (1 - 0.7 * bright);
+      // Colour fades near the limits of the range; otherwise lights become garish.
+      const room = Math.min(1, bright * 3.2, (1.06 - bright) * 4);
+      const fade = room < 0 ? 0 : room;
+      r = bright + 1.403 * cr * fade;
+      g = bright - (0.344 * cb + 0.714 * cr) * fade;
+      b = bright + 1.773 * cb * fade;
+      if (glow > 0) {
+        r = 1 - (1 - r) * (1 - glow * (here[9] as number));
+        g = 1 - (1 - g) * (1 - glow * (here[10] as number));
+        b = 1 - (1 - b) * (1 - glow * (here[11] as number));
+      }
+      data[at] = toByte(r0 + (r * 255 - r0) * share);
+      data[at + 1] = toByte(g0 + (g * 255 - g0) * share);
+      data[at + 2] = toByte(b0 + (b * 255 - b0) * share);
+    }
+  }
+  onProgress(1);
+}
+
+function toByte(value: number): number {
+  return value <= 0 ? 0 : value >= 255 ? 255 : (value + 0.5) | 0;
+}
+
+function readGrain(tile: Float32Array, x: number, y: number): number {
+  // Each tile has its own offset, so that no pattern is visible.
+  const shift = Math.imul((x >> 8) * 73 + (y >> 8) * 151, 0x2545f491) >>> 8;
+  const mask = GRAIN_SIZE - 1;
+  return tile[((y + (shift >> 8)) & mask) * GRAIN_SIZE + ((x + shift) & mask)] as number;
+}
+
+function readTone(tone: Float32Array, stops: number): number {
+  const place = clamp(((stops - TONE_FROM) / -TONE_FROM) * (TONE_STEPS - 1), 0, TONE_STEPS - 1.001);
+  const before = Math.floor(place);
+  const value = tone[before] as number;
+  return value + ((tone[before + 1] as number) - value) * (place - before);
+}
+
+const CURVE_SIZE = 4096;
+/** The maximum of the curve, in linear light. */
+const CURVE_END = 6;
+
+function toCurveIndex(value: number): number {
+  const index = (Math.sqrt(value / CURVE_END) * (CURVE_SIZE - 1) + 0.5) | 0;
+  return index < CURVE_SIZE ? index : CURVE_SIZE - 1;
+}
+
+/** Converts linear light to displayed brightness: highlights roll off, then gamma, levels and contrast. */
+function createDisplayCurve({ contrast, gamma, blacks, whites }: Adjustments): Float32Array {
+  return Float32Array.from({ length: CURVE_SIZE }, (_, index) => {
+    const light = (index / (CURVE_SIZE - 1)) ** 2 * CURVE_END;
+    const knee = 0.7;
+    const soft = light <= knee ? light : knee + (1 - knee) * (1 - Math.exp((knee - light) / (1 - knee)));
+    const shown = soft <= 0.0031308 ? soft * 12.92 : 1.055 * soft ** (1 / 2.4) - 0.055;
+    const levelled = adjustLevels(clamp(shown) ** (1 / gamma), blacks, whites);
+    return clamp(adjustContrast(levelled, contrast));
+  });
+}
+
+function createHueTurn({ hue, saturation, rainbow }: Adjustments) {
+  const angle = (hue * Math.PI) / 180;
+  return {
+    gain: saturation,
+    hue: angle,
+    cos: saturation * Math.cos(angle),
+    sin: saturation * Math.sin(angle),
+    rainbow: rainbow * 2 * Math.PI,
+  };
+}

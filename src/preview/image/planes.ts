@@ -1,0 +1,144 @@
+/** One number per pixel of a reduced picture, row by row. */
+export type Plane = Float32Array;
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export function createPlane(
+  { width, height }: Size,
+  value: (at: number, x: number, y: number) => number,
+): Plane {
+  const made = new Float32Array(width * height);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at++) made[at] = value(at, x, y);
+  }
+  return made;
+}
+
+export function computeMean(values: Plane): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / values.length;
+}
+
+/**
+ * Blurs a plane. Close to a Gaussian blur, in a time that does not depend on the radius.
+ * @param radius in pixels
+ */
+export function blur(source: Plane, size: Size, radius: number, rounds = 3): Plane {
+  const whole = Math.max(0, Math.round(radius));
+  if (whole === 0) return source;
+  let from: Plane = source;
+  for (let round = 0; round < rounds; round++)
+    from = blurRows(blurRows(from, size, whole), turnSize(size), whole);
+  return from;
+}
+
+const turnSize = ({ width, height }: Size): Size => ({ width: height, height: width });
+
+/** Averages along each row, and transposes the result. */
+function blurRows(source: Plane, { width, height }: Size, radius: number): Plane {
+  const target = new Float32Array(source.length);
+  const last = width - 1;
+  for (let y = 0; y < height; y++) {
+    const row = y * width;
+    let sum = 0;
+    for (let x = -radius; x <= radius; x++) sum += source[row + Math.min(last, Math.max(0, x))] as number;
+    for (let x = 0; x < width; x++) {
+      target[x * height + y] = sum / (2 * radius + 1);
+      const next = Math.min(last, x + radius + 1);
+      const first = Math.max(0, x - radius);
+      sum += (source[row + next] as number) - (source[row + first] as number);
+    }
+  }
+  return target;
+}
+
+/**
+ * A guided filter (He, Sun and Tang): smooths, but keeps the edges of the guide. The result is `slope * guide
+ * + level`, returned as these two planes because they apply to a guide of any resolution.
+ * @param softness the variance, in units of the guide, that counts as texture
+ */
+export function filterGuided(
+  guide: Plane,
+  source: Plane,
+  size: Size,
+  radius: number,
+  softness: number,
+): { readonly slope: Plane; readonly level: Plane } {
+  const average = (values: Plane) => blur(values, size, radius, 1);
+  const guideMean = average(guide);
+  const sourceMean = average(source);
+  const squares = average(guide.map((value) => value * value));
+  const products = average(guide.map((value, at) => value * (source[at] as number)));
+  const slope = createPlane(size, (at) => {
+    const centre = guideMean[at] as number;
+    const variance = (squares[at] as number) - centre * centre;
+    return ((products[at] as number) - centre * (sourceMean[at] as number)) / (variance + softness);
+  });
+  const level = createPlane(
+    size,
+    (at) => (sourceMean[at] as number) - (slope[at] as number) * (guideMean[at] as number),
+  );
+  return { slope: average(slope), level: average(level) };
+}
+
+/** Interpolates several planes of one size for a larger picture. */
+export class Sheet {
+  readonly #planes: readonly Plane[];
+  readonly #small: Size;
+  readonly #large: Size;
+  readonly #rows: Float32Array;
+  readonly #left: Int32Array;
+  readonly #part: Float32Array;
+
+  constructor(planes: readonly Plane[], small: Size, large: Size) {
+    this.#planes = planes;
+    this.#small = small;
+    this.#large = large;
+    this.#rows = new Float32Array(planes.length * (small.width + 1));
+    this.#left = new Int32Array(large.width);
+    this.#part = new Float32Array(large.width);
+    for (let x = 0; x < large.width; x++) {
+      const place = limitPlace(((x + 0.5) * small.width) / large.width - 0.5, small.width - 1);
+      this.#left[x] = Math.floor(place);
+      this.#part[x] = place - Math.floor(place);
+    }
+  }
+
+  /** Selects a row of the large picture. */
+  row(y: number): void {
+    const { width, height } = this.#small;
+    const place = limitPlace(((y + 0.5) * height) / this.#large.height - 0.5, height - 1);
+    const upper = Math.floor(place);
+    const part = place - upper;
+    const up = upper * width;
+    const down = Math.min(height - 1, upper + 1) * width;
+    const count = this.#planes.length;
+    for (let channel = 0; channel < count; channel++) {
+      const values = this.#planes[channel] as Plane;
+      for (let x = 0; x <= width; x++) {
+        const column = Math.min(x, width - 1);
+        const above = values[up + column] as number;
+        this.#rows[x * count + channel] = above + ((values[down + column] as number) - above) * part;
+      }
+    }
+  }
+
+  /** Reads all planes at a column of the selected row. */
+  read(x: number, into: Float32Array): void {
+    const count = this.#planes.length;
+    const at = (this.#left[x] as number) * count;
+    const part = this.#part[x] as number;
+    for (let channel = 0; channel < count; channel++) {
+      const value = this.#rows[at + channel] as number;
+      into[channel] = value + ((this.#rows[at + count + channel] as number) - value) * part;
+    }
+  }
+}
+
+function limitPlace(value: number, most: number): number {
+  return Math.min(most, Math.max(0, value));
+}

@@ -1,0 +1,32 @@
+/** Generates pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Hashes text to a number (FNV-1a). */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193);
+  return hash >>> 0;
+}
+
+export const GRAIN_SIZE = 256;
+
+/** Creates a tile of film grain: around 0 with a deviation of 1, a little coarser than a pixel. */
+export function createGrainTile(seed: number): Float32Array {
+  const next = createRandom(seed);
+  const points = Float32Array.from({ length: GRAIN_SIZE ** 2 }, () => next() + next() + next() + next() - 2);
+  const at = (x: number, y: number) =>
+    points[(y & (GRAIN_SIZE - 1)) * GRAIN_SIZE + (x & (GRAIN_SIZE - 1))] as number;
+  return points.map((value, place) => {
+    const x = place % GRAIN_SIZE;
+    const y = Math.floor(place / GRAIN_SIZE);
+    return 1.25 * (value + 0.5 * (at(x + 1, y) + at(x, y + 1)) + 0.25 * at(x + 1, y + 1));
+  });
+}

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ImageWork, PreviewMessage } from '../job.js';
+import { PreviewFailure } from '../job.js';
+import { render } from './render.js';
+
+// A worker thread for one task, whose last message is the result or the reason for a failure.
+const { job, stop } = workerData as ImageWork;
+const flag = new Int32Array(stop);
+const sendMessage = (message: PreviewMessage) => parentPort?.postMessage(message);
+
+try {
+  const result = await render(job, (part) => {
+    if (Atomics.load(flag, 0) === 1) throw new Error('The task was stopped.');
+    sendMessage({ part });
+  });
+  sendMessage({ result });
+} catch (error) {
+  if (!(error instanceof PreviewFailure)) throw error;
+  sendMessage({ failure: error.message });
+}

@@ -1,0 +1,35 @@
+import { setTimeout } from 'node:timers/promises';
+import type * as Webcodecs from '@napi-rs/webcodecs';
+import type * as Mediabunny from 'mediabunny';
+
+export class CodecsMissing extends Error {
+  override readonly name = 'CodecsMissing';
+
+  constructor(cause: unknown) {
+    super(
+      'This service cannot make videos: the optional packages @napi-rs/webcodecs and mediabunny are not installed.',
+      { cause },
+    );
+  }
+}
+
+/** The packages that encode and decode pictures and sound, and read and write their files. */
+export interface Codecs {
+  readonly webcodecs: typeof Webcodecs;
+  readonly mediabunny: typeof Mediabunny;
+}
+
+/** @throws CodecsMissing if they are not installed */
+export async function loadCodecs(): Promise<Codecs> {
+  try {
+    const [webcodecs, mediabunny] = await Promise.all([import('@napi-rs/webcodecs'), import('mediabunny')]);
+    return { webcodecs, mediabunny };
+  } catch (error) {
+    throw new CodecsMissing(error);
+  }
+}
+
+/** Waits while a codec is busy. Polls, because its event may fire before there is a listener. */
+export async function waitWhile(isBusy: () => boolean): Promise<void> {
+  while (isBusy()) await setTimeout(2);
+}

@@ -1,0 +1,36 @@
+import { setPriority } from 'node:os';
+import type { PreviewMessage } from '../job.js';
+import { PreviewFailure, type PreviewJob } from '../job.js';
+import { render } from './render.js';
+
+// A process for one task, which is sent to it. Its last message is the result or the reason for a failure.
+const LOW_PRIORITY = 10;
+/** The limits for reading a source video; generating one takes a third. */
+const MAX_BYTES = 900_000_000;
+const MAX_MS = 10 * 60_000;
+
+const sendMessage = (message: PreviewMessage) => void process.send?.(message);
+// The parent process has ended.
+process.once('disconnect', () => process.exit());
+process.once('message', async (job: PreviewJob<'video'>) => {
+  // The service takes precedence.
+  setPriority(LOW_PRIORITY);
+  if (job.images.video !== undefined) limitResources();
+  try {
+    sendMessage({ result: await render(job, (part) => sendMessage({ part })) });
+  } catch (error) {
+    if (error instanceof PreviewFailure) sendMessage({ failure: error.message });
+    else sendMessage({ defect: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+
+/** The headers of a file may not show how much memory and time reading it takes. */
+function limitResources(): void {
+  const fail = (message: string) => {
+    process.send?.({ failure: message } satisfies PreviewMessage, () => process.exit());
+  };
+  setTimeout(() => fail('The video takes too long to read.'), MAX_MS).unref();
+  setInterval(() => {
+    if (process.memoryUsage.rss() > MAX_BYTES) fail('The video takes too much memory to read.');
+  }, 200).unref();
+}

@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import type { PackFile } from '../pack/files.js';
+import type { FileReader } from '../pack/read-archive.js';
+import { type Definitions, extract } from './definitions/extract.js';
+import { type ParsePython, pythonParser } from './definitions/grammar.js';
+import { PackModules } from './definitions/pack-modules.js';
+import { readModule } from './definitions/statements.js';
+import { notFollowed } from './not-followed.js';
+import { type Finding, unreadCode } from './scan/finding.js';
+import { scanPython } from './scan/python.js';
+import { scanSecrets } from './scan/secrets.js';
+import { weigh } from './scan/token-count.js';
+
+/** A Python file that could not be read, or not wholly. */
+export interface Unreadable {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** What a pack's code says of itself. */
+export interface CodeReport extends Definitions {
+  /** False where following the definitions took too much; `nodes` is empty then. */
+  readonly followed: boolean;
+  readonly unreadable: Unreadable[];
+  /** By file and line. */
+  readonly findings: Finding[];
+}
+
+export interface Reading {
+  /** Whether definitions are wanted; findings always are. */
+  readonly follow: boolean;
+  /** Python files that must not be read, and why. */
+  readonly unread: Readonly<Record<string, string>>;
+  /** Hears which file, or `definitions`, is begun, and undefined when it is done. */
+  readonly onStep?: (at: string | undefined) => void;
+}
+
+const MIB = 1024 * 1024;
+/** Bytes of one Python file that is looked at. */
+const MAX_SCANNED = 16 * MIB;
+/** Bytes of one file that is followed for definitions, or searched for secrets. */
+const MAX_FILE = 2 * MIB;
+/** Bytes of Python that are kept to follow; published packs have a fifth. */
+const MAX_KEPT = 32 * MIB;
+/** Words and signs of a whole pack, some ten seconds' worth; the largest of published packs has half. */
+const MAX_TOKENS = 3_000_000;
+const MAX_FINDINGS = 2000;
+
+const python = /\.pyw?$/i;
+
+/** Files that may hold a secret in plain text. */
+const text =
+  /(?:^|\/)(?:[^./]+|\.[^/]*|[^/]*\.(?:py|js|mjs|cjs|ts|jsx|tsx|json|toml|ya?ml|txt|md|cfg|ini|conf|sh|bash|bat|cmd|ps1|html|xml|ipynb|env|pem|key|properties|p12|pfx|jks|keystore|ppk|kdbx))$/i;
+
+/**
+ * Reads definitions and findings out of a pack's files, as `inspectArchive` hands them over or one by one. Nothing of the
+ * pack runs; one syntax tree at a time is in memory, for both uses. Python that is not looked at is a finding itself.
+ */
+export class CodeReader implements FileReader {
+  readonly #modules = new PackModules();
+  readonly #findings = { high: [] as Finding[], low: [] as Finding[] };
+  readonly #unreadable: Unreadable[] = [];
+  #kept = 0;
+  #tokens = 0;
+
+  constructor(
+    readonly parse: ParsePython,
+    readonly reading: Reading,
+  ) {}
+
+  wanted(path: string, size: number): boolean {
+    if (!python.test(path)) return size <= MAX_FILE && text.test(path);
+    const why = size > MAX_SCANNED ? `it has more than ${MAX_SCANNED / MIB} MiB` : this.reading.unread[path];
+    if (why) this.#leaveOut(path, why);
+    return !why;
+  }
+
+  async read(path: string, content: Buffer): Promise<void> {
+    this.reading.onStep?.(path);
+    this.#report(scanSecrets(path, content));
+    if (python.test(path)) {
+      this.#python(path, content);
+      // Lets a service answer others between two files.
+      await setImmediate();
+    }
+    this.reading.onStep?.(undefined);
+  }
+
+  #python(file: string, content: Buffer): void {
+    const { tokens, problem } = weigh(content);
+    this.#tokens += tokens;
+    const tooMuch = `the pack holds more than ${MAX_TOKENS} words and signs of code`;
+    const why = problem ?? (this.#tokens > MAX_TOKENS ? tooMuch : undefined);
+    if (why) {
+      this.#leaveOut(file, why);
+      return;
+    }
+    const source = { path: file, text: new TextDecoder().decode(content), firstLine: 1 };
+    const follow = this.#follows(file, content.length);
+    const broken = this.parse(source.text, (root) => {
+      this.#report(scanPython(root, source));
+      if (follow) this.#modules.add({ path: file, statements: readModule(root, source) });
+      return root.hasError;
+    });
+    if (broken === undefined) this.#leaveOut(file, 'it takes too long to parse');
+    else if (broken) this.#fail(file, 'is not all valid Python; what could be read of it is used');
+  }
+
+  #follows(file: string, size: number): boolean {
+    if (!this.reading.follow || !file.endsWith('.py')) return false;
+    if (size > MAX_FILE || this.#kept + size > MAX_KEPT) {
+      this.#fail(file, 'is too large to follow; its definitions are left out');
+      return false;
+    }
+    this.#kept += size;
+    return true;
+  }
+
+  #leaveOut(file: string, why: string): void {
+    this.#fail(file, `cannot be read: ${why}; it is left out`);
+    this.#report([unreadCode(file, why)]);
+  }
+
+  #fail(file: string, message: string): void {
+    this.#unreadable.push({ file, line: 1, message });
+  }
+
+  #report(found: readonly Finding[]): void {
+    // Each has room of its own, so that none of the low ones can crowd out what flags a version.
+    for (const one of found)
+      if (this.#findings[one.severity].length < MAX_FINDINGS) this.#findings[one.severity].push(one);
+  }
+
+  /** Follows what was read. Takes up to a second or two of computing for the largest packs. */
+  finish(): CodeReport {
+    const findings = [...this.#findings.high, ...this.#findings.low];
+    findings.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
+    const rest = { unreadable: this.#unreadable, findings };
+    if (!this.reading.follow) return { ...notFollowed, ...rest };
+    this.reading.onStep?.('definitions');
+    const definitions = extract(this.#modules, this.parse);
+    this.reading.onStep?.(undefined);
+    return { ...definitions, followed: true, ...rest };
+  }
+}
+
+/** Loads the grammar, once for all readers. */
+export async function codeReader(reading: Reading = { follow: true, unread: {} }): Promise<CodeReader> {
+  return new CodeReader(await pythonParser(), reading);
+}
+
+/**
+ * The same for files on disk.
+ *
+ * @throws the system's error where a file cannot be read
+ */
+export async function readCode(
+  files: Iterable<Pick<PackFile, 'path' | 'absolute' | 'size'>>,
+  reading: Reading,
+): Promise<CodeReport> {
+  const reader = await codeReader(reading);
+  for (const file of files)
+    if (reader.wanted(file.path, file.size)) await reader.read(file.path, await readFile(file.absolute));
+  return reader.finish();
+}

@@ -1,0 +1,59 @@
+import { writeSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
+import { inspectArchive } from '../pack/read-archive.js';
+import { type CodeReport, codeReader, readCode } from './read-code.js';
+import type { InspectionWithCode, ReaderMessage, ReaderTask } from './reader-process.js';
+
+// The program that reader-process.ts starts: one task on standard input, messages on standard output.
+
+// Ctrl-C in a terminal reaches all of its processes; whoever started this one decides what becomes of it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+const [stepCpuMs, residentBytes] = process.argv.slice(2).map(Number);
+if (stepCpuMs !== undefined && residentBytes !== undefined) startWatchdog(stepCpuMs, residentBytes);
+
+try {
+  send({ result: await run(JSON.parse(await text(process.stdin)) as ReaderTask) });
+} catch (error) {
+  const message = String(error);
+  // The parser says "Aborted(" when its memory is spent.
+  const isMemory = /Aborted\(|allocation failed/i.test(message);
+  send({ failed: isMemory ? 'memory' : 'other', message });
+}
+process.exit(0);
+
+async function run(task: ReaderTask): Promise<CodeReport | InspectionWithCode> {
+  const onStep = (at: string | undefined) => send({ at: at ?? null });
+  if (task.kind === 'code') return readCode(task.files, { ...task.reading, onStep });
+  if (!task.reading) return inspectArchive(task.path, task.limits);
+  const reader = await codeReader({ ...task.reading, onStep });
+  const inspection = await inspectArchive(task.path, task.limits, reader);
+  return inspection.ok ? { ...inspection, code: reader.finish() } : inspection;
+}
+
+/** Written at once, because what comes next may be the last that this process does. */
+function send(message: ReaderMessage): void {
+  const line = Buffer.from(`${JSON.stringify(message)}\n`);
+  let written = 0;
+  while (written < line.length) {
+    try {
+      written += writeSync(1, line, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+/** Ends this process once it has used too much, where the system does not let others look at it: a busy main thread cannot. */
+function startWatchdog(stepCpuMs: number, residentBytes: number): void {
+  const program = `
+    const { writeSync } = require('node:fs');
+    const end = (exceeded) => { writeSync(1, JSON.stringify({ exceeded }) + '\\n'); process.kill(process.pid, 'SIGKILL'); };
+    setInterval(() => {
+      const { user, system } = process.cpuUsage();
+      if ((user + system) / 1000 > ${2 * stepCpuMs}) end('time');
+      if (process.memoryUsage.rss() > ${residentBytes}) end('memory');
+    }, 50);`;
+  new Worker(program, { eval: true, execArgv: [] }).unref();
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { limits } from '../../contract/schema/limits.js';
+import { GenerationSettings } from './generation-settings.js';
+import { IssuerSettings } from './issuer-settings.js';
+import { PriceTable } from './price-table.js';
+
+const Limits = z.object(
+  Object.fromEntries(
+    Object.entries(limits).map(([name, value]) => [name, z.number().positive().default(value)]),
+  ) as {
+    [Name in keyof typeof limits]: z.ZodDefault<z.ZodNumber>;
+  },
+);
+
+/** The settings of a service. Every default suits a single machine. */
+export const Configuration = z.strictObject({
+  /** The folder of database, archives and keys; absent: a temporary one, removed when the service ends. */
+  data: z.string().min(1).optional(),
+  host: z.string().min(1).default('127.0.0.1'),
+  /** 0: any free port. */
+  port: z.int().min(0).max(65_535).default(0),
+  /** Where clients reach the service, if not at its host and port. */
+  publicUrl: z.url().optional(),
+  /** The version of the software, for `service.json` and the OpenAPI document. */
+  version: z.string().default('0.0.0'),
+  /** Identity providers whose tokens are accepted; users sign in at the first. */
+  issuers: z
+    .array(IssuerSettings)
+    .superRefine((issuers, context) => {
+      const names = issuers.map(({ issuer }) => issuer);
+      for (const [index, name] of names.entries()) {
+        if (names.indexOf(name) === index) continue;
+        context.addIssue({ code: 'custom', path: [index, 'issuer'], message: 'must not appear twice' });
+      }
+    })
+    .default([]),
+  publish: z
+    .strictObject({
+      // Decided: `optional` admits publish requests that carry only the body's personal_access_token.
+      bearer: z.enum(['required', 'optional']).default('required'),
+    })
+    .prefault({}),
+  /** Credits. */
+  prices: PriceTable.prefault({}),
+  /** What generates images and videos. */
+  generation: GenerationSettings.prefault({}),
+  cors: z.strictObject({ origins: z.array(z.url()).default([]) }).prefault({}),
+  limits: Limits.prefault({}),
+  /** Requests per minute and caller; absent: no limit. */
+  rateLimit: z.int().positive().optional(),
+  /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
+  idleMs: z.int().positive().optional(),
+  /** How long stopping waits for requests and jobs to end. Milliseconds. */
+  graceMs: z.int().min(0).default(10_000),
+});
+
+export type Configuration = z.output<typeof Configuration>;
+export type ConfigurationInput = z.input<typeof Configuration>;

@@ -1,0 +1,55 @@
+import type { Problem } from '../../contract/schema/schema-types.js';
+
+/** The content of `service.json` in the data folder of a running service. */
+export interface ServiceFile {
+  readonly url: string;
+  readonly pid: number;
+  readonly version: string;
+  /** Random, new at each start. */
+  readonly instance: string;
+}
+
+/** The configuration is invalid; `problems` lists everything that is wrong. */
+export class InvalidConfiguration extends Error {
+  override readonly name = 'InvalidConfiguration';
+
+  constructor(readonly problems: readonly Problem[]) {
+    const sentences = problems.map(({ path, message }) => `${path.join('.') || 'configuration'} ${message}`);
+    super(`The configuration is not valid: ${sentences.join('; ')}.`);
+  }
+}
+
+/** Another service uses the data folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+
+  /** @param running absent while the other service is starting or stopping */
+  constructor(
+    readonly folder: string,
+    readonly running: ServiceFile | undefined,
+  ) {
+    const who = running ? ` at ${running.url} (process ${running.pid})` : '';
+    super(`Another service${who} is using ${folder}; stop it or choose another folder.`);
+  }
+}
+
+/** The data folder's `owner.token` does not contain a token that the service created. */
+export class OwnerTokenInvalid extends Error {
+  override readonly name = 'OwnerTokenInvalid';
+
+  constructor(readonly file: string) {
+    super(`${file} does not contain a valid owner's token; delete it to create a new one.`);
+  }
+}
+
+/** Another process listens on the port. */
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+
+  constructor(
+    readonly host: string,
+    readonly port: number,
+  ) {
+    super(`Port ${port} on ${host} is already in use; choose another port, or 0 for any free one.`);
+  }
+}

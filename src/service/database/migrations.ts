@@ -1,0 +1,165 @@
+import { type Kysely, sql } from 'kysely';
+import type { Schema } from './schema.js';
+
+/** One numbered step. A released step is never changed; changes are new steps. */
+export interface Migration {
+  readonly number: number;
+  /** SQL that both engines accept; `{identity}` stands for the engine's auto-increment primary key. */
+  readonly statements: readonly string[];
+}
+
+export const migrations: readonly Migration[] = [
+  // Publishers, nodes, versions, users, tokens, events, jobs and keys.
+  {
+    number: 1,
+    statements: [
+      `create table users (
+        id text primary key, issuer text, subject text, email text, name text, created_at text not null,
+        unique (issuer, subject))`,
+      'create index users_email on users (email)',
+      `create table publishers (
+        id text primary key, name text not null, description text, logo text, source_code_repo text, support text,
+        website text, status text not null, status_reason text, created_at text not null)`,
+      `create table members (
+        publisher_id text not null references publishers (id), user_id text not null references users (id),
+        role text not null, created_at text not null, primary key (publisher_id, user_id))`,
+      'create index members_user on members (user_id)',
+      `create table personal_access_tokens (
+        id text primary key, publisher_id text not null references publishers (id), name text not null, description text,
+        prefix text not null, hash text not null unique, created_by text not null references users (id),
+        created_at text not null, expires_at text, last_used_at text)`,
+      'create index personal_access_tokens_publisher on personal_access_tokens (publisher_id)',
+      `create table nodes (
+        id text primary key, folded_id text not null unique, publisher_id text not null references publishers (id),
+        name text not null, details text not null, search_text text not null, search_ranking integer not null,
+        status text not null, status_detail text, downloads integer not null, latest_version_id text,
+        created_at text not null)`,
+      'create index nodes_publisher on nodes (publisher_id, id)',
+      `create table versions (
+        id text primary key, node_id text not null references nodes (id), version text not null, details text not null,
+        status text not null, status_reason text, extract_status text not null, archive_size bigint, archive_sha256 text,
+        archive_tree text, uploaded_at text, created_at text not null, unique (node_id, version))`,
+      `create table host_nodes (
+        version_id text not null references versions (id), node_id text not null references nodes (id),
+        name text not null, definition text not null, policy text not null, primary key (version_id, name))`,
+      'create index host_nodes_name on host_nodes (name)',
+      `create table events (
+        id {identity}, at text not null, actor text not null, subject_kind text not null, subject_id text not null,
+        action text not null, status text, reason text)`,
+      'create index events_subject on events (subject_kind, subject_id, id)',
+      `create table jobs (
+        id text primary key, kind text not null, key text not null, run_at text not null, attempts integer not null,
+        leased_until text, leased_by text, last_error text, created_at text not null, unique (kind, key))`,
+      'create index jobs_due on jobs (run_at)',
+      `create table idempotency (
+        caller text not null, operation text not null, key text not null, request_hash text not null,
+        status integer not null, body text not null, created_at text not null, primary key (caller, operation, key))`,
+      'create index idempotency_age on idempotency (created_at)',
+      `create table keys (
+        id text primary key, use text not null, secret text not null, created_at text not null, retired_at text)`,
+    ],
+  },
+  // Valid admin tokens: a revoked one has no row.
+  {
+    number: 2,
+    statements: [
+      `create table admin_tokens (
+        jti text primary key, user_id text not null references users (id), created_at text not null,
+        expires_at text not null)`,
+    ],
+  },
+  // Generation tasks and their costs.
+  {
+    number: 3,
+    statements: [
+      `create table tasks (
+        id text primary key, operation text not null, creator text not null references users (id), status text not null,
+        request text not null, images text not null, seed bigint not null, webhook_url text,
+        webhook_event bigint not null, results text, reason text, created_at text not null)`,
+      'create index tasks_creator on tasks (creator, created_at)',
+      `create table credits (
+        task_id text not null references tasks (id), kind text not null, user_id text not null references users (id),
+        amount integer not null, at text not null, primary key (task_id, kind))`,
+    ],
+  },
+  // Video tasks, which have their own kind of job.
+  {
+    number: 4,
+    statements: [
+      'alter table tasks add column error_code text',
+      'alter table tasks add column memory text',
+      "update jobs set kind = 'run-image-task' where kind = 'run-task'",
+    ],
+  },
+  // The delivery log, instead of the last event delivered per task, and the secrets that sign webhooks.
+  {
+    number: 5,
+    statements: [
+      `create table webhook_deliveries (
+        number {identity}, id text not null unique, task_id text not null references tasks (id),
+        user_id text not null references users (id), url text not null, state text not null, status text not null,
+        attempts integer not null, reason text, next_at text, created_at text not null)`,
+      'create index webhook_deliveries_task on webhook_deliveries (task_id, number)',
+      'create index webhook_deliveries_user on webhook_deliveries (user_id, number)',
+      `insert into webhook_deliveries (id, task_id, user_id, url, state, status, attempts, next_at, created_at)
+        select 'msg_' || tasks.id || '_' || events.id, tasks.id, tasks.creator, tasks.webhook_url, events.status, 'pending',
+          0, events.at, events.at
+        from tasks join events on events.subject_kind = 'task' and events.subject_id = tasks.id
+        where tasks.webhook_url is not null and events.status not in ('CREATED', 'created', 'queueing')
+          and events.id > tasks.webhook_event
+        order by events.id`,
+      'alter table tasks drop column webhook_event',
+      `create table webhook_secrets (
+        number {identity}, user_id text not null references users (id), secret text not null, created_at text not null,
+        replaced_at text)`,
+      'create index webhook_secrets_user on webhook_secrets (user_id, number)',
+    ],
+  },
+  // The last callback of a vendor about a task.
+  {
+    number: 6,
+    statements: ['alter table tasks add column callback text'],
+  },
+  // Indexes and totals that keep claims and the list of definitions fast in large tables.
+  {
+    number: 7,
+    statements: [
+      'create index jobs_claim on jobs (kind, run_at, created_at, id)',
+      'create table totals (name text primary key, value bigint not null)',
+      'alter table host_nodes add column listed integer not null default 0',
+      `update host_nodes set listed = 1 where version_id in (
+        select nodes.latest_version_id from nodes join publishers on publishers.id = nodes.publisher_id
+        where nodes.status = 'NodeStatusActive' and publishers.status = 'PublisherStatusActive')`,
+      "insert into totals (name, value) select 'host_nodes.listed', count(*) from host_nodes where listed = 1",
+      'create index host_nodes_listed on host_nodes (node_id, name) where listed = 1',
+      'create index host_nodes_listed_name on host_nodes (name, node_id) where listed = 1',
+      `create index host_nodes_listed_banned on host_nodes (node_id, name)
+        where listed = 1 and policy = 'HostNodePolicyBanned'`,
+      'create unique index versions_number on versions (version, node_id)',
+    ],
+  },
+];
+
+/**
+ * Migrates the database to the newest schema in one transaction, which also records the steps.
+ * @throws if the database was written by a newer release
+ */
+export async function migrate(database: Kysely<Schema>, identity: string): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await sql`create table if not exists migrations (number integer primary key)`.execute(transaction);
+    const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
+    const done = new Set(rows.map((row) => row.number));
+    const newest = Math.max(0, ...done);
+    if (newest > migrations.length) {
+      throw new Error(
+        `The data was written by a newer release (schema ${newest}; this one supports ${migrations.length}); upgrade regen.`,
+      );
+    }
+    for (const step of migrations.filter(({ number }) => !done.has(number))) {
+      for (const statement of step.statements) {
+        await sql.raw(statement.replace('{identity}', identity)).execute(transaction);
+      }
+      await sql`insert into migrations (number) values (${step.number})`.execute(transaction);
+    }
+  });
+}

@@ -1,0 +1,66 @@
+import type { TaskOperation } from '../../contract/index.js';
+import type { Configuration } from '../configuration/configuration.js';
+import {
+  readVendorKey,
+  VendorKeyMissing,
+  type VendorSettings,
+} from '../configuration/generation-settings.js';
+import { InvalidConfiguration } from '../configuration/start-errors.js';
+import type { Database } from '../database/database.js';
+import type { Context } from '../operation/context.js';
+import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
+import { createImagePreviewEngine, createVideoPreviewEngine } from './preview.js';
+import type { VendorCallbacks } from './upstream/callbacks.js';
+import { createUpstreamEngine } from './upstream/engine.js';
+import { parseState } from './upstream/state.js';
+import { Vendor } from './upstream/vendor.js';
+
+interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log'> {
+  readonly callbacks: VendorCallbacks;
+  /** Environment variables, which may hold the keys of vendors. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Creates the configured engines.
+ * @throws InvalidConfiguration if a vendor's key is missing
+ */
+export function createEngines({ image, video }: Configuration['generation'], parts: EngineOptions): Engines {
+  return {
+    image:
+      image.engine === 'local'
+        ? createImagePreviewEngine()
+        : createVendorEngine<ImageOperation>('image', image, parts),
+    video:
+      video.engine === 'local'
+        ? createVideoPreviewEngine(video.atOnce)
+        : createVendorEngine<VideoOperation>('video', video, parts),
+  };
+}
+
+function createVendorEngine<Operation extends TaskOperation>(
+  kind: 'image' | 'video',
+  settings: VendorSettings,
+  { env, database, ...shared }: EngineOptions,
+): Engine<Operation> {
+  try {
+    const vendor = new Vendor(settings, readVendorKey(settings, env));
+    const readState = async (taskId: string, { id }: EngineJob) =>
+      parseState(await readMemory(database, taskId, id));
+    return createUpstreamEngine({ ...shared, settings, vendor, readState });
+  } catch (error) {
+    if (!(error instanceof VendorKeyMissing)) throw error;
+    throw new InvalidConfiguration([{ path: ['generation', kind, 'key'], message: error.message }]);
+  }
+}
+
+/** @returns the memory of a task, if it has the same creator as the other task */
+async function readMemory(database: Database, taskId: string, other: string): Promise<string | undefined> {
+  const task = await database
+    .selectFrom('tasks')
+    .select('memory')
+    .where('id', '=', taskId)
+    .where('creator', '=', (of) => of.selectFrom('tasks').select('creator').where('id', '=', other))
+    .executeTakeFirst();
+  return task?.memory ?? undefined;
+}

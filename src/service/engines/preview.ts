@@ -1,0 +1,127 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { builtProgram } from '../../disk/built-program.js';
+import type { ImageWork, PreviewMessage } from '../../preview/job.js';
+import { loadSharp } from '../../preview/sharp.js';
+import { loadCodecs } from '../../preview/video/codecs.js';
+import {
+  type Engine,
+  EngineFailure,
+  type EngineJob,
+  type EngineResult,
+  type ImageOperation,
+  type VideoOperation,
+} from '../operation/engine.js';
+
+type ImageJob = EngineJob<ImageOperation>;
+/** @param part how much is done, 0 to 1 */
+type Progress = (part: number) => void;
+
+/**
+ * Creates the engine that makes image previews without a vendor and honours every parameter. Each task runs
+ * in its own thread, so that the service stays responsive and memory is freed.
+ */
+export function createImagePreviewEngine() {
+  return {
+    name: 'local-image',
+    // One image already uses all cores.
+    atOnce: 1,
+    run: runInThread,
+  } satisfies Engine<ImageOperation>;
+}
+
+function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
+  signal.throwIfAborted();
+  const stop = new SharedArrayBuffer(4);
+  const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
+  return new Promise<EngineResult>((done, fail) => {
+    // Without the flags of this process, such as a loader.
+    const worker = new Worker(builtProgram('image-worker.js'), {
+      workerData: { job, stop } satisfies ImageWork,
+      execArgv: [],
+      // Pixels are not on this heap.
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
+    worker.on('message', (message) => settleByMessage(message, { progress, done, fail }));
+    worker.once('error', (error) => fail(signal.aborted ? signal.reason : error));
+    worker.once('exit', () => fail(new Error('The thread ended without a result.')));
+    // The thread checks it between rows: terminating it inside the image library could crash the service.
+    signal.addEventListener('abort', end, { once: true });
+  }).finally(() => signal.removeEventListener('abort', end));
+}
+
+type VideoJob = EngineJob<VideoOperation>;
+
+const CRASH_SIGNALS: readonly NodeJS.Signals[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE'];
+
+/**
+ * Creates the engine that makes video previews without a vendor and honours every parameter. Each task runs
+ * in its own process, which can be killed at any time and then frees all its memory.
+ */
+export function createVideoPreviewEngine(atOnce = 2) {
+  return {
+    name: 'local-video',
+    atOnce,
+    unavailable: () =>
+      Promise.all([loadCodecs(), loadSharp()]).then(
+        () => undefined,
+        (error) => error.message,
+      ),
+    run: runInProcess,
+  } satisfies Engine<VideoOperation>;
+}
+
+async function runInProcess(job: VideoJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
+  signal.throwIfAborted();
+  const child = fork(builtProgram('video-worker.js'), {
+    // Without the flags of this process, such as a loader.
+    execArgv: ['--max-old-space-size=512', '--expose-gc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const end = () => void child.kill('SIGKILL');
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await awaitChildResult(child, job, progress);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', end);
+    await endChild(child);
+  }
+}
+
+function awaitChildResult(child: ChildProcess, job: VideoJob, progress: Progress): Promise<EngineResult> {
+  return new Promise((done, fail) => {
+    child.on('message', (message: PreviewMessage) => settleByMessage(message, { progress, done, fail }));
+    child.once('error', fail);
+    child.once('exit', (code, signal) => {
+      const isCrash = signal !== null && CRASH_SIGNALS.includes(signal);
+      // A file that crashes the decoder would crash it again.
+      if (isCrash && job.images.video !== undefined) fail(new EngineFailure('The video cannot be decoded.'));
+      else fail(new Error(`The process ended with ${signal ?? code}.`));
+    });
+    child.send(job, (error) => error && fail(error));
+  });
+}
+
+/** Waits until the process has ended, so that its folder can be removed. */
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exit;
+}
+
+interface Settlement {
+  readonly progress: Progress;
+  readonly done: (result: EngineResult) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Passes a worker's message on to the promise of its task. */
+function settleByMessage(message: PreviewMessage, { progress, done, fail }: Settlement): void {
+  if ('part' in message) progress(message.part);
+  else if ('result' in message) done(message.result);
+  else if ('failure' in message) fail(new EngineFailure(message.failure));
+  else fail(new Error(message.defect));
+}

@@ -1,0 +1,92 @@
+import { parseRetryAfter } from '../../../wire/retry-after.js';
+import { EngineFailure, type EngineFile, type EngineResult } from '../../operation/engine.js';
+import { downloadFile } from './download.js';
+import { parseStatus, type VendorStatus } from './parse-answers.js';
+import { getReadPath } from './paths.js';
+import { RetryLoop, type RetryReason, type UpstreamTask } from './retry.js';
+import { saveState } from './state.js';
+import { NoAnswer } from './vendor.js';
+
+// Decided: started tasks are not given up early: a vendor may be down for a day, its files for six hours.
+const ANSWER_TIMEOUT_MS = 24 * 60 * 60_000;
+const FILES_TIMEOUT_MS = 6 * 60 * 60_000;
+/** If only callbacks report the status: until off-peak tasks are due, and an hour more. */
+const CALLBACK_TIMEOUT_MS = 49 * 60 * 60_000;
+/** If the vendor does not know the task and cannot call; some vendors list a new task only after a while. */
+const LOST_TIMEOUT_MS = 10 * 60_000;
+
+/** Polls the vendor's task until it has ended and downloads its files. */
+export async function awaitResult(task: UpstreamTask, vendorTaskId: string): Promise<EngineResult> {
+  const retry = new RetryLoop(task);
+  const files: EngineFile[] = [];
+  for (;;) {
+    const status = await readStatus(task, vendorTaskId);
+    if ('why' in status) await retry.waitForRetry(status);
+    else if (status.state === 'failed') throw toEngineFailure(task, status);
+    else if (status.state === 'running') await retry.waitForPoll();
+    else {
+      const failed = await downloadFiles(task, status, files);
+      if (failed === undefined) return await saveVideos(task, vendorTaskId, status, files);
+      await retry.waitForRetry(failed);
+    }
+  }
+}
+
+async function readStatus(task: UpstreamTask, vendorTaskId: string): Promise<VendorStatus | RetryReason> {
+  const { kind, job, vendor, callbacks, signal, now } = task;
+  const timeoutMs = ANSWER_TIMEOUT_MS;
+  try {
+    const path = getReadPath(job.operation, vendorTaskId);
+    const { status, headers, body } = await vendor.send({ method: 'GET', path, signal });
+    if (status === 404) {
+      const reported = parseStatus(kind, await callbacks.readLast(job.id));
+      return reported ?? { why: 'it does not know the task', timeoutMs: getLostTimeoutMs(task) };
+    }
+    const askedMs = parseRetryAfter(headers['retry-after'], now());
+    if (status !== 200) return { why: `it answered ${status}`, askedMs, timeoutMs };
+    return parseStatus(kind, body) ?? { why: 'its answer is not a task status', timeoutMs };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return { why: error.message, timeoutMs };
+  }
+}
+
+function getLostTimeoutMs({ callbacks, job, vendor }: UpstreamTask): number {
+  return callbacks.getUrl(job.id, vendor.baseUrl) ? CALLBACK_TIMEOUT_MS : LOST_TIMEOUT_MS;
+}
+
+/** Downloads the files that are still missing. */
+async function downloadFiles(
+  task: UpstreamTask,
+  { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
+  files: EngineFile[],
+): Promise<RetryReason | undefined> {
+  if (vendorFiles.length === 0)
+    throw new EngineFailure('The vendor reported success without any result.', { code: 'vendor_empty' });
+  for (const file of vendorFiles.slice(files.length)) {
+    const fetched = await downloadFile(task, file);
+    if ('why' in fetched) return { ...fetched, timeoutMs: FILES_TIMEOUT_MS };
+    files.push(fetched);
+  }
+  return undefined;
+}
+
+async function saveVideos(
+  { memory }: UpstreamTask,
+  taskId: string,
+  { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
+  files: readonly EngineFile[],
+): Promise<EngineResult> {
+  const videos = vendorFiles.flatMap(({ url, role, id }, at) => (role === 'video' ? [{ at, id, url }] : []));
+  if (videos.length > 0) await saveState(memory, { taskId, videos });
+  return { files };
+}
+
+function toEngineFailure(
+  { vendor }: UpstreamTask,
+  { code, reason }: Extract<VendorStatus, { state: 'failed' }>,
+): EngineFailure {
+  const known = /^[\w.-]{1,100}$/.test(code ?? '') ? code : undefined;
+  const words = vendor.cleanText(reason ?? code ?? '');
+  return new EngineFailure(`The task failed at the vendor${words && `: ${words}`}.`, { code: known });
+}

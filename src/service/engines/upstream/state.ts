@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { EngineMemory } from '../../operation/engine.js';
+
+const UpstreamState = z.object({
+  /** The fields added to the request: a repeated request must be identical. */
+  added: z.record(z.string(), z.unknown()).optional(),
+  /** The vendor was asked and may have started the task; with whether it was known to honour keys. */
+  asked: z.object({ keyHonoured: z.boolean() }).optional(),
+  /** The vendor's id of the task. */
+  taskId: z.string().optional(),
+  /** The vendor's names of the videos it made, by their index in the results. */
+  videos: z.array(z.object({ at: z.int(), id: z.string().optional(), url: z.string() })).optional(),
+});
+
+/** What is stored about a task at a vendor. */
+export type UpstreamState = z.output<typeof UpstreamState>;
+
+/** @param text the memory of a task */
+export function parseState(text: string | undefined): UpstreamState {
+  if (text === undefined) return {};
+  return UpstreamState.safeParse(parseJson(text)).data ?? {};
+}
+
+export async function saveState(memory: EngineMemory, state: UpstreamState): Promise<void> {
+  await memory.write(JSON.stringify(state));
+}
+
+/** The text may be from another engine. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, request } from 'undici';
+import { readBody } from '../../../wire/read-body.js';
+import type { VendorSettings } from '../../configuration/generation-settings.js';
+
+/** More than any answer needs, including the echoed payload. */
+const MAX_ANSWER_BYTES = 16 * 1024 ** 2;
+
+export interface VendorRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the vendor's base URL. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Readable;
+  readonly signal: AbortSignal;
+}
+
+export interface VendorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined if it is not JSON. */
+  readonly body: unknown;
+}
+
+/** There was no answer or an incomplete one. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+
+  constructor(
+    message: string,
+    /** Whether the vendor may have received the request. */
+    readonly sent: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** One vendor: its base URL, its key, and whether it honours Idempotency-Key. */
+export class Vendor {
+  readonly #agent = new Agent();
+  readonly #settings: VendorSettings;
+  readonly #key: string;
+  #seenToHonourKeys = false;
+
+  constructor(settings: VendorSettings, key: string) {
+    this.#settings = settings;
+    this.#key = key;
+  }
+
+  get baseUrl(): string {
+    return this.#settings.baseUrl.replace(/\/+$/, '');
+  }
+
+  /** Whether a repeated request to start a task is answered with the first task. */
+  get honoursKeys(): boolean {
+    return this.#settings.honoursKeys ?? this.#seenToHonourKeys;
+  }
+
+  /**
+   * Sends one request and reads the answer of any status. Redirects would leak the key and are not followed.
+   * @throws NoAnswer; the signal's reason
+   */
+  async send(message: VendorRequest): Promise<VendorAnswer> {
+    const timeout = AbortSignal.timeout(this.#settings.answerMs);
+    let sent = false;
+    const onStart = () => {
+      sent = true;
+    };
+    try {
+      const answer = await this.#exchange(message, AbortSignal.any([message.signal, timeout]), onStart);
+      const key = message.headers?.['idempotency-key'];
+      if (key !== undefined && answer.headers['idempotency-key'] === key) this.#seenToHonourKeys = true;
+      return answer;
+    } catch (error) {
+      message.signal.throwIfAborted();
+      const why = timeout.aborted
+        ? 'it did not answer in time'
+        : ((error as NodeJS.ErrnoException).code ?? String(error));
+      throw new NoAnswer(why, sent);
+    } finally {
+      message.body?.destroy();
+    }
+  }
+
+  async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {
+    const { statusCode, headers, body } = await request(this.baseUrl + message.path, {
+      method: message.method,
+      dispatcher: this.#agent.compose(notifyStart(onStart)),
+      signal,
+      headers: {
+        ...message.headers,
+        ...this.#credential(),
+        accept: 'application/json',
+        'user-agent': 'regen',
+      },
+      body: message.body ?? null,
+    });
+    const joined = Object.entries(headers).map(([name, value]) => [name, String(value ?? '')]);
+    return { status: statusCode, headers: Object.fromEntries(joined), body: await readJson(body) };
+  }
+
+  #credential(): Record<string, string> {
+    const { keyHeader } = this.#settings;
+    return { [keyHeader]: keyHeader.toLowerCase() === 'authorization' ? `Bearer ${this.#key}` : this.#key };
+  }
+
+  /** Makes a text of the vendor fit for users: one short line without key, URLs and control characters. */
+  cleanText(text: string): string {
+    const line = text
+      .slice(0, 10_000)
+      .replaceAll(this.#key, '…')
+      .replace(/\bhttps?:\/\/\S+/gi, '…')
+      .replace(/[\p{C}\s]+/gu, ' ')
+      .trim();
+    return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+  }
+}
+
+/** Calls back when a request is about to be written to a connection: until then, nothing was sent. */
+function notifyStart(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const { onRequestStart } = handler;
+    handler.onRequestStart = (...given) => {
+      onStart();
+      onRequestStart?.apply(handler, given);
+    };
+    return dispatch(options, handler);
+  };
+}
+
+async function readJson(body: Readable): Promise<unknown> {
+  const text = (await readBody(body, MAX_ANSWER_BYTES)).toString();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

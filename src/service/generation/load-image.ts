@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadSharp } from '../../preview/sharp.js';
+import { FETCH_LIMITS } from '../network/fetch-media.js';
+import { fetchInput, invalidInput } from './fetch-input.js';
+
+/** The limits of one image, which are part of the configuration. */
+export interface ImageLimits {
+  readonly imageBytes: number;
+  /** Width times height. */
+  readonly imagePixels: number;
+  /** The timeout of fetching it. Default: `FETCH_LIMITS.seconds`. */
+  readonly imageSeconds?: number;
+}
+
+export interface LoadImageOptions {
+  /** The field of the request, for error messages. */
+  readonly field: string;
+  readonly limits: ImageLimits;
+  /** The service's own base URL. */
+  readonly serviceOrigin: string;
+  /** The folder of the new file; created if necessary. */
+  readonly folder: string;
+  /** Requires https, except for the service's own URLs. */
+  readonly httpsOnly?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Pixels, as displayed: after applying the EXIF orientation. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+interface LoadedImage extends ImageSize {
+  /** A new file that belongs to the caller. */
+  readonly path: string;
+}
+
+/** Limits how many run in parallel; the others wait in the order they came. */
+class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(permits: number) {
+    this.#free = permits;
+  }
+
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((turn) => this.#waiting.push(turn));
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}
+
+/** Decoding takes memory proportional to the image, so few run in parallel. */
+const decoding = new Semaphore(2);
+
+/**
+ * Writes an image of a request, which is Base64, a data URL or a URL, to a file and decodes it completely, so
+ * that a task never starts with an unusable image.
+ * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
+ */
+export async function loadImage(value: string, options: LoadImageOptions): Promise<LoadedImage> {
+  await mkdir(options.folder, { recursive: true, mode: 0o700 });
+  const path = join(options.folder, randomUUID());
+  try {
+    await writeImage(value, path, options);
+    return { path, ...(await decoding.run(() => decodeImage(path, options))) };
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+async function writeImage(value: string, path: string, options: LoadImageOptions): Promise<void> {
+  const { field, limits, serviceOrigin, httpsOnly = false, signal } = options;
+  if (!/^https?:/i.test(value))
+    return writeFile(path, decodeBase64(value, options), { flag: 'wx', mode: 0o600 });
+  await fetchInput(field, value, path, {
+    bytes: limits.imageBytes,
+    seconds: limits.imageSeconds ?? FETCH_LIMITS.seconds,
+    serviceOrigin,
+    httpsOnly,
+    signal,
+    media: 'image',
+  });
+}
+
+function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {
+  const start = /^data:/i.test(value) ? value.slice(0, 200).indexOf(',') + 1 : 0;
+  const bytes = Buffer.from(start === 0 ? value : value.slice(start), 'base64');
+  if (bytes.length === 0) throw invalidInput(field, 'must not be empty');
+  if (bytes.length > limits.imageBytes)
+    throw invalidInput(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
+  return bytes;
+}
+
+/** @returns its size as displayed */
+async function decodeImage(path: string, { field, limits, signal }: LoadImageOptions): Promise<ImageSize> {
+  signal?.throwIfAborted();
+  const sharp = await loadSharp();
+  const picture = sharp(path, { failOn: 'error', limitInputPixels: false, sequentialRead: true });
+  const head = await picture.metadata().catch(() => undefined);
+  if (!head || !isSupported(head.format, head.compression))
+    throw invalidInput(field, `must be an image: ${FORMAT_NAMES}`);
+  const { width, height } = head.autoOrient;
+  if (width * height > limits.imagePixels) {
+    const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
+    throw invalidInput(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
+  }
+  try {
+    await picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: 60 }).toBuffer();
+  } catch {
+    throw invalidInput(field, 'is truncated or corrupt');
+  }
+  return { width, height };
+}
+
+const FORMAT_NAMES = 'JPEG, PNG, WebP, GIF, TIFF or AVIF';
+
+function isSupported(format: string, compression: string | undefined): boolean {
+  // AVIF
+  if (format === 'heif') return compression === 'av1';
+  return ['jpeg', 'png', 'webp', 'gif', 'tiff'].includes(format);
+}
+
+const formatMegabytes = (bytes: number) => `${Math.floor(bytes / 1024 ** 2)} MB`;

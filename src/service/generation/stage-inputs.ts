@@ -1,0 +1,116 @@
+import { SharpMissing } from '../../preview/sharp.js';
+import type { Caller } from '../operation/caller.js';
+import type { Context } from '../operation/context.js';
+import { Refused, type RefusedDetail } from '../operation/refused.js';
+import type { Staged } from '../storage/storage.js';
+import { findCreation } from './creations.js';
+import { type ImageSize, loadImage } from './load-image.js';
+import { loadVideo } from './load-video.js';
+import { createScratchFolder, getInputKey, getResultKey, stageCopy, stageFile } from './task-files.js';
+import { listImageFields, nameInput, VIDEO_INPUT } from './task-inputs.js';
+import type { TaskRef } from './task-states.js';
+
+/** A request that starts a task. */
+export interface StartCall {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  readonly context: Context;
+  readonly signal: AbortSignal;
+}
+
+/** The inputs of a task that is about to be created: in storage, but not yet visible. */
+export interface StagedInputs {
+  readonly names: readonly string[];
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/**
+ * Fetches and checks every image and video of a request.
+ * @throws Refused naming every field with a problem; unavailable
+ */
+export async function stageInputs(call: StartCall, task: TaskRef): Promise<StagedInputs> {
+  const folder = await createScratchFolder(call.context);
+  const staged = new Map<string, Staged>();
+  const discard = async () => {
+    for (const file of staged.values()) await file.discard();
+  };
+  try {
+    const problems: Refused[] = [];
+    // One at a time, because each may be large.
+    for (const [name, stage] of listInputs(call, task, folder.path)) {
+      try {
+        staged.set(name, await stage());
+      } catch (error) {
+        if (error instanceof SharpMissing) throw new Refused('unavailable', error.message);
+        if (!(error instanceof Refused) || error.details === undefined) throw error;
+        problems.push(error);
+      }
+    }
+    if (problems.length > 0) throw mergeProblems(problems);
+  } catch (error) {
+    await discard();
+    throw error;
+  } finally {
+    await folder.remove();
+  }
+  const commit = async () => {
+    for (const file of staged.values()) await file.commit();
+  };
+  return { names: [...staged.keys()], commit, discard };
+}
+
+type InputStage = readonly [name: string, stage: () => Promise<Staged>];
+
+function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): InputStage[] {
+  const { body, context, signal } = call;
+  const { limits } = context.configuration;
+  const options = { limits, serviceOrigin: context.baseUrl(), folder, signal };
+  const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
+  const images = fields.flatMap((field): InputStage[] => {
+    const values = [body[field]].flat() as string[];
+    return [nameInput(field, body[field])].flat().map((name, at) => [
+      name,
+      async () => {
+        const httpsOnly = operation === 'image.skinEnhancer';
+        const image = await loadImage(values[at] as string, { ...options, field: name, httpsOnly });
+        if (operation === 'image.upscaler') requireUpscalable(image, body.scale_factor as number, limits);
+        return stageFile(context, getInputKey(id, name), image.path);
+      },
+    ]);
+  });
+  if (operation !== 'video.extend') return images;
+  return [[VIDEO_INPUT, () => stageVideo(call, getInputKey(id, VIDEO_INPUT), folder)], ...images];
+}
+
+// Decided: a creation of this service that the caller may see is read from storage, even if its URL has
+// expired. For any other creation id, the video is fetched from video_url.
+async function stageVideo({ body, caller, context, signal }: StartCall, key: string, folder: string) {
+  const creation = await findCreation(context.database, caller, body.video_creation_id as string);
+  if (creation) return stageCopy(context, key, getResultKey(creation.taskId, creation.video.name));
+  const { limits } = context.configuration;
+  const options = { field: 'video_url', limits, serviceOrigin: context.baseUrl(), folder, signal };
+  return stageFile(context, key, await loadVideo(body.video_url as string, options));
+}
+
+function mergeProblems(problems: readonly Refused[]): Refused {
+  const [first] = problems as [Refused];
+  if (problems.length === 1) return first;
+  const details: RefusedDetail[] = problems.flatMap((problem) => problem.details ?? []);
+  return new Refused(first.code, problems.map(({ message }) => message).join(' '), details);
+}
+
+// Decided: a result has at most as many pixels as an input may have.
+/** @throws Refused invalid_request if the result would be too large, naming the largest factor that fits */
+function requireUpscalable(
+  { width, height }: ImageSize,
+  factor: number,
+  { imagePixels }: { readonly imagePixels: number },
+): void {
+  if (width * factor * height * factor <= imagePixels) return;
+  const most = Math.floor(Math.sqrt(imagePixels / (width * height)));
+  const sizes = `${width} × ${height} pixels would become ${width * factor} × ${height * factor}`;
+  const fit = most < 2 ? 'this image cannot be upscaled' : `use at most ${most}`;
+  const message = `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels; ${fit}`;
+  throw new Refused('invalid_request', `scale_factor ${message}.`, [{ path: 'scale_factor', message }]);
+}

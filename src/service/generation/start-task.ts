@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import type { ImageTask } from '../../contract/image-task.js';
+import type { TaskOperation } from '../../contract/index.js';
+import type { Tx } from '../database/database.js';
+import type { PreparedWrite } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+import type { ImageOperation, VideoOperation } from '../operation/engine.js';
+import { Refused } from '../operation/refused.js';
+import { chargeCredits } from './credits.js';
+import { type NewTask, replaceImages, toNewTask } from './new-task.js';
+import { type StagedInputs, type StartCall, stageInputs } from './stage-inputs.js';
+import { getTaskKind } from './task-inputs.js';
+import { advanceTask, recordTaskStatus, TASK_STATUSES } from './task-states.js';
+import { viewImageTask, viewNewVideoTask } from './task-views.js';
+
+/** How long the inputs of a task that was not created are kept. */
+const ORPHANS_KEPT_MS = 60 * 60_000;
+
+/** Creates the handler that starts an image task. */
+export function startImageTask(
+  operation: ImageOperation,
+): (call: StartCall) => Promise<PreparedWrite<ImageTask>> {
+  return prepareTask(operation, (context, { id }) =>
+    viewImageTask(context, { id, status: 'CREATED', results: null }),
+  );
+}
+
+/** Creates the handler that starts a video task. */
+export function startVideoTask(
+  operation: VideoOperation,
+): (call: StartCall) => Promise<PreparedWrite<ReturnType<typeof viewNewVideoTask>>> {
+  return prepareTask(operation, (_, task) => viewNewVideoTask(task));
+}
+
+/** Fetches and checks images and videos before the task is created. */
+function prepareTask<Answer>(
+  operation: TaskOperation,
+  answer: (context: Context, task: NewTask) => Answer,
+): (call: StartCall) => Promise<PreparedWrite<Answer>> {
+  return async (call) => {
+    const { context } = call;
+    await requireEngine(context, operation);
+    const id = randomUUID();
+    const inputs = await stageInputs(call, { id, operation });
+    try {
+      await enqueueForget(context, id);
+    } catch (error) {
+      await inputs.discard();
+      throw error;
+    }
+    const write = async (tx: Tx) => {
+      const task = toNewTask(call, id, operation);
+      await createTask(tx, call, task, inputs);
+      return answer(context, task);
+    };
+    return { write, end: inputs.discard };
+  };
+}
+
+async function requireEngine({ engines }: Context, operation: TaskOperation): Promise<void> {
+  const why = await engines[getTaskKind(operation)].unavailable?.();
+  if (why !== undefined) throw new Refused('unavailable', why);
+}
+
+/** The job removes inputs without a row, which a crash between storing inputs and row would leave. */
+async function enqueueForget({ database, queue, now }: Context, id: string): Promise<void> {
+  const job = { kind: 'forget-inputs', key: id, runAt: now() + ORPHANS_KEPT_MS };
+  await database.transaction().execute((tx) => queue.enqueue(tx, job));
+}
+
+/** Creates task, charge, history and jobs in one transaction. */
+async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: StagedInputs): Promise<void> {
+  const { context, caller } = call;
+  const { id, operation, seed, createdAt } = task;
+  const { webhook_url, callback_url, ...fields } = task.request;
+  const creator = caller.userId as string;
+  const { created: status } = TASK_STATUSES[getTaskKind(operation)];
+  await tx
+    .insertInto('tasks')
+    .values({
+      id,
+      operation,
+      creator,
+      status,
+      request: JSON.stringify(replaceImages(operation, fields)),
+      images: JSON.stringify(inputs.names),
+      seed,
+      webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
+      results: null,
+      reason: null,
+      error_code: null,
+      memory: null,
+      created_at: createdAt,
+    })
+    .execute();
+  await chargeCredits(tx, { taskId: id, userId: creator, amount: task.credits, now: context.now() });
+  await recordTaskStatus(tx, context.now, { taskId: id, status, actor: creator });
+  await enqueueTask(tx, context, task);
+  // Last, so that hardly anything can fail after it.
+  await inputs.commit();
+}
+
+async function enqueueTask(tx: Tx, context: Context, { id, operation, request }: NewTask): Promise<void> {
+  const { queue, now, configuration } = context;
+  const kind = getTaskKind(operation);
+  // Jobs due immediately come before those with a time, so off-peak tasks run after all others.
+  const later = request.off_peak ? { runAt: now() } : {};
+  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, ...later });
+  if (kind === 'video') await advanceTask(tx, context, { id, operation }, { to: 'queued' });
+  if (!request.off_peak) return;
+  const runAt = now() + configuration.limits.offPeakSeconds * 1000;
+  await queue.enqueue(tx, { kind: 'expire-task', key: id, runAt });
+}

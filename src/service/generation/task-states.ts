@@ -1,0 +1,107 @@
+import type { TaskOperation } from '../../contract/index.js';
+import type { TaskKind } from '../../contract/operation.js';
+import { recordEvent } from '../database/audit-log.js';
+import type { Tx } from '../database/database.js';
+import type { TaskStatus } from '../database/schema.js';
+import type { Context } from '../operation/context.js';
+import { enqueueDelivery } from '../webhooks/deliveries.js';
+import { refundCredits } from './credits.js';
+import type { TaskResult } from './results.js';
+import { getTaskKind } from './task-inputs.js';
+
+type TaskStage = 'created' | 'queued' | 'running' | 'done' | 'failed';
+
+/** The status of each stage, by kind of task. */
+export const TASK_STATUSES = {
+  // Image tasks have no status for being queued.
+  image: {
+    created: 'CREATED',
+    queued: 'CREATED',
+    running: 'IN_PROGRESS',
+    done: 'COMPLETED',
+    failed: 'FAILED',
+  },
+  video: { created: 'created', queued: 'queueing', running: 'processing', done: 'success', failed: 'failed' },
+} as const satisfies Record<TaskKind, Record<TaskStage, TaskStatus>>;
+
+// Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; created → queueing → processing → success or failed.
+// A video task may also fail while queued, if it waits too long. A task never returns to an earlier status.
+const PREVIOUS_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
+  CREATED: [],
+  IN_PROGRESS: ['CREATED'],
+  COMPLETED: ['IN_PROGRESS'],
+  FAILED: ['IN_PROGRESS'],
+  created: [],
+  queueing: ['created'],
+  processing: ['queueing'],
+  success: ['processing'],
+  failed: ['queueing', 'processing'],
+};
+
+/** The status of tasks that have not ended. */
+export const ACTIVE_STATUSES: readonly TaskStatus[] = [
+  'CREATED',
+  'IN_PROGRESS',
+  'created',
+  'queueing',
+  'processing',
+];
+
+export type TaskStep =
+  | { readonly to: 'queued' | 'running' }
+  | { readonly to: 'done'; readonly results: readonly TaskResult[] }
+  | { readonly to: 'failed'; readonly reason: string; readonly code: string };
+
+/** Identifies a task and its operation. */
+export interface TaskRef {
+  readonly id: string;
+  readonly operation: TaskOperation;
+}
+
+/**
+ * Moves a task to its next status, with history, webhook delivery, refund and the removal of its inputs.
+ * @returns false, with nothing changed, if its current status does not allow this step
+ */
+export async function advanceTask(
+  tx: Tx,
+  { queue, now }: Pick<Context, 'queue' | 'now'>,
+  { id, operation }: TaskRef,
+  step: TaskStep,
+): Promise<boolean> {
+  const status = TASK_STATUSES[getTaskKind(operation)][step.to];
+  const { numUpdatedRows } = await tx
+    .updateTable('tasks')
+    .set({
+      status,
+      ...(step.to === 'done' && { results: JSON.stringify(step.results) }),
+      ...(step.to === 'failed' && { reason: step.reason, error_code: step.code }),
+    })
+    .where('id', '=', id)
+    .where('status', 'in', PREVIOUS_STATUSES[status])
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  const reason = step.to === 'failed' ? step.reason : undefined;
+  await recordTaskStatus(tx, now, { taskId: id, status, actor: 'service', reason });
+  // Decided: webhooks do not report that a task is queued.
+  if (step.to !== 'queued') await enqueueDelivery(tx, { queue, now }, id, status);
+  if (step.to === 'failed') await refundCredits(tx, id, now());
+  if (!ACTIVE_STATUSES.includes(status)) await queue.enqueue(tx, { kind: 'forget-inputs', key: id });
+  return true;
+}
+
+export interface TaskStatusRecord {
+  readonly taskId: string;
+  readonly status: TaskStatus;
+  /** A user id, or `service`. */
+  readonly actor: string;
+  readonly reason?: string;
+}
+
+/** Appends to a task's history; for a new row only, because `advanceTask` does this itself. */
+export async function recordTaskStatus(
+  tx: Tx,
+  now: Context['now'],
+  { taskId, status, actor, reason }: TaskStatusRecord,
+): Promise<void> {
+  await recordEvent(tx, now, { actor, kind: 'task', id: taskId, action: 'task.status', status, reason });
+}

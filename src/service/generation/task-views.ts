@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import type { ImageTask } from '../../contract/image-task.js';
+import type { TaskAccount } from '../../contract/task.js';
+import { ExtendTask, type VideoCreations, type VideoState, VideoTask } from '../../contract/video.js';
+import type { Database } from '../database/database.js';
+import type { TaskRow, TaskStatus } from '../database/schema.js';
+import type { Caller } from '../operation/caller.js';
+import type { Context } from '../operation/context.js';
+import type { ImageOperation } from '../operation/engine.js';
+import { createResultUrl } from '../operation/signed-urls.js';
+import { listCreations } from './creations.js';
+import { sumCredits } from './credits.js';
+import type { NewTask } from './new-task.js';
+import { parseResults } from './results.js';
+import { getVisibleTask } from './task-access.js';
+import { getTaskKind } from './task-inputs.js';
+import { TASK_STATUSES } from './task-states.js';
+
+type Creations = z.output<typeof VideoCreations>;
+
+/** An image task in the form of the contract, with fresh URLs of its results. */
+export function viewImageTask(
+  context: Context,
+  { id, status, results }: Pick<TaskRow, 'id' | 'status' | 'results'>,
+): ImageTask {
+  return {
+    generated: parseResults(results).map(({ name }) => createResultUrl(context, { taskId: id, name })),
+    status,
+    task_id: id,
+  };
+}
+
+/** A video task in the form of the contract, with its creations. */
+async function viewCreations(
+  context: Context,
+  database: Database,
+  { id, status, request, results, error_code }: Omit<TaskRow, 'operation'>,
+): Promise<Creations> {
+  const { payload = '', watermark } = JSON.parse(request);
+  const toUrl = (name: string) => createResultUrl(context, { taskId: id, name });
+  return {
+    id,
+    state: status as z.output<typeof VideoState>,
+    err_code: status === TASK_STATUSES.video.failed ? (error_code ?? '') : '',
+    credits: await sumCredits(database, id),
+    payload,
+    creations: listCreations(id, parseResults(results)).map((creation) => ({
+      id: creation.id,
+      url: toUrl(creation.video.name),
+      cover_url: creation.cover ? toUrl(creation.cover.name) : '',
+      // Decided: a watermark is part of the video, without a separate file; empty if none was requested.
+      watermarked_url: watermark ? toUrl(creation.video.name) : '',
+    })),
+  };
+}
+
+interface TaskCall {
+  readonly params: { readonly task_id: string };
+  readonly caller: Caller;
+  readonly context: Context;
+}
+
+/** Creates the handler that reads the tasks that `operation` starts. */
+export function readImageTask(
+  operation: ImageOperation,
+): (call: TaskCall, database: Database) => Promise<ImageTask> {
+  return async (call, database) => {
+    return viewImageTask(call.context, await getVisibleTask(call, database, (one) => one === operation));
+  };
+}
+
+/** Answers `video.creations` for tasks of every video operation. */
+export async function getCreations(call: TaskCall, database: Database): Promise<Creations> {
+  const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
+  return viewCreations(call.context, database, task);
+}
+
+/** Answers `task.get`: status and credits of a task of any kind. */
+export async function getAccount(call: TaskCall, database: Database): Promise<z.output<typeof TaskAccount>> {
+  const task = await getVisibleTask(call, database);
+  return {
+    task_id: task.id,
+    operation: task.operation,
+    status: task.status,
+    credits: await sumCredits(database, task.id),
+    seed: Number(task.seed),
+    ...(task.reason !== null && { reason: task.reason }),
+    created_at: task.created_at,
+  };
+}
+
+/** The webhook body for a task that reached this status, with fresh URLs of its results. */
+export async function buildWebhookBody(context: Context, task: TaskRow, status: TaskStatus): Promise<object> {
+  const kind = getTaskKind(task.operation);
+  const atStatus = { ...task, status, results: status === TASK_STATUSES[kind].done ? task.results : null };
+  return kind === 'image'
+    ? viewImageTask(context, atStatus)
+    : viewCreations(context, context.database, atStatus);
+}
+
+/** A new video task as answered at its start: the request with its defaults. */
+export function viewNewVideoTask({
+  id,
+  operation,
+  request,
+  seed,
+  credits,
+  createdAt,
+}: NewTask): z.output<typeof VideoTask> {
+  const { images, ...fields } = request as { images?: string[] };
+  const schema = operation === 'video.extend' ? ExtendTask : VideoTask;
+  // Parsing drops the fields that the answer does not have.
+  return schema.parse({
+    ...fields,
+    // Decided: images are returned only if all are URLs, so that answers do not repeat megabytes of Base64.
+    ...(images?.every((image) => /^https?:/i.test(image)) && { images }),
+    seed,
+    task_id: id,
+    state: 'created',
+    credits,
+    created_at: createdAt,
+  });
+}

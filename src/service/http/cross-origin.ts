@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+
+const EXPOSED_HEADERS = [
+  'x-request-id',
+  'idempotency-key',
+  'idempotent-replayed',
+  'retry-after',
+  'www-authenticate',
+  'etag',
+  'repr-digest',
+  'x-archive-tree',
+  'content-range',
+  'accept-ranges',
+].join(', ');
+
+/**
+ * Sets the headers that let pages of the configured origins read answers. Never with cookies or `*`.
+ * @returns true if the request was a preflight, which needs no other answer
+ */
+// Decided: CORS for configured origins only.
+export function applyCors(
+  origins: ReadonlySet<string>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  if (origins.size === 0) return false;
+  reply.header('vary', 'Origin');
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.has(origin)) return false;
+  reply
+    .header('access-control-allow-origin', origin)
+    .header('access-control-expose-headers', EXPOSED_HEADERS);
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined)
+    return false;
+  reply
+    .header('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE')
+    .header('access-control-allow-headers', 'authorization, content-type, idempotency-key, range')
+    .header('access-control-max-age', '600');
+  return true;
+}
+
+// Decided: a service on loopback refuses other Host headers. Otherwise a web page whose domain resolves to
+// 127.0.0.1 could call it as its own origin (DNS rebinding). The host of `publicUrl` is accepted too.
+/** @returns a check that throws Refused host_not_allowed */
+export function createHostCheck({
+  configuration,
+}: Pick<Context, 'configuration'>): (host: string | undefined) => void {
+  const { host: listensOn, publicUrl } = configuration;
+  if (!isLoopbackHost(listensOn)) return () => {};
+  const own = publicUrl && new URL(publicUrl).host;
+  return (host) => {
+    const name = /^(\[[\da-f:]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? '')?.[1];
+    if ((name && isLoopbackHost(name)) || (own && host === own)) return;
+    throw new Refused('host_not_allowed', 'This service only accepts requests to 127.0.0.1 or localhost.');
+  };
+}

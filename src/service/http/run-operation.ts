@@ -1,0 +1,107 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OperationName } from '../../contract/index.js';
+import type { Operation } from '../../contract/operation.js';
+import type { Tx } from '../database/database.js';
+import type { Handler, OperationAnswer, OperationCall, WriteHandler } from '../operation/call.js';
+import { type AuthorizationRequest, authorize } from './authorize.js';
+import {
+  findStoredAnswer,
+  hashRequest,
+  type KeyedRequest,
+  type RunningKeys,
+  requireKey,
+  storeAnswer,
+} from './idempotency.js';
+
+export interface OperationRun {
+  readonly name: OperationName;
+  readonly operation: Operation;
+  readonly handler: Handler<OperationName>;
+  readonly call: OperationCall<OperationName>;
+  readonly access: AuthorizationRequest;
+  readonly running: RunningKeys;
+}
+
+type AnyAnswer = OperationAnswer<OperationName>;
+type Write = (tx: Tx) => Promise<AnyAnswer>;
+
+/**
+ * Runs the handler of one request, which is authorized and validated: in one transaction if it writes, and
+ * once for its Idempotency-Key if it has one.
+ */
+export async function runOperation(
+  run: OperationRun,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<AnyAnswer> {
+  const { name, operation, handler, call } = run;
+  const header = readKeyHeader(operation, request);
+  const key = header === undefined ? undefined : requireKey(header);
+  if (key !== undefined) reply.header('idempotency-key', key);
+  // Decided: a POST that only reads, the bulk read, runs each time.
+  if ('read' in handler) return handler.read(call, call.context.database);
+  if (key === undefined) return prepareWrite(handler, call, (write) => inTransaction(run, write));
+  const hash = hashRequest(request.url, request.bodyHash);
+  return runOnce(run, handler, { caller: call.caller.key, operation: name, key, hash }, reply);
+}
+
+/** Answers a repeated request with the stored answer, and stores the answer of a new one. */
+function runOnce(
+  run: OperationRun,
+  handler: WriteHandler<OperationName>,
+  keyed: KeyedRequest,
+  reply: FastifyReply,
+): Promise<AnyAnswer> {
+  const { operation, call, running } = run;
+  const { database, now } = call.context;
+  const { keep, replay } = handler;
+  const replayStored = async (tx: Tx, stored: AnyAnswer) => {
+    reply.header('idempotent-replayed', 'true');
+    return replay ? replay(call, tx, stored) : stored;
+  };
+  return running.run(keyed, async () => {
+    // Looked up before anything is prepared, which may fetch images.
+    const stored = await findStoredAnswer(database, now, keyed);
+    if (stored !== undefined) return inTransaction(run, (tx) => replayStored(tx, stored as AnyAnswer));
+    return prepareWrite(handler, call, (write) =>
+      inTransaction(run, async (tx) => {
+        const storedSince = await findStoredAnswer(tx, now, keyed);
+        if (storedSince !== undefined) return replayStored(tx, storedSince as AnyAnswer);
+        const answer = await write(tx);
+        await storeAnswer(tx, now, keyed, operation.status ?? 200, keep ? keep(answer) : answer);
+        return answer;
+      }),
+    );
+  });
+}
+
+function inTransaction({ call, access }: OperationRun, write: Write): Promise<AnyAnswer> {
+  return call.context.database.transaction().execute(async (tx) => {
+    // Roles may have changed while the body was received.
+    await authorize(tx, access);
+    return write(tx);
+  });
+}
+
+/** Does what comes before the transaction, and cleans up after it. */
+async function prepareWrite(
+  handler: WriteHandler<OperationName>,
+  call: OperationCall<OperationName>,
+  execute: (write: Write) => Promise<AnyAnswer>,
+): Promise<AnyAnswer> {
+  if ('write' in handler) return execute((tx) => handler.write(call, tx));
+  const { write, end } = await handler.prepare(call);
+  try {
+    return await execute(write);
+  } finally {
+    await end();
+  }
+}
+
+// Decided: keys are for POSTs, except those whose answer holds a secret, which is never stored.
+function readKeyHeader(
+  { method, secret }: Operation,
+  { headers }: FastifyRequest,
+): string | string[] | undefined {
+  return method === 'POST' && !secret ? headers['idempotency-key'] : undefined;
+}

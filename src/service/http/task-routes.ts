@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { VendorCallbacks } from '../engines/upstream/callbacks.js';
+import { parseResults } from '../generation/results.js';
+import { getResultKey } from '../generation/task-files.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import {
+  type ResultName,
+  type SignedQuery,
+  verifyResult,
+  verifyVendorCallback,
+} from '../operation/signed-urls.js';
+import { sendFile } from './send-file.js';
+
+type ResultRequest = FastifyRequest<{ Params: ResultName; Querystring: SignedQuery }>;
+
+/** Adds GET and HEAD of the files that tasks made. The signed URL is the only credential. */
+export function routeResults(app: FastifyInstance, context: Context): void {
+  app.route<{ Params: ResultName; Querystring: SignedQuery }>({
+    method: ['GET', 'HEAD'],
+    // Fastify's own HEAD would read the whole file and discard it.
+    exposeHeadRoute: false,
+    url: '/results/:taskId/:name',
+    handler: (request, reply) => sendResult(context, request, reply),
+  });
+}
+
+async function sendResult(
+  context: Context,
+  request: ResultRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { taskId, name } = request.params;
+  if (!verifyResult(context, request.params, request.query)) {
+    throw new Refused(
+      'invalid_signature',
+      'This URL is expired or modified; read the status of the task for a new one.',
+    );
+  }
+  const task = await context.database
+    .selectFrom('tasks')
+    .select('results')
+    .where('id', '=', taskId)
+    .executeTakeFirst();
+  const result = parseResults(task?.results ?? null).find((one) => one.name === name);
+  if (!result) throw new Refused('not_found', 'Result not found.');
+  // It never changes, but only holders of the URL may read it.
+  reply.header('cache-control', 'private, max-age=86400, immutable');
+  return sendFile(context, request, reply, {
+    key: getResultKey(taskId, name),
+    type: result.contentType,
+    disposition: `inline; filename="${taskId}-${name}"`,
+    size: result.size,
+    sha256: result.sha256,
+  });
+}
+
+/** Adds the POST with which a vendor reports on a task. The signed URL is the only credential. */
+export function routeCallbacks(app: FastifyInstance, context: Context, callbacks: VendorCallbacks): void {
+  app.post<{ Params: { taskId: string }; Querystring: SignedQuery }>(
+    '/vendor-callbacks/:taskId',
+    async ({ params, query, body }, reply) => {
+      if (!verifyVendorCallback(context, params.taskId, query))
+        throw new Refused('invalid_signature', 'This URL was modified.');
+      await callbacks.receive(params.taskId, body);
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,146 @@
+import { createWriteStream } from 'node:fs';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Agent, request } from 'undici';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { AddressRefused, createGuardedAgent } from './guarded-agent.js';
+
+/** Decided: the timeout and the number of redirects when fetching an image. */
+export const FETCH_LIMITS = { seconds: 30, redirects: 3 } as const;
+
+export interface FetchMediaOptions {
+  readonly bytes: number;
+  readonly seconds: number;
+  /** The service's own base URL: always allowed. Loopback is allowed if this is on loopback. */
+  readonly serviceOrigin: string;
+  /** Requires https, except for the service's own origin, and loopback if the service is on loopback. */
+  readonly httpsOnly: boolean;
+  /** The expected content. */
+  readonly media: 'image' | 'video';
+  readonly signal?: AbortSignal;
+}
+
+/** Why a file cannot be fetched; the message continues `could not be fetched: …`. */
+export class FetchFailed extends Error {
+  override readonly name = 'FetchFailed';
+}
+
+/**
+ * Fetches a URL into a new file. At every redirect the resolved address is checked, and no other is used.
+ * @throws FetchFailed; the signal's reason if the caller aborted
+ */
+export async function fetchMedia(url: URL, path: string, options: FetchMediaOptions): Promise<void> {
+  const timeout = AbortSignal.timeout(options.seconds * 1000);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  const agents: Agent[] = [];
+  try {
+    let target = url;
+    for (let hop = 0; hop <= FETCH_LIMITS.redirects; hop++) {
+      const next = await fetchOnce(target, path, { ...options, signal }, agents);
+      if (next === undefined) return;
+      target = next;
+    }
+    throw new FetchFailed(`it was redirected more than ${FETCH_LIMITS.redirects} times`);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (timeout.aborted) throw new FetchFailed(`it took longer than ${options.seconds} s`);
+    if (error instanceof FetchFailed) throw error;
+    if (error instanceof AddressRefused) throw new FetchFailed(error.message);
+    throw new FetchFailed(describeUnreachable(error));
+  } finally {
+    await Promise.all(agents.map((agent) => agent.destroy()));
+  }
+}
+
+/** Why a request got no answer, as a clause that continues the name of what was requested. */
+export function describeUnreachable(error: unknown): string {
+  // Node tries all addresses of a name and reports them together.
+  const { code, message, errors } = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  return UNREACHABLE_REASONS[code ?? errors?.[0]?.code ?? ''] ?? message;
+}
+
+const UNREACHABLE_REASONS: Record<string, string> = {
+  ENOTFOUND: 'its host was not found',
+  EAI_AGAIN: 'its host was not found',
+  ECONNREFUSED: 'its host refused the connection',
+  ECONNRESET: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+};
+
+/** @returns the URL of a redirect; undefined once the file is written */
+async function fetchOnce(
+  url: URL,
+  path: string,
+  options: FetchMediaOptions,
+  agents: Agent[],
+): Promise<URL | undefined> {
+  const own = new URL(options.serviceOrigin);
+  const isOwn = url.origin === own.origin;
+  const loopbackAllowed = isLoopbackHost(own.hostname);
+  checkScheme(url, options.httpsOnly && !isOwn && !(loopbackAllowed && isLoopbackHost(url.hostname)));
+  const { serviceOrigin } = options;
+  const agent = createGuardedAgent(url, { serviceOrigin, allowOwn: true });
+  agents.push(agent);
+  const { statusCode, headers, body } = await request(url, {
+    dispatcher: agent,
+    signal: options.signal,
+    headers: { accept: `${options.media}/*`, 'accept-encoding': 'identity', 'user-agent': 'regen' },
+  });
+  // Destroying the body emits an error.
+  body.on('error', () => {});
+  if (statusCode >= 300 && statusCode < 400 && headers.location) {
+    body.destroy();
+    const next = String(headers.location);
+    if (!URL.canParse(next, url.href)) throw new FetchFailed('it was redirected to an invalid URL');
+    return new URL(next, url);
+  }
+  try {
+    checkHeaders(statusCode, headers, options);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+  await writeBody(body, path, options);
+  return undefined;
+}
+
+function checkScheme({ protocol, username, password }: URL, secure: boolean): void {
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new FetchFailed('its URL must begin with http or https');
+  if (secure && protocol !== 'https:') throw new FetchFailed('its URL must begin with https');
+  if (username || password) throw new FetchFailed('its URL must not contain a user name or password');
+}
+
+function checkHeaders(
+  status: number,
+  headers: Record<string, unknown>,
+  { bytes, media }: FetchMediaOptions,
+): void {
+  if (status !== 200) throw new FetchFailed(`the server answered ${status}`);
+  const type = String(headers['content-type'] ?? '')
+    .split(';')[0]
+    ?.trim()
+    .toLowerCase();
+  if (type && !type.startsWith(`${media}/`) && !/^(application|binary)\/octet-stream$/.test(type)) {
+    throw new FetchFailed(
+      `its content type is ${type.slice(0, 60)}, not ${media === 'image' ? 'an image' : 'a video'}`,
+    );
+  }
+  if (Number(headers['content-length']) > bytes) throw fileTooLarge(bytes);
+}
+
+async function writeBody(body: Readable, path: string, { bytes, signal }: FetchMediaOptions): Promise<void> {
+  let size = 0;
+  const measure = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > bytes) done(fileTooLarge(bytes));
+      else done(null, chunk);
+    },
+  });
+  await pipeline(body, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+}
+
+function fileTooLarge(bytes: number): FetchFailed {
+  return new FetchFailed(`it is larger than ${Math.floor(bytes / 1024 ** 2)} MB`);
+}

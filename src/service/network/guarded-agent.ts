@@ -1,0 +1,64 @@
+import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent } from 'undici';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { isLoopbackAddress, isPublicAddress } from './addresses.js';
+
+/** Why a URL that a user chose is not requested; the message continues its name. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+/** Resolves a name to all of its addresses, as Node's own `lookup` does. */
+export type Lookup = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
+export interface GuardedAgentOptions {
+  /** The service's own base URL: loopback is allowed if this is on loopback. */
+  readonly serviceOrigin: string;
+  /** Whether the service's own origin is always allowed. */
+  readonly allowOwn?: boolean;
+  /** Resolves names. Default: the system's resolver. */
+  readonly lookup?: Lookup | undefined;
+}
+
+// Decided: private, loopback and link-local addresses are refused after name resolution, and the address that
+// was checked is the address that is used. A service on loopback allows loopback.
+/**
+ * Creates an agent for one request to a URL that a user chose. Destroy it after the request.
+ * @throws AddressRefused if the URL has an address that is not public; the request does, if its name has none
+ */
+export function createGuardedAgent(
+  url: URL,
+  { serviceOrigin, allowOwn = false, lookup }: GuardedAgentOptions,
+): Agent {
+  const own = new URL(serviceOrigin);
+  const isOwn = allowOwn && url.origin === own.origin;
+  const loopbackAllowed = isLoopbackHost(own.hostname);
+  const isAllowed = (address: string) =>
+    isOwn || isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  // Literal addresses are not looked up.
+  if (isIP(literal) && !isAllowed(literal)) throw new AddressRefused('its address is not public');
+  return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, lookup) }, connections: 1 });
+}
+
+/** Creates a resolver that drops addresses which are not allowed. */
+function createCheckedLookup(
+  isAllowed: (address: string) => boolean,
+  resolve: Lookup = systemLookup,
+): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      const usable = error ? [] : found.filter(({ address }) => isAllowed(address));
+      const [first] = usable;
+      if (error) done(error, '', 0);
+      else if (!first) done(new AddressRefused('its address is not public'), '', 0);
+      else if (options.all) done(null, usable);
+      else done(null, first.address, first.family);
+    });
+  };
+}

@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import type { OperationName, OperationOf } from '../../contract/index.js';
+import type { Database, Tx } from '../database/database.js';
+import type { Caller } from './caller.js';
+import type { Context } from './context.js';
+
+type SchemaOutput<Schema> = [NonNullable<Schema>] extends [never]
+  ? undefined
+  : z.output<Extract<Schema, z.ZodType>>;
+
+/** One request of an operation, authorized and validated. */
+export interface OperationCall<Name extends OperationName> {
+  readonly params: z.output<OperationOf<Name>['params']>;
+  readonly query: SchemaOutput<OperationOf<Name>['query']>;
+  readonly body: SchemaOutput<OperationOf<Name>['body']>;
+  readonly caller: Caller;
+  readonly context: Context;
+  /** Aborted when the client disconnects before the answer. */
+  readonly signal: AbortSignal;
+}
+
+/** The body of a success; undefined if the status is 204. */
+export type OperationAnswer<Name extends OperationName> = SchemaOutput<OperationOf<Name>['response']>;
+
+/** Reads, and changes nothing. */
+interface ReadHandler<Name extends OperationName> {
+  readonly read: (call: OperationCall<Name>, database: Database) => Promise<OperationAnswer<Name>>;
+}
+
+/** A request whose preparation succeeded. */
+export interface PreparedWrite<Result> {
+  write(tx: Tx): Promise<Result>;
+  /** Always called at the end, even if the write failed. */
+  end(): Promise<void>;
+}
+
+/** Writes, with audit events and idempotency record in one transaction. */
+export type WriteHandler<Name extends OperationName> = (
+  | { readonly write: (call: OperationCall<Name>, tx: Tx) => Promise<OperationAnswer<Name>> }
+  /** Slow preparation runs before the transaction, because all other writes wait for a transaction. */
+  | { readonly prepare: (call: OperationCall<Name>) => Promise<PreparedWrite<OperationAnswer<Name>>> }
+) & {
+  /** Turns the stored answer into the answer to a repeated request; absent: it is sent unchanged. */
+  readonly replay?: (
+    call: OperationCall<Name>,
+    tx: Tx,
+    stored: OperationAnswer<Name>,
+  ) => Promise<OperationAnswer<Name>>;
+  /** What is stored of an answer; absent: all of it. */
+  readonly keep?: (answer: OperationAnswer<Name>) => OperationAnswer<Name>;
+};
+
+export type Handler<Name extends OperationName> = ReadHandler<Name> | WriteHandler<Name>;

@@ -1,0 +1,15 @@
+/** Who sends a request. */
+export interface Caller {
+  readonly kind: 'none' | 'service' | 'owner' | 'personal_access_token' | 'identity_provider' | 'admin_token';
+  /** The user; for a personal access token, its creator. Absent if the kind is `none`. */
+  readonly userId?: string;
+  readonly admin: boolean;
+  /** The publisher of a personal access token. */
+  readonly publisherId?: string;
+  /** The id of a personal access token or an admin token. */
+  readonly tokenId?: string;
+  /** ISO 8601; absent if the credential does not expire. */
+  readonly expiresAt?: string;
+  /** Identifies the caller for idempotency keys and rate limits. */
+  readonly key: string;
+}

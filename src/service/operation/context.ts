@@ -1,0 +1,31 @@
+import type { Configuration } from '../configuration/configuration.js';
+import type { Log } from '../configuration/log.js';
+import type { Database } from '../database/database.js';
+import type { Lookup } from '../network/guarded-agent.js';
+import type { Queue } from '../queue/queue.js';
+import type { Storage } from '../storage/storage.js';
+import type { Engines } from './engine.js';
+import type { Verifier } from './identity.js';
+import type { Keys } from './keys.js';
+
+/** The parts of a running service; created once by serve.ts. */
+export interface Context {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly storage: Storage;
+  readonly queue: Queue;
+  readonly engines: Engines;
+  /** A folder for temporary files of this process; emptied at start. */
+  readonly scratch: string;
+  /** The service's own keys, loaded at start. */
+  readonly keys: Keys;
+  /** One for each issuer whose tokens are accepted. */
+  readonly verifiers: readonly Verifier[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Where clients reach the service, without a trailing slash; known once it listens. */
+  readonly baseUrl: () => string;
+  /** Resolves the host names of webhooks. Default: the system's resolver. */
+  readonly lookup?: Lookup | undefined;
+  readonly log: Log;
+}

@@ -1,0 +1,30 @@
+import type { Keys } from './keys.js';
+
+/** The identity that a signed token asserts. */
+export interface Identity {
+  readonly kind: 'service' | 'identity_provider';
+  readonly issuer: string;
+  readonly subject: string;
+  /** Only if the issuer has verified it, because memberships are granted by e-mail address. */
+  readonly verifiedEmail?: string;
+  readonly name?: string;
+  readonly admin: boolean;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Verifies the tokens of one issuer.
+ * @returns undefined if the token is from another issuer
+ * @throws Refused unauthenticated if it is from this issuer but invalid
+ */
+export type Verifier = (service: VerifierContext, token: string) => Promise<Identity | undefined>;
+
+/** What verifying a token needs from the service. */
+export interface VerifierContext {
+  readonly keys: Keys;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Where clients reach the service: the audience of its tokens. */
+  readonly baseUrl: () => string;
+}

@@ -1,0 +1,24 @@
+import { findJsonExcess, MAX_JSON_DEPTH } from '../../wire/json-limits.js';
+import { Refused } from './refused.js';
+
+/** How many values a body may hold: more of them, and the problems found in them, would fill memory. */
+export const MAX_VALUES = 100_000;
+
+/**
+ * Refuses a body that is too large or nested too deeply to be parsed: 20 MB of empty lists take 600 MB once parsed.
+ * @throws Refused too_large, invalid_request
+ */
+export function refuseOversizedJson(json: Buffer): void {
+  const excess = findJsonExcess(json, { maxDepth: MAX_JSON_DEPTH, maxValues: MAX_VALUES });
+  if (excess === 'depth') {
+    throw new Refused(
+      'invalid_request',
+      `The body nests lists and objects deeper than ${MAX_JSON_DEPTH} levels.`,
+    );
+  }
+  if (excess === 'values') throw tooManyValues();
+}
+
+export function tooManyValues(): Refused {
+  return new Refused('too_large', `The body has more than ${MAX_VALUES} values.`);
+}

@@ -1,0 +1,16 @@
+export interface SigningKey {
+  readonly kid: string;
+  /** Ed25519, private. */
+  readonly jwk: Record<string, unknown>;
+  /** When it stops being accepted, milliseconds since the epoch; absent for the key that signs. */
+  readonly retiredAt?: number;
+}
+
+export interface Keys {
+  /** HMAC key of signed URLs. */
+  readonly url: Buffer;
+  /** One signs, all verify until they are retired. Replaced as a whole when a key is added. */
+  token: readonly SigningKey[];
+  /** The embedded owner's bearer token; absent without a data folder. */
+  readonly owner?: string;
+}

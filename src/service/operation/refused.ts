@@ -1,0 +1,23 @@
+import type { ErrorCode } from '../../contract/errors.js';
+
+/** One problem of a request, as listed in the answer's `details`. */
+export interface RefusedDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A request that is refused. The HTTP layer answers it with the status of the code and this message. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+
+  /** @param message one sentence: what is wrong and what to do */
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: readonly RefusedDetail[],
+    /** When to try again, if that may help. Seconds. */
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,128 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context } from './context.js';
+
+/** Identifies an archive: the three segments of its path. */
+export interface ArchiveName {
+  readonly publisherId: string;
+  readonly nodeId: string;
+  readonly version: string;
+}
+
+type Signer = Pick<Context, 'keys' | 'now' | 'baseUrl' | 'configuration'>;
+
+/** The storage key of an archive. */
+export function getArchiveKey(name: ArchiveName): string {
+  return `archives/${name.publisherId}/${name.nodeId}/${name.version}/node.zip`;
+}
+
+/**
+ * Where the archive is downloaded. Computed for every answer and never stored, because the host may change.
+ * @returns an absolute URL; a `+` in the version is encoded, because some clients decode it as a space
+ */
+export function getDownloadUrl(context: Pick<Context, 'baseUrl'>, name: ArchiveName): string {
+  return `${context.baseUrl()}/archives/${getObjectPath(name)}`;
+}
+
+/**
+ * Where the archive is uploaded with one PUT. The URL is the only credential.
+ * @param upload `versionId` binds the URL to one row, so that it ends with the row
+ */
+export function createUploadUrl(context: Signer, upload: ArchiveName & { versionId: string }): string {
+  // Decided: an upload must begin within 15 minutes.
+  const lifetime = context.configuration.limits.uploadBeginSeconds;
+  const expires = String(Math.floor(context.now() / 1000) + lifetime);
+  const grant = { versionId: upload.versionId, expires };
+  const query = new URLSearchParams({ ...grant, signature: signUpload(context, upload, grant) });
+  return `${context.baseUrl()}/uploads/${getObjectPath(upload)}?${query}`;
+}
+
+/** The query of a signed URL, not yet verified. */
+export type SignedQuery = Readonly<Record<string, unknown>>;
+
+/** @returns the version's id; undefined if the URL was modified or has expired */
+export function verifyUpload(context: Signer, name: ArchiveName, query: SignedQuery): string | undefined {
+  const { versionId, expires, signature: given } = query;
+  if (typeof versionId !== 'string' || typeof expires !== 'string' || typeof given !== 'string')
+    return undefined;
+  if (!isEqual(signUpload(context, name, { versionId, expires }), given)) return undefined;
+  return Number(expires) * 1000 > context.now() ? versionId : undefined;
+}
+
+function signUpload(
+  context: Pick<Context, 'keys'>,
+  name: ArchiveName,
+  { versionId, expires }: { versionId: string; expires: string },
+): string {
+  return signLines(context, ['regen-upload', 'PUT', getObjectPath(name), expires, versionId]);
+}
+
+/** Identifies a file of a task. */
+export interface ResultName {
+  readonly taskId: string;
+  readonly name: string;
+}
+
+// Decided: result URLs are signed, which makes them unguessable, and valid for 7 days after their answer.
+const RESULT_SECONDS = 7 * 24 * 60 * 60;
+
+/** Where a result is read, without another credential. Computed per answer, because the host may change. */
+export function createResultUrl(
+  context: Pick<Context, 'keys' | 'now' | 'baseUrl'>,
+  { taskId, name }: ResultName,
+): string {
+  const expires = String(Math.floor(context.now() / 1000) + RESULT_SECONDS);
+  const path = `${taskId}/${name}`;
+  const query = new URLSearchParams({ expires, signature: signResult(context, path, expires) });
+  return `${context.baseUrl()}/results/${path}?${query}`;
+}
+
+/** Whether a result's URL is unmodified and has not expired. */
+export function verifyResult(
+  context: Pick<Context, 'keys' | 'now'>,
+  { taskId, name }: ResultName,
+  { expires, signature: given }: SignedQuery,
+): boolean {
+  if (typeof expires !== 'string' || typeof given !== 'string') return false;
+  const genuine = signResult(context, `${taskId}/${name}`, expires);
+  return isEqual(genuine, given) && Number(expires) * 1000 > context.now();
+}
+
+function signResult(context: Pick<Context, 'keys'>, path: string, expires: string): string {
+  return signLines(context, ['regen-result', 'GET', path, expires]);
+}
+
+/**
+ * Where a vendor reports on a task. Valid as long as the service's URL key, because a task may take days.
+ */
+export function createCallbackUrl(context: Pick<Context, 'keys' | 'baseUrl'>, taskId: string): string {
+  const query = new URLSearchParams({ signature: signCallback(context, taskId) });
+  return `${context.baseUrl()}/vendor-callbacks/${taskId}?${query}`;
+}
+
+/** Whether a vendor's URL is unmodified. */
+export function verifyVendorCallback(
+  context: Pick<Context, 'keys'>,
+  taskId: string,
+  { signature: given }: SignedQuery,
+): boolean {
+  return typeof given === 'string' && isEqual(signCallback(context, taskId), given);
+}
+
+function signCallback(context: Pick<Context, 'keys'>, taskId: string): string {
+  return signLines(context, ['regen-vendor-callback', 'POST', taskId]);
+}
+
+function signLines({ keys }: Pick<Context, 'keys'>, lines: readonly string[]): string {
+  return createHmac('sha256', keys.url).update(lines.join('\n')).digest('base64url');
+}
+
+/** Compares in constant time, so that timing reveals nothing about a signature. */
+function isEqual(genuine: string, given: string): boolean {
+  const [one, other] = [Buffer.from(genuine), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+// Decided: the archive of a version is the single object {publisher}/{node}/{version}/node.zip.
+function getObjectPath({ publisherId, nodeId, version }: ArchiveName): string {
+  return `${[publisherId, nodeId, version].map(encodeURIComponent).join('/')}/node.zip`;
+}

@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+import { check } from '../../contract/schema/check.js';
+import { type Leaf, leaves, valueFromTexts } from '../../contract/schema/leaves.js';
+import type { Asker } from '../../contract/schema/rule.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
+import { MAX_VALUES, tooManyValues } from './json-limits.js';
+import { Refused } from './refused.js';
+
+/** Limits on the problems in one answer and on text of the request that is quoted in it. */
+const MAX_PROBLEMS = 100;
+const MAX_CHARACTERS = 300;
+
+/**
+ * @param root the path of a problem with the value itself
+ * @param asker the service's address and limits, for rules that depend on them
+ * @throws Refused invalid_request naming every problem
+ */
+export function requireValid<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  root: string,
+  asker: Asker = {},
+): z.output<Schema> {
+  const checked = check(schema, value, asker);
+  if (checked.ok) return checked.value;
+  throw invalidRequest(checked.problems, root);
+}
+
+/** Creates a function that parses a query string by a schema. Unknown names are ignored. */
+export function createQueryReader<Schema extends z.ZodObject>(
+  schema: Schema,
+): (query: unknown) => z.output<Schema> {
+  const known: [string, Leaf][] = Object.entries(leaves(schema));
+  return (query) => {
+    const texts = query as Record<string, string | string[] | undefined>;
+    const given = known.filter(([name]) => texts[name] !== undefined);
+    const values = given.map(([name, leaf]) => [name, valueFromTexts(leaf, [texts[name] as string].flat())]);
+    return requireValid(schema, Object.fromEntries(values), 'query');
+  };
+}
+
+/** @throws Refused invalid_request for invalid percent-encoding and characters that cannot be stored */
+export function requireCleanUrl(url: string, params: unknown, query: unknown): void {
+  const mark = url.indexOf('?');
+  if (mark >= 0) {
+    try {
+      decodeURIComponent(url.slice(mark + 1));
+    } catch {
+      throw new Refused('invalid_request', 'The query string contains invalid percent-encoding.');
+    }
+  }
+  requireCleanText(params);
+  requireCleanText(query);
+}
+
+/**
+ * Refuses texts, including field names, that cannot be stored unchanged: NUL truncates them and a lone
+ * surrogate is replaced. Not recursive, because the client chooses the nesting.
+ * @throws Refused invalid_request naming the fields; too_large if there are too many values
+ */
+export function requireCleanText(value: unknown): void {
+  const problems: Problem[] = [];
+  const open: { value: unknown; place: ValuePlace }[] = [{ value, place: { key: '' } }];
+  let values = 0;
+  for (let next = open.pop(); next && problems.length < MAX_PROBLEMS; next = open.pop()) {
+    const { value: current, place } = next;
+    if (typeof current === 'string' && !isClean(current)) {
+      problems.push({ path: toPath(place), message: UNCLEAN_MESSAGE });
+    }
+    if (typeof current !== 'object' || current === null) continue;
+    values += Array.isArray(current) ? current.length : Object.keys(current).length;
+    if (values > MAX_VALUES) throw tooManyValues();
+    for (const [key, inner] of Object.entries(current)) {
+      const at: ValuePlace = { key, parent: place };
+      if (!isClean(key) || key === '__proto__') {
+        problems.push({ path: toPath(at), message: 'is not a valid field name' });
+      }
+      open.push({ value: inner, place: at });
+    }
+  }
+  if (problems.length > 0) throw invalidRequest(problems, 'body');
+}
+
+const UNCLEAN_MESSAGE = 'must not contain NUL characters or lone surrogates';
+
+interface ValuePlace {
+  readonly key: string;
+  readonly parent?: ValuePlace;
+}
+
+function toPath(place: ValuePlace): string[] {
+  const path: string[] = [];
+  for (let at: ValuePlace = place; at.parent && path.length < 100; at = at.parent) path.unshift(at.key);
+  return path;
+}
+
+function isClean(text: string): boolean {
+  // Not one regular expression, which is slow on long texts.
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function invalidRequest(problems: readonly Problem[], root: string): Refused {
+  const details = problems.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({
+    path: shorten(path.length === 0 ? root : path.join('.')),
+    message: shorten(message),
+  }));
+  const named = details.slice(0, 3).map(({ path, message }) => `${path} ${message}`);
+  const more = problems.length - named.length;
+  return new Refused(
+    'invalid_request',
+    `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
+    details,
+  );
+}
+
+function shorten(text: string): string {
+  const clean = text.replaceAll('\0', '\\0').toWellFormed();
+  return clean.length <= MAX_CHARACTERS ? clean : `${clean.slice(0, MAX_CHARACTERS).toWellFormed()}…`;
+}

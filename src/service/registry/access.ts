@@ -1,0 +1,172 @@
+import type { Database } from '../database/database.js';
+import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
+import type { Caller } from '../operation/caller.js';
+import { Refused } from '../operation/refused.js';
+
+/** What a caller may see beyond what is public. */
+export interface Viewer {
+  /** Admins see everything. */
+  readonly admin: boolean;
+  /** The publishers whose private data the caller may see. */
+  readonly publishers: ReadonlySet<string>;
+}
+
+export async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
+  if (caller.publisherId !== undefined) return { admin: false, publishers: new Set([caller.publisherId]) };
+  if (caller.userId === undefined) return { admin: false, publishers: new Set() };
+  const memberships = await database
+    .selectFrom('members')
+    .select('publisher_id')
+    .where('user_id', '=', caller.userId)
+    .execute();
+  return { admin: caller.admin, publishers: new Set(memberships.map((row) => row.publisher_id)) };
+}
+
+/** Whether the caller may see the private data of this publisher. */
+export function isInsider(viewer: Viewer, publisherId: string): boolean {
+  return viewer.admin || viewer.publishers.has(publisherId);
+}
+
+const nodeNotFound = (nodeId: string) => new Refused('not_found', `There is no node ${nodeId}.`);
+export const versionNotFound = (nodeId: string, version: string) =>
+  new Refused('not_found', `The node ${nodeId} has no version ${version}.`);
+
+/** @throws Refused not_found; banned, if the caller is neither a member nor an admin */
+export async function getVisiblePublisher(
+  database: Database,
+  viewer: Viewer,
+  publisherId: string,
+): Promise<PublisherRow> {
+  const row = await database
+    .selectFrom('publishers')
+    .selectAll()
+    .where('id', '=', publisherId)
+    .executeTakeFirst();
+  if (!row) throw new Refused('not_found', `There is no publisher ${publisherId}.`);
+  if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId)) {
+    throw new Refused('banned', `The publisher ${publisherId} is banned.`);
+  }
+  return row;
+}
+
+// Decided: what is hidden from a caller is 404. What is banned is 403, but members and admins can read it.
+/**
+ * Finds a node that the caller may see.
+ * @throws Refused not_found if it is missing or deleted, banned if it or its publisher is; insiders see both
+ */
+export async function getVisibleNode(database: Database, viewer: Viewer, nodeId: string): Promise<NodeRow> {
+  const row = await database
+    .selectFrom('nodes')
+    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
+    .selectAll('nodes')
+    .select('publishers.status as publisher_status')
+    .where('nodes.id', '=', nodeId)
+    .executeTakeFirst();
+  if (!row) throw nodeNotFound(nodeId);
+  if (isInsider(viewer, row.publisher_id)) return row;
+  if (row.status === 'NodeStatusDeleted') throw nodeNotFound(nodeId);
+  if (isNodeBanned(row)) throw new Refused('banned', `The node ${nodeId} is banned.`);
+  return row;
+}
+
+/** Whether a node or its publisher is banned. */
+export function isNodeBanned(row: { readonly status: string; readonly publisher_status: string }): boolean {
+  return row.status === 'NodeStatusBanned' || row.publisher_status === 'PublisherStatusBanned';
+}
+
+/**
+ * Finds a version that the caller may see, by its version string.
+ * @throws Refused as `getVisibleNode`; not_found if it is missing or not Active, which insiders see
+ */
+export async function getVisibleVersion(
+  database: Database,
+  viewer: Viewer,
+  nodeId: string,
+  version: string,
+): Promise<{ node: NodeRow; version: VersionRow }> {
+  const node = await getVisibleNode(database, viewer, nodeId);
+  const row = await database
+    .selectFrom('versions')
+    .selectAll()
+    .where('node_id', '=', node.id)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  const hidden = row?.status !== 'NodeVersionStatusActive' && !isInsider(viewer, node.publisher_id);
+  if (!row || hidden) throw versionNotFound(nodeId, version);
+  return { node, version: row };
+}
+
+/** Node ids are compared in this form, without regard to case. */
+export function foldNodeId(nodeId: string): string {
+  return nodeId.toLowerCase();
+}
+
+/** Finds the node with this id in any letter case, of any publisher and status. */
+export function findNodeInAnySpelling(database: Database, nodeId: string): Promise<NodeRow | undefined> {
+  return database
+    .selectFrom('nodes')
+    .selectAll()
+    .where('folded_id', '=', foldNodeId(nodeId))
+    .executeTakeFirst();
+}
+
+/**
+ * Finds a node of a publisher, for its members.
+ * @throws Refused not_found
+ */
+export async function getOwnNode(database: Database, publisherId: string, nodeId: string): Promise<NodeRow> {
+  const node = await findNodeInAnySpelling(database, nodeId);
+  if (!node || node.publisher_id !== publisherId) {
+    throw new Refused('not_found', `The publisher ${publisherId} has no node ${nodeId}.`);
+  }
+  if (node.id !== nodeId) {
+    throw new Refused('not_found', `There is no node ${nodeId}; did you mean ${node.id}?`);
+  }
+  return node;
+}
+
+// Decided: a banned node cannot be changed, not even by its members.
+export function refuseBannedNode({ id, status, status_detail }: NodeRow): void {
+  if (status !== 'NodeStatusBanned') return;
+  throw new Refused('banned', `The node ${id} is banned${status_detail ? `: ${status_detail}` : ''}.`);
+}
+
+export function refuseDeletedNode({ id, status }: NodeRow): void {
+  if (status !== 'NodeStatusDeleted') return;
+  throw new Refused('node_deleted', `The node ${id} was deleted, and its id cannot be used again.`);
+}
+
+// Decided: {versionId} is NodeVersion.id, and the version string is accepted too.
+/** @throws Refused not_found, also if the version belongs to another node or publisher */
+export async function getOwnVersion(
+  database: Database,
+  params: { readonly publisherId: string; readonly nodeId: string; readonly versionId: string },
+): Promise<{ node: NodeRow; version: VersionRow }> {
+  const node = await getOwnNode(database, params.publisherId, params.nodeId);
+  const version = await database
+    .selectFrom('versions')
+    .selectAll()
+    .where('node_id', '=', node.id)
+    .where((column) =>
+      column.or([column('id', '=', params.versionId), column('version', '=', params.versionId)]),
+    )
+    .executeTakeFirst();
+  if (!version) throw versionNotFound(node.id, params.versionId);
+  return { node, version };
+}
+
+// Decided: ids in a body may be absent; if present, they must equal those of the path.
+/**
+ * @param ids path of the id in the body, its value there, and the value in the URL
+ * @throws Refused invalid_request naming every id that differs
+ */
+export function requireSameIds(
+  ...ids: readonly { readonly path: string; readonly given: string | undefined; readonly expected: string }[]
+): void {
+  const details = ids
+    .filter(({ given, expected }) => given !== undefined && given !== expected)
+    .map(({ path, expected }) => ({ path, message: `must be ${expected}, as in the URL, or absent` }));
+  if (details.length === 0) return;
+  const sentences = details.map(({ path, message }) => `${path} ${message}`);
+  throw new Refused('invalid_request', `${sentences.join('; ')}.`, details);
+}

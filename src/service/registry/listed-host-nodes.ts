@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import type { Database, Tx } from '../database/database.js';
+
+/** The row of `totals` that counts the listed definitions. */
+const LISTED_TOTAL = 'host_nodes.listed';
+
+/**
+ * Marks the definitions that the list of all definitions includes: those of a node's latest version, while
+ * node and publisher are Active. Call it after a change of these; the list then needs no joins and counts.
+ */
+export async function refreshListing(tx: Tx, nodeId: string): Promise<void> {
+  const node = await tx
+    .selectFrom('nodes')
+    .innerJoin('publishers', 'publishers.id', 'nodes.publisher_id')
+    .select('nodes.latest_version_id')
+    .where('nodes.id', '=', nodeId)
+    .where('nodes.status', '=', 'NodeStatusActive')
+    .where('publishers.status', '=', 'PublisherStatusActive')
+    .executeTakeFirst();
+  const versionId = node?.latest_version_id ?? '';
+  const hidden = await tx
+    .updateTable('host_nodes')
+    .set({ listed: 0 })
+    .where('node_id', '=', nodeId)
+    .where('listed', '=', sql.lit(1))
+    .where('version_id', '!=', versionId)
+    .executeTakeFirst();
+  const shown = await tx
+    .updateTable('host_nodes')
+    .set({ listed: 1 })
+    .where('version_id', '=', versionId)
+    .where('listed', '=', sql.lit(0))
+    .executeTakeFirst();
+  await addToTotal(tx, Number(shown.numUpdatedRows - hidden.numUpdatedRows));
+}
+
+/** `refreshListing` for every node of a publisher. */
+export async function refreshListings(tx: Tx, publisherId: string): Promise<void> {
+  const nodes = await tx.selectFrom('nodes').select('id').where('publisher_id', '=', publisherId).execute();
+  for (const { id } of nodes) await refreshListing(tx, id);
+}
+
+/** Removes definitions, listed or not. */
+export async function removeDefinitions(tx: Tx, versionId: string): Promise<void> {
+  const ofVersion = tx.deleteFrom('host_nodes').where('version_id', '=', versionId);
+  const { numDeletedRows } = await ofVersion.where('listed', '=', sql.lit(1)).executeTakeFirst();
+  await ofVersion.execute();
+  await addToTotal(tx, -Number(numDeletedRows));
+}
+
+/** Counts the listed definitions, including banned ones. */
+export async function countListed(database: Database): Promise<number> {
+  const total = await database
+    .selectFrom('totals')
+    .select('value')
+    .where('name', '=', LISTED_TOTAL)
+    .executeTakeFirstOrThrow();
+  return Number(total.value);
+}
+
+async function addToTotal(tx: Tx, change: number): Promise<void> {
+  if (change === 0) return;
+  await tx
+    .updateTable('totals')
+    .set(({ eb }) => ({ value: eb('value', '+', change) }))
+    .where('name', '=', LISTED_TOTAL)
+    .execute();
+}

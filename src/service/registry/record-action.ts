@@ -1,0 +1,12 @@
+import { type AuditEvent, recordEvent } from '../database/audit-log.js';
+import type { Tx } from '../database/database.js';
+import type { OperationCall } from '../operation/call.js';
+
+/** Appends to the audit log what the caller of an operation did. */
+export async function recordAction(
+  { caller, context }: Pick<OperationCall<'user.me'>, 'caller' | 'context'>,
+  tx: Tx,
+  action: Omit<AuditEvent, 'actor'>,
+): Promise<void> {
+  await recordEvent(tx, context.now, { actor: caller.userId as string, ...action });
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LockTimeout, takeLock } from '../../disk/lock.js';
+import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
+import { FolderInUse, OwnerTokenInvalid, type ServiceFile } from '../configuration/start-errors.js';
+
+/** A data folder that this service has locked. */
+export interface DataFolder {
+  readonly path: string;
+  /** Whether its content outlives the service. */
+  readonly durable: boolean;
+  /** The embedded owner's bearer token, created once per folder. */
+  readonly ownerToken: string;
+  /** Writes to `service.json` where this service listens. */
+  announce(service: ServiceFile): void;
+  /** Removes the announcement and unlocks the folder. */
+  release(): void;
+}
+
+/**
+ * Locks a data folder, creating it if necessary.
+ * @param data absent: a private temporary folder, removed on release
+ * @throws FolderInUse, OwnerTokenInvalid
+ */
+export function openDataFolder(data: string | undefined): DataFolder {
+  const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(path);
+  const token = releaseOnError(lock, () => loadOwnerToken(join(path, 'owner.token')));
+  const announcement = join(path, 'service.json');
+  let announced: ServiceFile | undefined;
+  let announceAgain: NodeJS.Timeout | undefined;
+  return {
+    path,
+    durable: data !== undefined,
+    ownerToken: token,
+    announce: (service) => {
+      announced = service;
+      announceAgain = keepFile(announcement, `${JSON.stringify(service)}\n`);
+    },
+    release: () => {
+      clearInterval(announceAgain);
+      if (announced && readServiceFile(path)?.instance === announced.instance)
+        rmSync(announcement, { force: true });
+      lock.release();
+      if (data === undefined) rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Writes a file, and restores it if it is removed or changed: without it clients cannot find the service. */
+function keepFile(path: string, content: string): NodeJS.Timeout {
+  const write = () => writePrivateFile(path, content);
+  write();
+  const check = () => {
+    try {
+      if (readPrivateFile(path) !== content) write();
+    } catch {
+      // The folder may be readable and writable again at the next check.
+    }
+  };
+  return setInterval(check, 1_000).unref();
+}
+
+/** Creates a folder, or empties an existing one. @returns its path */
+export function emptyFolder(path: string): string {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { mode: 0o700 });
+  return path;
+}
+
+/** @returns undefined if no service has announced itself in the folder or the file is not readable */
+export function readServiceFile(folder: string): ServiceFile | undefined {
+  try {
+    return JSON.parse(readPrivateFile(join(folder, 'service.json')) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lockFolder(path: string): { release(): void } {
+  try {
+    return takeLock(join(path, 'service.lock'), 0);
+  } catch (error) {
+    if (error instanceof LockTimeout) throw new FolderInUse(path, readServiceFile(path));
+    throw error;
+  }
+}
+
+function releaseOnError<Result>(lock: { release(): void }, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const OWNER_TOKEN_PATTERN = /^regen_owner_[A-Za-z0-9_-]{43}$/;
+
+/** @throws OwnerTokenInvalid if the file holds anything else, which might be easy to guess */
+function loadOwnerToken(path: string): string {
+  const existing = readPrivateFile(path)?.trim();
+  if (existing !== undefined) {
+    if (OWNER_TOKEN_PATTERN.test(existing)) return existing;
+    throw new OwnerTokenInvalid(path);
+  }
+  const token = `regen_owner_${randomBytes(32).toString('base64url')}`;
+  writePrivateFile(path, `${token}\n`);
+  return token;
+}

@@ -1,0 +1,76 @@
+import { request } from 'undici';
+import { parseRetryAfter } from '../../wire/retry-after.js';
+import { describeUnreachable } from '../network/fetch-media.js';
+import { AddressRefused, createGuardedAgent, type Lookup } from '../network/guarded-agent.js';
+
+export interface PostWebhookOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The service's own base URL: loopback is allowed if this is on loopback. */
+  readonly serviceOrigin: string;
+  /** Aborted when the service stops. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly lookup?: Lookup | undefined;
+  /** How long the receiver has to answer. Default: 10 s. */
+  readonly timeoutMs?: number;
+}
+
+/** The result of one attempt. */
+export type PostOutcome =
+  | { readonly kind: 'delivered' }
+  /** Retrying is pointless: the receiver answered 410, or its address is not allowed. */
+  | { readonly kind: 'gone' | 'refused'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs?: number | undefined };
+
+/**
+ * Sends one POST to a URL that a user chose. Redirects are not followed.
+ * @throws the signal's reason
+ */
+export async function postWebhook(options: PostWebhookOptions): Promise<PostOutcome> {
+  const { timeoutMs = 10_000 } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await sendPost(options, AbortSignal.any([options.signal, timeout]));
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (timeout.aborted) return { kind: 'failed', reason: `it did not answer within ${timeoutMs / 1000} s` };
+    return {
+      kind: error instanceof AddressRefused ? 'refused' : 'failed',
+      reason: describeUnreachable(error),
+    };
+  }
+}
+
+async function sendPost(
+  { url, headers, body, serviceOrigin, now, lookup }: PostWebhookOptions,
+  signal: AbortSignal,
+): Promise<PostOutcome> {
+  const target = new URL(url);
+  const agent = createGuardedAgent(target, { serviceOrigin, lookup });
+  try {
+    const answer = await request(target, {
+      method: 'POST',
+      dispatcher: agent,
+      signal,
+      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'regen' },
+      body,
+    });
+    // The body of the answer is not used.
+    answer.body.on('error', () => {}).destroy();
+    return classifyResponse(
+      answer.statusCode,
+      parseRetryAfter(answer.headers['retry-after']?.toString(), now()),
+    );
+  } finally {
+    await agent.destroy();
+  }
+}
+
+function classifyResponse(status: number, retryAfter: number | undefined): PostOutcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  const reason = `it answered ${status}`;
+  return status === 410 ? { kind: 'gone', reason } : { kind: 'failed', reason, retryAfterMs: retryAfter };
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { webhookSecretPrefix } from '../../contract/events.js';
+import { type SignedMessage, signWebhook } from '../../wire/webhook-signature.js';
+import type { Tx } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Context } from '../operation/context.js';
+
+// Decided: a replaced secret signs for another 24 hours, but only the newest two, which limits the header.
+const OVERLAP_MS = 24 * 60 * 60_000;
+const MAX_REPLACED = 2;
+
+/** Whose secrets, and the clock. */
+type SecretOwner = Pick<Context, 'now'> & { readonly userId: string };
+
+/** The secrets that sign a user's webhooks now, newest first. The first one is created when it is needed. */
+export async function listSigningSecrets(tx: Tx, owner: SecretOwner): Promise<[string, ...string[]]> {
+  const rows = await tx
+    .selectFrom('webhook_secrets')
+    .select('secret')
+    .where('user_id', '=', owner.userId)
+    .where((where) =>
+      where.or([where('replaced_at', 'is', null), where('replaced_at', '>', getOverlapStart(owner.now))]),
+    )
+    .orderBy('number', 'desc')
+    .limit(1 + MAX_REPLACED)
+    .execute();
+  const [newest, ...others] = rows.map(({ secret }) => secret);
+  return newest === undefined ? [await insertSecret(tx, owner)] : [newest, ...others];
+}
+
+type Secret = Promise<OperationAnswer<'webhook.secret'>>;
+
+export async function showWebhookSecret(
+  { caller, context }: OperationCall<'webhook.secret'>,
+  tx: Tx,
+): Secret {
+  const [secret] = await listSigningSecrets(tx, { userId: caller.userId as string, now: context.now });
+  return { secret };
+}
+
+export async function rotateWebhookSecret(
+  { caller, context: { now } }: OperationCall<'webhook.rotateSecret'>,
+  tx: Tx,
+): Secret {
+  const userId = caller.userId as string;
+  await tx
+    .deleteFrom('webhook_secrets')
+    .where('user_id', '=', userId)
+    .where('replaced_at', '<=', getOverlapStart(now))
+    .execute();
+  await tx
+    .updateTable('webhook_secrets')
+    .set({ replaced_at: toIsoTime(now()) })
+    .where('user_id', '=', userId)
+    .where('replaced_at', 'is', null)
+    .execute();
+  return { secret: await insertSecret(tx, { userId, now }) };
+}
+
+async function insertSecret(tx: Tx, { userId, now }: SecretOwner): Promise<string> {
+  const secret = generateWebhookSecret();
+  await tx
+    .insertInto('webhook_secrets')
+    .values({ user_id: userId, secret, created_at: toIsoTime(now()), replaced_at: null })
+    .execute();
+  return secret;
+}
+
+function getOverlapStart(now: Context['now']): string {
+  return toIsoTime(now() - OVERLAP_MS);
+}
+
+function toIsoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+function generateWebhookSecret(): string {
+  return webhookSecretPrefix + randomBytes(32).toString('base64');
+}
+
+/** The signature header of Standard Webhooks: one signature per secret. */
+export function formatSignatures(secrets: readonly string[], message: SignedMessage): string {
+  return secrets.map((secret) => signWebhook(secret, message)).join(' ');
+}

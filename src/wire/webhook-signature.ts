@@ -1,0 +1,21 @@
+import { createHmac } from 'node:crypto';
+import { webhookSecretPrefix } from '../contract/events.js';
+
+/** The parts of a webhook that its signature covers. */
+export interface SignedMessage {
+  readonly id: string;
+  /** Seconds since the epoch, as in the header. */
+  readonly timestamp: string;
+  /** The bytes that are sent. */
+  readonly body: Uint8Array | string;
+}
+
+/**
+ * Signs a webhook as defined by Standard Webhooks: `v1,<Base64>`.
+ * @param secret Base64, with or without the prefix `whsec_`
+ */
+export function signWebhook(secret: string, { id, timestamp, body }: SignedMessage): string {
+  const base64 = secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret;
+  const key = Buffer.from(base64, 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { check } from '../../../src/contract/schema/check.js';
+import {
+  excludeEachOther,
+  requireAtLeastOne,
+  requireJson,
+  requireTogether,
+} from '../../../src/contract/schema/field-rules.js';
+import { jsonSchema } from '../../../src/contract/schema/json-schema.js';
+import { rulesOf, withRules } from '../../../src/contract/schema/rule.js';
+import { listProblems } from './list-problems.js';
+
+const word = z.string().optional();
+const Colours = withRules(
+  z.strictObject({ red: word, green: word, blue: word, count: z.int().max(3).optional() }),
+  excludeEachOther('red', 'green', 'blue'),
+).meta({ id: 'ColoursOfThisTest' });
+
+describe('fields that cannot be combined', () => {
+  it('pass alone and if all are absent', () => {
+    for (const value of [{}, { red: 'a' }, { blue: 'a' }]) expect(listProblems(Colours, value)).toEqual([]);
+  });
+
+  it('are reported for each field beyond the first', () => {
+    expect(listProblems(Colours, { red: 'a', blue: 'b' })).toEqual(['blue cannot be combined with red']);
+    expect(listProblems(Colours, { red: 'a', green: '', blue: 'b' })).toHaveLength(2);
+  });
+
+  it('are reported together with all other problems', () => {
+    expect(listProblems(Colours, { red: 'a', green: 1, count: 4, typo: 1 })).toEqual([
+      'count must be at most 3',
+      'typo is not a known field',
+      'green cannot be combined with red',
+    ]);
+  });
+
+  it('have the names that the caller gives them', () => {
+    const name = (field: string) => `--${field}`;
+    expect(listProblems(Colours, { red: 'a', blue: 'b' }, { name })).toEqual([
+      'blue cannot be combined with --red',
+    ]);
+  });
+});
+
+describe('fields that are required together', () => {
+  const Pair = withRules(z.object({ left: z.string(), right: z.string() }), requireTogether('left', 'right'));
+
+  it('pass with both', () => {
+    expect(listProblems(Pair, { left: 'a', right: 'b' })).toEqual([]);
+  });
+
+  it('are reported once for each missing field', () => {
+    expect(listProblems(Pair, { left: 'a' })).toEqual(['right is required, together with left']);
+    expect(listProblems(Pair, {})).toEqual([
+      'left is required, together with right',
+      'right is required, together with left',
+    ]);
+  });
+});
+
+describe('fields of which one is required', () => {
+  const Either = withRules(
+    z.object({ text: word, images: z.array(z.string()).optional() }),
+    requireAtLeastOne('text', 'images'),
+  );
+
+  it.each([{ text: 'a' }, { images: ['a'] }, { text: 'a', images: ['a'] }])('pass with %j', (value) => {
+    expect(listProblems(Either, value)).toEqual([]);
+  });
+
+  it.each([{}, { text: '' }, { images: [] }, { text: '', images: [] }])('are reported with %j', (value) => {
+    expect(listProblems(Either, value)).toEqual(['text is required, unless images is given']);
+  });
+});
+
+describe('a field of JSON', () => {
+  const Meta = withRules(z.object({ meta: word }), requireJson('meta'));
+
+  it.each(['{}', '{"scene": 4}', '[1]', 'null', '"text"', ' 1 '])('passes with %s', (meta) => {
+    expect(listProblems(Meta, { meta })).toEqual([]);
+  });
+
+  it.each(['', '{', "{'scene': 4}", '{"a":1}{', 'scene'])('is reported with %j', (meta) => {
+    expect(listProblems(Meta, { meta })).toEqual(['meta must be JSON, such as {"scene": 4}']);
+  });
+
+  it('passes if it is absent, and leaves other types to the schema', () => {
+    expect(listProblems(Meta, {})).toEqual([]);
+    expect(listProblems(Meta, { meta: 1 })).toEqual(['meta must be a string']);
+  });
+});
+
+describe('a schema with rules', () => {
+  it('keeps them through a name and a description', () => {
+    const named = Colours.meta({ id: 'OtherColoursOfThisTest' }).describe('Colours');
+    expect(rulesOf(named)).toEqual(rulesOf(Colours));
+    expect(rulesOf(named)).toHaveLength(1);
+  });
+
+  it('does not add them to the schema it was made from', () => {
+    const plain = z.object({ red: word, green: word });
+    withRules(plain, excludeEachOther('red', 'green'));
+    expect(rulesOf(plain)).toEqual([]);
+    expect(listProblems(plain, { red: 'a', green: 'b' })).toEqual([]);
+  });
+
+  it('becomes JSON Schema with their sentences and keywords', () => {
+    const { $defs } = jsonSchema(Colours, 'input') as { $defs: Record<string, Record<string, unknown>> };
+    const { properties: _, ...written } = $defs.ColoursOfThisTest as Record<string, unknown>;
+    expect(written).toEqual({
+      type: 'object',
+      additionalProperties: false,
+      description: 'red, green and blue cannot be combined.',
+      allOf: [
+        {
+          not: {
+            anyOf: [
+              { required: ['red', 'green'] },
+              { required: ['red', 'blue'] },
+              { required: ['green', 'blue'] },
+            ],
+          },
+        },
+      ],
+    });
+    expect(jsonSchema(Colours, 'output')).not.toHaveProperty('$defs.ColoursOfThisTest.allOf');
+  });
+
+  it('ignores values that are not objects', () => {
+    for (const value of [null, 'red', ['red'], 7, undefined]) {
+      expect(listProblems(Colours, value)).toEqual([
+        ` ${value === undefined ? 'is required' : 'must be an object'}`,
+      ]);
+    }
+  });
+
+  it('returns the value with its defaults if it is valid', () => {
+    const Grain = withRules(
+      z.object({ grain: z.int().default(2), fine: word, coarse: word }),
+      excludeEachOther('fine', 'coarse'),
+    );
+    expect(check(Grain, { fine: 'a' })).toEqual({ ok: true, value: { grain: 2, fine: 'a' } });
+  });
+});

@@ -1,0 +1,353 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import {
+  AdvancedSettings,
+  RelightRequest,
+  SkinEnhancerRequest,
+  StyleTransferRequest,
+  UpscalerRequest,
+} from '../../src/contract/image-requests.js';
+import { render } from '../../src/preview/image/render.js';
+import { createImagePreviewEngine } from '../../src/service/engines/preview.js';
+import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'regen-local-image-'));
+const path = (name: string) => join(folder, name);
+const size = { width: 160, height: 120 };
+
+beforeAll(async () => {
+  // A skin-colored disc with fine structure on a bluish background that gets brighter downwards.
+  await draw('image.png', (x, y) => {
+    const fine = 14 * Math.sin(x * 1.9) * Math.cos(y * 2.3) + ((x * 7919 + y * 104729) % 17);
+    const inside = Math.hypot(x - 80, (y - 62) * 0.85) < 38;
+    return (inside ? [196, 142, 116] : [52, 66 + y * 0.5, 92 + y * 0.8]).map((value) => value + fine);
+  });
+  await draw('map.png', (x) => Array(3).fill(x < 80 ? 240 : 15));
+  await draw('style.png', (x, y) => {
+    const stroke = 60 * Math.sin((x + y) * 0.9);
+    return y < 60 ? [30 + stroke, 60, 120] : [230, 130 + stroke, 40];
+  });
+  await sharp(path('image.png')).jpeg().toFile(path('image.jpg'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function draw(name: string, colour: (x: number, y: number) => number[]): Promise<void> {
+  const places = Array.from({ length: size.width * size.height }, (_, at) => at);
+  const values = places.flatMap((at) => colour(at % size.width, Math.floor(at / size.width)));
+  const data = Uint8ClampedArray.from(values);
+  await sharp(data, { raw: { ...size, channels: 3 } })
+    .png()
+    .toFile(path(name));
+}
+
+const schemas = {
+  'image.relight': RelightRequest,
+  'image.styleTransfer': StyleTransferRequest,
+  'image.skinEnhancer': SkinEnhancerRequest,
+  'image.upscaler': UpscalerRequest,
+};
+type Name = keyof typeof schemas;
+type Fields = Readonly<Record<string, unknown>>;
+
+const images: Readonly<Record<string, string>> = {
+  image: 'image.png',
+  reference_image: 'style.png',
+  transfer_light_from_lightmap: 'map.png',
+  transfer_light_from_reference_image: 'style.png',
+};
+
+let jobs = 0;
+/** A job as the service creates it: validated, with paths of images. */
+function job(operation: Name, request: Fields, seed = 7): EngineJob<ImageOperation> {
+  const whole: Fields = {
+    image: 'image',
+    ...(operation === 'image.styleTransfer' ? { reference_image: 'reference_image' } : {}),
+    ...request,
+  };
+  const named = Object.entries(images).filter(([name]) => name in whole);
+  const paths = Object.fromEntries(named.map(([name, file]) => [name, path(file)]));
+  const own = path(`job-${jobs++}`);
+  mkdirSync(own);
+  // Names of images are not Base64, so the rules of the request are not checked here.
+  const parsed = (schemas[operation] as z.ZodType).parse(whole) as Record<string, unknown>;
+  return { id: `job-${jobs}`, operation, request: parsed, images: paths, seed, folder: own };
+}
+
+async function result(operation: Name, request: Fields, seed?: number): Promise<Buffer> {
+  const { files } = await render(job(operation, request, seed), () => {});
+  return readFileSync(files[0]?.path as string);
+}
+
+async function pixels(operation: Name, request: Fields, seed?: number): Promise<Buffer> {
+  const picture = sharp(await result(operation, request, seed));
+  return picture.removeAlpha().raw().toBuffer();
+}
+
+/** Mean absolute difference, of 255. */
+function difference(one: Buffer, other: Buffer): number {
+  expect(one.length).toBe(other.length);
+  return one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] as number)), 0) / one.length;
+}
+
+/** Every value that is tested for an option of an operation. */
+const lightmap = { transfer_light_from_lightmap: 'transfer_light_from_lightmap' };
+const reference = { transfer_light_from_reference_image: 'transfer_light_from_reference_image' };
+const relit = RelightRequest.shape;
+const settings = AdvancedSettings.shape;
+const styled = StyleTransferRequest.shape;
+const levels = ['blacks', 'whites', 'brightness', 'contrast', 'saturation'] as const;
+
+type Row = readonly [option: string, operation: Name, requests: readonly Fields[]];
+const rows: readonly Row[] = [
+  ['where the light comes from', 'image.relight', [{}, lightmap, reference]],
+  ['prompt', 'image.relight', among(['', 'warm light', '(warm light:1.2)', 'cold', 'zyzzyva'], 'prompt')],
+  ['prompt: a direction', 'image.relight', among(['light from the left', 'light from the right'], 'prompt')],
+  ['light_transfer_strength', 'image.relight', among([0, 50, 100], 'light_transfer_strength', lightmap)],
+  [
+    'interpolate_from_original',
+    'image.relight',
+    among([false, true], 'interpolate_from_original', { ...lightmap, light_transfer_strength: 50 }),
+  ],
+  ['change_background', 'image.relight', among([false, true], 'change_background', lightmap)],
+  ['preserve_details', 'image.relight', among([false, true], 'preserve_details', lightmap)],
+  ['style', 'image.relight', among(relit.style.unwrap().options, 'style', lightmap)],
+  ...levels.map((name): Row => [name, 'image.relight', setting(name, [0, 25, 50, 75, 100])]),
+  ['engine', 'image.relight', setting('engine', settings.engine.unwrap().options)],
+  [
+    'transfer_light_a',
+    'image.relight',
+    setting('transfer_light_a', settings.transfer_light_a.unwrap().options),
+  ],
+  [
+    'transfer_light_b',
+    'image.relight',
+    setting('transfer_light_b', settings.transfer_light_b.unwrap().options),
+  ],
+  ['fixed_generation', 'image.relight', setting('fixed_generation', [false, true])],
+  ['prompt', 'image.styleTransfer', among(['', 'neon night', 'soft pastel'], 'prompt')],
+  ['engine', 'image.styleTransfer', among(styled.engine.unwrap().options, 'engine')],
+  ['flavor', 'image.styleTransfer', among(styled.flavor.unwrap().options, 'flavor')],
+  ['fixed_generation', 'image.styleTransfer', among([false, true], 'fixed_generation')],
+  ['structure_strength', 'image.styleTransfer', among([0, 50, 100], 'structure_strength')],
+  ['style_strength', 'image.styleTransfer', among([0, 50, 100], 'style_strength')],
+  ['is_portrait', 'image.styleTransfer', among([false, true], 'is_portrait')],
+  [
+    'portrait_style',
+    'image.styleTransfer',
+    among(styled.portrait_style.unwrap().options, 'portrait_style', { is_portrait: true }),
+  ],
+  [
+    'portrait_beautifier',
+    'image.styleTransfer',
+    among([undefined, ...styled.portrait_beautifier.unwrap().options], 'portrait_beautifier', {
+      is_portrait: true,
+    }),
+  ],
+  ['sharpen', 'image.skinEnhancer', among([0, 50, 100], 'sharpen')],
+  ['smart_grain', 'image.skinEnhancer', among([0, 50, 100], 'smart_grain')],
+  ['flavor', 'image.upscaler', among(UpscalerRequest.shape.flavor.unwrap().options, 'flavor')],
+  ['sharpen', 'image.upscaler', among([0, 50, 100], 'sharpen')],
+  ['smart_grain', 'image.upscaler', among([0, 50, 100], 'smart_grain')],
+  ['ultra_detail', 'image.upscaler', among([0, 50, 100], 'ultra_detail')],
+];
+
+function among(values: readonly unknown[], name: string, also: Fields = {}): Fields[] {
+  return values.map((value) => ({ ...also, [name]: value }));
+}
+
+function setting(name: string, values: readonly unknown[]): Fields[] {
+  return values.map((value) => ({ ...lightmap, advanced_settings: { [name]: value } }));
+}
+
+/** A mean difference of 0.3 in 255 is far above rounding and barely visible. */
+const measurable = 0.3;
+
+test.each(rows)('%s of %s changes the image with each value', async (_, operation, requests) => {
+  const pictures: Buffer[] = [];
+  for (const request of requests) pictures.push(await pixels(operation, request));
+  const alike = requests.flatMap((one, at) =>
+    requests
+      .slice(0, at)
+      .map((other, before) => ({
+        one,
+        other,
+        far: difference(pictures[at] as Buffer, pictures[before] as Buffer),
+      }))
+      .filter(({ far }) => !(far > measurable)),
+  );
+  expect(alike).toEqual([]);
+});
+
+test('the table has every option of every operation', () => {
+  const given = ['image', 'reference_image', 'webhook_url', 'advanced_settings'];
+  const tried = new Set(rows.map(([option, operation]) => `${operation} ${option}`));
+  const apart = [
+    ...['image.relight transfer_light_from_lightmap', 'image.upscaler scale_factor'],
+    'image.relight transfer_light_from_reference_image',
+  ];
+  const options = Object.entries(schemas).flatMap(([operation, schema]) =>
+    [
+      ...Object.keys(schema.shape),
+      ...(operation === 'image.relight' ? Object.keys(AdvancedSettings.shape) : []),
+    ]
+      .filter((option) => !given.includes(option))
+      .map((option) => `${operation} ${option}`),
+  );
+  expect(options.filter((option) => !tried.has(option) && !apart.includes(option))).toEqual([]);
+});
+
+describe('relight', () => {
+  const half = async (picture: Buffer, left: number) => {
+    const area = { left, top: 0, width: size.width / 2, height: size.height };
+    return (
+      (
+        await sharp(await sharp(picture).extract(area).toBuffer())
+          .greyscale()
+          .stats()
+      ).channels[0]?.mean ?? 0
+    );
+  };
+
+  test('brightens the side where the map is bright and darkens the other', async () => {
+    const before = readFileSync(path('image.png'));
+    const after = await result('image.relight', lightmap);
+    const gain = async (left: number) => (await half(after, left)) / (await half(before, left));
+    expect(await gain(0)).toBeGreaterThan(1.1);
+    expect(await gain(size.width / 2)).toBeLessThan(0.9);
+  });
+
+  test('adopts the color of a reference image', async () => {
+    await draw('red.png', () => [220, 60, 40]);
+    const redness = async (file: string) => {
+      const whole = job('image.relight', reference);
+      const other = { ...whole.images, transfer_light_from_reference_image: path(file) };
+      const { files } = await render({ ...whole, images: other }, () => {});
+      const { channels } = await sharp(files[0]?.path).stats();
+      return (channels[0]?.mean ?? 0) / (channels[2]?.mean ?? 1);
+    };
+    expect(await redness('red.png')).toBeGreaterThan(1.15 * (await redness('map.png')));
+  });
+
+  test('returns the original when interpolated by 0', async () => {
+    const picture = await pixels('image.relight', {
+      ...lightmap,
+      interpolate_from_original: true,
+      light_transfer_strength: 0,
+    });
+    expect(picture.equals(await sharp(path('image.png')).raw().toBuffer())).toBe(true);
+  });
+});
+
+test('moves the mean color towards the style reference', async () => {
+  const means = async (picture: Buffer) => (await sharp(picture).stats()).channels.map(({ mean }) => mean);
+  const far = (one: number[], other: number[]) =>
+    Math.hypot(...one.map((value, at) => value - (other[at] as number)));
+  const aim = await means(readFileSync(path('style.png')));
+  const before = await means(readFileSync(path('image.png')));
+  const after = await means(await result('image.styleTransfer', {}));
+  expect(far(after, aim)).toBeLessThan(0.6 * far(before, aim));
+});
+
+test('the skin enhancer smooths skin more than its surroundings', async () => {
+  const area = (left: number, top: number) => ({ left, top, width: 30, height: 30 });
+  const unrest = async (picture: Buffer, left: number, top: number) => {
+    const cut = await sharp(picture).extract(area(left, top)).toBuffer();
+    return (await sharp(cut).greyscale().stats()).channels[0]?.stdev ?? 0;
+  };
+  const before = readFileSync(path('image.png'));
+  const after = await result('image.skinEnhancer', { smart_grain: 0 });
+  const left = async (x: number, y: number) => (await unrest(after, x, y)) / (await unrest(before, x, y));
+  expect(await left(65, 50)).toBeLessThan(0.7);
+  expect(await left(2, 2)).toBeGreaterThan(0.85);
+});
+
+test.each([2, 3, 16])('the upscaler makes an image %i times larger', async (scale_factor) => {
+  const { width, height } = await sharp(await result('image.upscaler', { scale_factor })).metadata();
+  expect([width, height]).toEqual([size.width * scale_factor, size.height * scale_factor]);
+});
+
+test.each(Object.keys(schemas) as Name[])('%s returns equal bytes for the same job', async (operation) => {
+  const once = await result(operation, {}, 3);
+  expect(once.equals(await result(operation, {}, 3))).toBe(true);
+  expect(once.equals(await result(operation, {}, 4))).toBe(false);
+});
+
+test('a fixed generation returns equal bytes for every seed', async () => {
+  const relightFixed = { advanced_settings: { fixed_generation: true } };
+  for (const [operation, request] of [
+    ['image.relight', relightFixed],
+    ['image.styleTransfer', { fixed_generation: true }],
+  ] as const) {
+    const one = await result(operation, request, 3);
+    expect(one.equals(await result(operation, request, 4))).toBe(true);
+  }
+});
+
+test('keeps the size, opacity and orientation of an image', async () => {
+  const turned = path('turned.png');
+  await sharp(path('image.png')).ensureAlpha(0.5).withMetadata({ orientation: 6 }).toFile(turned);
+  const { files } = await render({ ...job('image.relight', {}), images: { image: turned } }, () => {});
+  const { width, height, hasAlpha } = await sharp(files[0]?.path).metadata();
+  expect([width, height, hasAlpha]).toEqual([size.height, size.width, true]);
+});
+
+test.each([1, 2])('handles an image with sides of %i pixel(s)', async (side) => {
+  const create = { width: side, height: side, channels: 3, background: '#a86' } as const;
+  await sharp({ create }).png().toFile(path('tiny.png'));
+  for (const operation of Object.keys(schemas) as Name[]) {
+    const whole = job(operation, {});
+    const given = Object.fromEntries(Object.keys(whole.images).map((name) => [name, path('tiny.png')]));
+    const { files } = await render({ ...whole, images: given }, () => {});
+    const { channels } = await sharp(files[0]?.path).stats();
+    expect(channels[0]?.mean).toBeGreaterThan(20);
+  }
+});
+
+describe('the thread of an image preview', () => {
+  const never = new AbortController().signal;
+
+  test('makes a PNG that names its engine, and reports progress', async () => {
+    const parts: number[] = [];
+    const { files } = await createImagePreviewEngine().run(job('image.relight', lightmap), never, (part) =>
+      parts.push(part),
+    );
+    expect(files.map(({ contentType }) => contentType)).toEqual(['image/png']);
+    const { format, exif } = await sharp(files[0]?.path).metadata();
+    expect(format).toBe('png');
+    expect(exif?.toString('latin1')).toContain('engine: local-preview');
+    expect(parts.at(-1)).toBe(1);
+    expect(parts).toEqual([...parts].sort((one, other) => one - other));
+  });
+
+  test('fails the task of a corrupt image with a sentence, and runs the next one', async () => {
+    writeFileSync(path('broken.jpg'), readFileSync(path('image.jpg')).subarray(0, 900));
+    const broken = { ...job('image.relight', {}), images: { image: path('broken.jpg') } };
+    const engine = createImagePreviewEngine();
+    const failure = await engine.run(broken, never, () => {}).catch((error: unknown) => error);
+    expect(failure).toEqual(new EngineFailure('The image cannot be decoded.'));
+    expect((await engine.run(job('image.skinEnhancer', {}), never, () => {})).files).toHaveLength(1);
+  });
+
+  test('reports its own defect as an error, not as a failed task', async () => {
+    const missing = { ...job('image.relight', {}), images: {} };
+    const failure = await createImagePreviewEngine()
+      .run(missing, never, () => {})
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Error);
+    expect(failure).not.toBeInstanceOf(EngineFailure);
+  });
+
+  test('stops when it is aborted', async () => {
+    const ending = new AbortController();
+    const run = createImagePreviewEngine().run(
+      job('image.upscaler', { scale_factor: 16 }),
+      ending.signal,
+      () => ending.abort(new Error('The service ends.')),
+    );
+    await expect(run).rejects.toThrow('The service ends.');
+  });
+});

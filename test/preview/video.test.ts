@@ -1,0 +1,303 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FilePathSource, Input, MP4 } from 'mediabunny';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createFilm } from '../../src/preview/video/create-film.js';
+import type { Film } from '../../src/preview/video/frame.js';
+import { render } from '../../src/preview/video/render.js';
+import { computeShotSize, readShot } from '../../src/preview/video/shot.js';
+import { createSound } from '../../src/preview/video/soundtrack.js';
+import { openSource } from '../../src/preview/video/source-video.js';
+import { addWatermark } from '../../src/preview/video/watermark.js';
+import { createVideoPreviewEngine } from '../../src/service/engines/preview.js';
+import { EngineFailure, type EngineJob, type VideoOperation } from '../../src/service/operation/engine.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'regen-local-video-'));
+const path = (name: string) => join(folder, name);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const side = 360;
+beforeAll(async () => {
+  await draw('start.png', (x, y) => [x / 2, 90 + 60 * Math.sin(y / 20), 200 - y / 3]);
+  await draw('end.png', (x, y) =>
+    Math.hypot(x - 180, y - 180) < 90 ? [240, 200, 60] : [60, 30 + y / 4, 40],
+  );
+  await draw('mark.png', () => [255, 0, 255]);
+});
+
+async function draw(name: string, colour: (x: number, y: number) => number[]): Promise<void> {
+  const places = Array.from({ length: side * side }, (_, at) => at);
+  const data = Uint8ClampedArray.from(places.flatMap((at) => colour(at % side, Math.floor(at / side))));
+  const raw = { width: side, height: side, channels: 3 } as const;
+  await sharp(data, { raw }).png().toFile(path(name));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Job = EngineJob<VideoOperation>;
+type Inputs = Job['images'];
+
+let jobs = 0;
+/** A job as the service creates it: validated, with paths of inputs. The smallest and shortest video. */
+function job(operation: VideoOperation, request: Fields, images: Inputs = {}, seed = 7): Job {
+  const own = path(`job-${jobs++}`);
+  mkdirSync(own);
+  const least = { model: 'vv2.0', duration: 1, resolution: '360p', aspect_ratio: '1:1', prompt: 'a boat' };
+  return { id: own, operation, request: { ...least, ...request }, images, seed, folder: own };
+}
+
+const never = new AbortController().signal;
+const start = () => ({ 'images.0': path('start.png') });
+
+/** What a player reads from the file. */
+async function facts(file: string) {
+  const input = new Input({ source: new FilePathSource(file), formats: [MP4] });
+  const video = await input.getPrimaryVideoTrack();
+  const audio = await input.getPrimaryAudioTrack();
+  const found = {
+    codecs: [await video?.getCodec(), await audio?.getCodec()],
+    size: [await video?.getDisplayWidth(), await video?.getDisplayHeight()],
+    frames: (await video?.computePacketStats())?.packetCount,
+    seconds: await video?.computeDuration(),
+    comment: (await input.getMetadataTags()).comment,
+  };
+  const heard = await audio?.computeDuration();
+  input.dispose();
+  return { ...found, heard };
+}
+
+/** Copies of the frames at these indexes; reads only as far as necessary. */
+async function framesAt(film: Film, places: readonly number[]): Promise<Uint8Array[]> {
+  const found: Uint8Array[] = [];
+  let index = 0;
+  for await (const { data } of film.frames()) {
+    if (places.includes(index)) found.push(data.slice());
+    index += 1;
+    if (found.length === places.length) break;
+  }
+  return found;
+}
+
+async function drawn(request: Fields, images: Inputs = {}, seed?: number): Promise<Uint8Array> {
+  const film = await createFilm(readShot(job('video.text2video', request, images, seed)), images);
+  return Buffer.concat(await framesAt(film, [0, 7]));
+}
+
+/** Mean absolute difference of bytes. */
+function difference(one: ArrayLike<number>, other: ArrayLike<number>): number {
+  expect(one.length).toBe(other.length);
+  let sum = 0;
+  for (let at = 0; at < one.length; at++) sum += Math.abs((one[at] as number) - (other[at] as number));
+  return sum / one.length;
+}
+
+async function decodedFrames(file: string, places: readonly number[]): Promise<Uint8Array[]> {
+  return framesAt(await openSource(file, '360p'), places);
+}
+
+async function stillFrame(name: string): Promise<Uint8Array> {
+  const images = { 'images.0': path(name) };
+  const film = await createFilm(readShot(job('video.text2video', {}, images)), images);
+  return (await framesAt(film, [0]))[0] as Uint8Array;
+}
+
+test.each([
+  ['360p', '16:9', 640, 360],
+  ['540p', '9:16', 540, 960],
+  ['720p', '1:1', 720, 720],
+  ['1080p', '4:3', 1440, 1080],
+  ['2K', '3:4', 1440, 1920],
+] as const)('the resolution %s at %s has %i by %i pixels', (resolution, aspectRatio, width, height) => {
+  expect(computeShotSize({ resolution, aspectRatio })).toEqual({ width, height });
+});
+
+describe('each value of an option changes the video', () => {
+  const models = [
+    ...['vvq3-pro', 'vvq2-pro', 'vvq2-pro-fast', 'vvq2-turbo'],
+    ...['vvq1', 'vvq1-classic', 'vv2.0'],
+  ];
+  const amplitudes = ['auto', 'small', 'medium', 'large'];
+  const among = (name: string, values: readonly unknown[]) => values.map((value) => ({ [name]: value }));
+  const rows: readonly (readonly [string, readonly Fields[]])[] = [
+    ['prompt', among('prompt', ['a boat', 'a boat at night', 'zyzzyva'])],
+    ['model', among('model', models)],
+    ['style', among('style', ['general', 'anime'])],
+    ['movement_amplitude', among('movement_amplitude', amplitudes)],
+    ['is_rec', among('is_rec', [false, true])],
+  ];
+
+  test.each(rows)('%s, in a scene and in a picture that moves', async (option, requests) => {
+    for (const images of option === 'model' ? [{}] : [{}, start()]) {
+      const seen: Uint8Array[] = [];
+      for (const request of requests) {
+        const frames = await drawn(request, images);
+        for (const other of seen)
+          expect(difference(frames, other), JSON.stringify(request)).toBeGreaterThan(0.04);
+        seen.push(frames);
+      }
+    }
+  });
+
+  test('seed, including negative ones', async () => {
+    const [one, other, negative] = [await drawn({}), await drawn({}, {}, 8), await drawn({}, {}, -7)];
+    expect(difference(one, other)).toBeGreaterThan(1);
+    expect(difference(one, negative)).toBeGreaterThan(1);
+  });
+
+  const without = { enhance: true, priority: 3, off_peak: true, payload: 'x', meta_data: '{}' };
+  test.each([
+    ['what is only passed on', {}, without],
+    ['movement_amplitude at vvq2-turbo', { model: 'vvq2-turbo' }, { movement_amplitude: 'large' }],
+    ['movement_amplitude at vvq2-pro', { model: 'vvq2-pro' }, { movement_amplitude: 'small' }],
+    ['movement_amplitude at vvq2-pro-fast', { model: 'vvq2-pro-fast' }, { movement_amplitude: 'large' }],
+    ['movement_amplitude at vvq3-pro', { model: 'vvq3-pro' }, { movement_amplitude: 'large' }],
+  ])('nothing is heard of %s', async (_, request, added) => {
+    expect(difference(await drawn(request), await drawn({ ...request, ...added }))).toBe(0);
+  });
+});
+
+describe('the sound of a video', () => {
+  const heard = (request: Fields) => createSound(readShot(job('video.text2video', request)))?.left;
+  const loud = (request: Fields) => heard({ model: 'vvq2-pro', audio: true, ...request }) as Float32Array;
+
+  test('is absent unless requested, except with vvq3-pro', () => {
+    expect(heard({ model: 'vvq2-pro' })).toBeUndefined();
+    expect(heard({ model: 'vvq3-pro', audio: false })).toBeUndefined();
+    expect(heard({ model: 'vvq3-pro' })).toHaveLength(48_000);
+    expect(heard({ model: 'vv2.0', bgm: true })).toHaveLength(48_000);
+  });
+
+  test('differs with audio_type, voice_id and bgm', () => {
+    const all = [
+      loud({}),
+      ...['speech_only', 'sound_effect_only'].map((audio_type) => loud({ audio_type })),
+      ...['anna', 'bert'].map((voice_id) => loud({ voice_id })),
+      loud({ bgm: true }),
+    ];
+    all.forEach((one, at) => {
+      for (const other of all.slice(at + 1)) expect(difference(one, other)).toBeGreaterThan(0.005);
+      expect(Math.max(...one)).toBeLessThan(1);
+    });
+  });
+
+  test('has no voice if only sound effects are requested', () => {
+    const only = { audio_type: 'sound_effect_only' };
+    expect(difference(loud({ ...only, voice_id: 'anna' }), loud({ ...only, voice_id: 'bert' }))).toBe(0);
+  });
+
+  test('is the same with vvq3-pro, whatever is requested', () => {
+    const plain = heard({ model: 'vvq3-pro' }) as Float32Array;
+    const asked = heard({ model: 'vvq3-pro', audio_type: 'speech_only', bgm: true, voice_id: 'anna' });
+    expect(difference(plain, asked as Float32Array)).toBe(0);
+  });
+});
+
+test.each([
+  [1, 'top left', undefined],
+  [2, 'top right', undefined],
+  [3, 'bottom right', 'mark.png'],
+  [4, 'bottom left', undefined],
+] as const)('a watermark at position %i is in the corner %s only', async (corner, _, mark) => {
+  const film = await createFilm(readShot(job('video.text2video', {})), {});
+  const marked = await addWatermark(film, corner, mark && path(mark));
+  const [[plain], [shown]] = [await framesAt(film, [0]), await framesAt(marked, [0])];
+  const changes = [0, 0, 0, 0];
+  for (let at = 0; at < side * side; at++) {
+    const [isRight, isLow] = [at % side >= side / 2, at >= (side * side) / 2];
+    const quarter = isLow ? (isRight ? 2 : 3) : isRight ? 1 : 0;
+    if (plain?.[at] !== shown?.[at]) changes[quarter] = (changes[quarter] as number) + 1;
+  }
+  expect(changes[corner - 1]).toBeGreaterThan(500);
+  expect(changes.filter((count) => count > 0)).toHaveLength(1);
+});
+
+describe('the process of a video preview', () => {
+  test('makes a video of exactly the requested size and length, with sound and a cover', async () => {
+    const parts: number[] = [];
+    const request = { model: 'vvq3-pro', resolution: '360p', aspect_ratio: '9:16', meta_data: '{"a":1}' };
+    const making = job('video.text2video', request);
+    const { files } = await createVideoPreviewEngine().run(making, never, (part) => parts.push(part));
+    expect(files.map(({ role, contentType }) => [role, contentType])).toEqual([
+      ['video', 'video/mp4'],
+      ['cover', 'image/jpeg'],
+    ]);
+    const { heard, ...found } = await facts(files[0]?.path as string);
+    expect(found).toEqual({
+      codecs: ['avc', 'aac'],
+      size: [360, 640],
+      frames: 24,
+      seconds: 1,
+      comment: 'engine: local-preview\n{"a":1}',
+    });
+    expect(Math.abs((heard as number) - 1)).toBeLessThan(0.022);
+    const { width, height, exif } = await sharp(files[1]?.path).metadata();
+    expect([width, height]).toEqual([360, 640]);
+    expect(exif?.toString('latin1')).toContain('engine: local-preview');
+    expect(parts.at(-1)).toBe(1);
+    expect(parts).toEqual([...parts].sort((one, other) => one - other));
+    expect(readdirSync(making.folder)).toHaveLength(2);
+  });
+
+  test('fails the task of a corrupt video or image with a sentence', async () => {
+    writeFileSync(path('broken.mp4'), 'no video at all');
+    const video = { video: path('broken.mp4') };
+    const run = (operation: VideoOperation, images: Inputs) =>
+      createVideoPreviewEngine()
+        .run(job(operation, {}, images), never, () => {})
+        .catch((error: unknown) => error);
+    expect(await run('video.extend', video)).toEqual(new EngineFailure('The video cannot be decoded.'));
+    const picture = { 'images.0': path('broken.mp4') };
+    expect(await run('video.text2video', picture)).toEqual(new EngineFailure('The image cannot be decoded.'));
+  });
+
+  test('stops soon after it is aborted', async () => {
+    const ending = new AbortController();
+    const long = job('video.text2video', { duration: 16 });
+    const run = createVideoPreviewEngine().run(long, ending.signal, () =>
+      ending.abort(new Error('The service ends.')),
+    );
+    await expect(run).rejects.toThrow('The service ends.');
+  });
+});
+
+test('returns equal bytes for equal requests', async () => {
+  const request = { model: 'vvq3-pro', watermark: true };
+  const bytes = async () => {
+    const { files } = await render(job('video.text2video', request), () => {});
+    return files.map((file) => readFileSync(file.path));
+  };
+  const first = await bytes();
+  // In a later second than the first.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect((await bytes()).map((file, at) => file.equals(first[at] as Buffer))).toEqual([true, true]);
+});
+
+test('begins and ends with the given images, and extends a video from its last frame', async () => {
+  const images = { ...start(), 'images.1': path('end.png') };
+  const between = await render(job('video.startEnd2video', { bgm: true }, images), () => {});
+  const [first, middle, last] = await decodedFrames(between.files[0]?.path as string, [0, 12, 23]);
+  const [from, to] = [await stillFrame('start.png'), await stillFrame('end.png')];
+  expect(difference(first as Uint8Array, from)).toBeLessThan(2);
+  expect(difference(last as Uint8Array, to)).toBeLessThan(2);
+  expect(difference(middle as Uint8Array, from)).toBeGreaterThan(5);
+  expect(difference(middle as Uint8Array, to)).toBeGreaterThan(5);
+
+  const source = { video: between.files[0]?.path as string, 'images.0': path('start.png') };
+  const { files } = await render(job('video.extend', { duration: 2 }, source), () => {});
+  const whole = files[0]?.path as string;
+  const { heard, ...found } = await facts(whole);
+  expect(found).toMatchObject({ size: [side, side], frames: 72, seconds: 3 });
+  expect(Math.abs((heard as number) - 3)).toBeLessThan(0.022);
+  const sounds = [await openSource(source.video, '360p'), await openSource(whole, '360p')].map(
+    ({ sound }) => sound?.left.subarray(10_000, 40_000) as Float32Array,
+  );
+  const [given, kept] = sounds as [Float32Array, Float32Array];
+  expect(Math.max(...given)).toBeGreaterThan(0.05);
+  expect(difference(given, kept)).toBeLessThan(0.01);
+  const [before, after, later, end] = await decodedFrames(whole, [23, 24, 48, 71]);
+  expect(difference(before as Uint8Array, to)).toBeLessThan(3);
+  expect(difference(after as Uint8Array, before as Uint8Array)).toBeLessThan(2);
+  expect(difference(later as Uint8Array, before as Uint8Array)).toBeGreaterThan(5);
+  expect(difference(end as Uint8Array, from)).toBeLessThan(2);
+});

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { VideoVendor } from '../../../../src/service/configuration/generation-settings.js';
+import { detectFileType } from '../../../../src/service/engines/upstream/file-type.js';
+import { createRequestBody } from '../../../../src/service/engines/upstream/request.js';
+import { Vendor } from '../../../../src/service/engines/upstream/vendor.js';
+import { folderForTest } from '../../../support/service.js';
+
+function file(bytes: Buffer): string {
+  const path = join(folderForTest(), 'input');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+test.each([1, 2, 3, 65_536, 200_001])('an image of %i bytes is in the body unchanged', async (size) => {
+  const bytes = randomBytes(size);
+  const request = { image: 'image', prompt: 'image "reference_image" \u0001 \\', style: 'clean' };
+  const given = { operation: 'image.relight', request, images: { image: file(bytes) } } as const;
+  const body = await createRequestBody(given, { webhook_url: 'https://us.example' });
+  const sent = await buffer(body.open());
+  expect(sent).toHaveLength(body.length);
+  const expected = { ...request, image: bytes.toString('base64'), webhook_url: 'https://us.example' };
+  expect(sent.toString()).toBe(JSON.stringify(expected));
+  // A second attempt sends the same.
+  expect((await buffer(body.open())).equals(sent)).toBe(true);
+});
+
+test('the frames of a video are sent as data URLs, in order', async () => {
+  const [png, jpeg] = [Buffer.from('\x89PNG\r\n\x1a\n1', 'latin1'), Buffer.from('\xff\xd8\xff2', 'latin1')];
+  const images = { 'images.0': file(png), 'images.1': file(jpeg) };
+  const request = { images: ['images.0', 'images.1'], model: 'vvq3-pro' };
+  const body = await createRequestBody(
+    { operation: 'video.startEnd2video', request, images },
+    { model: 'theirs' },
+  );
+  expect(JSON.parse((await buffer(body.open())).toString())).toEqual({
+    images: [
+      `data:image/png;base64,${png.toString('base64')}`,
+      `data:image/jpeg;base64,${jpeg.toString('base64')}`,
+    ],
+    model: 'theirs',
+  });
+});
+
+test.each([
+  ['\x89PNG\r\n\x1a\n', 'image/png'],
+  ['\xff\xd8\xff\xe0', 'image/jpeg'],
+  ['GIF89a', 'image/gif'],
+  ['RIFF\n\n\n\nWEBPVP8 ', 'image/webp'],
+  ['\0\0\0\x1cftypavif', 'image/avif'],
+  ['\0\0\0\x18ftypisom', 'video/mp4'],
+  ['\x1aE\xdf\xa3', 'video/webm'],
+  ['<svg onload="alert(1)">', undefined],
+  ['\0\0\0\x1cftypheic', undefined],
+  ['', undefined],
+])('a file that begins with %j is %s, whatever the vendor calls it', async (beginning, type) => {
+  expect(await detectFileType(file(Buffer.from(beginning, 'latin1')))).toBe(type);
+});
+
+test("a vendor's message reaches the caller shortened, without key, URLs and control characters", () => {
+  const key = { env: 'KEY' };
+  const vendor = new Vendor(
+    VideoVendor.parse({ engine: 'upstream', baseUrl: 'https://v.example', key }),
+    'sk-1',
+  );
+  const words = 'Bad key sk-1\u001b[31m\n at https://us.example/vendor-callbacks/1?signature=x ';
+  expect(vendor.cleanText(words)).toBe('Bad key … [31m at …');
+  expect(vendor.cleanText('long '.repeat(1000))).toHaveLength(300);
+});

@@ -1,0 +1,216 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type Mock, test, vi } from 'vitest';
+import type { RunningService } from '../../../../src/service/serve.js';
+import { serviceBehind } from '../../../support/behind.js';
+import { pixel, startedTask, taskAt } from '../../../support/generation.js';
+import {
+  type DoubleOptions,
+  type GenerationDouble,
+  generationDouble,
+} from '../../../support/generation-double.js';
+import { type Answered, ask, folderForTest, serviceForTest } from '../../../support/service.js';
+
+const key = 'sk-vendor-secret';
+
+/** A service in front of a fake vendor, called as its owner. */
+async function behind(options: DoubleOptions = {}, settings = {}, parts = {}) {
+  const vendor = await generationDouble(options);
+  const service = await serviceBehind({ url: vendor.url, key, settings }, { prices }, parts);
+  return { vendor, service, asking: { url: service.url, token: service.ownerToken } };
+}
+
+const prices = { image: { relight: 3 } };
+
+/** The status and the credits of a task. */
+async function accountOf({ url, ownerToken }: RunningService, id: string): Promise<Answered> {
+  return (await ask(`${url}/users/tasks/${id}`, { token: ownerToken })).body;
+}
+
+/** Starts a task once. @returns how it failed */
+async function failed(given: Awaited<ReturnType<typeof behind>>): Promise<Answered> {
+  const id = await startedTask(given.asking);
+  await taskAt(given.asking, id, 'FAILED');
+  return accountOf(given.service, id);
+}
+
+test('a vendor gets the validated request, with images as Base64, a callback and the task id as key', async () => {
+  const { vendor, asking, service } = await behind();
+  const id = await startedTask(asking, {
+    prompt: 'image',
+    style: 'clean',
+    webhook_url: `${vendor.url}/the-callers-own`,
+  });
+  await taskAt(asking, id);
+  expect(vendor.asked).toHaveLength(1);
+  const [{ body, token, key: idempotencyKey, operation }] = vendor.asked as [GenerationDouble['asked'][0]];
+  expect({ token, idempotencyKey, operation }).toEqual({
+    token: `Bearer ${key}`,
+    idempotencyKey: id,
+    operation: 'image.relight',
+  });
+  expect(body).toMatchObject({ image: pixel, prompt: 'image', style: 'clean', light_transfer_strength: 100 });
+  expect(body.webhook_url).toMatch(`${service.url}/vendor-callbacks/${id}?signature=`);
+  expect(vendor.leaked).toEqual([]);
+});
+
+test('the key is sent in the configured header', async () => {
+  const { vendor, asking } = await behind({}, { keyHeader: 'X-Vendor-Key' });
+  await taskAt(asking, await startedTask(asking));
+  expect(vendor.asked[0]?.headers).toMatchObject({ 'x-vendor-key': key });
+  expect(vendor.asked[0]?.token).toBeUndefined();
+});
+
+test('a vendor that is not known to honour keys is asked once, even if its answer is lost', async () => {
+  const given = await behind({ onStart: () => false });
+  expect(await failed(given)).toMatchObject({
+    credits: 0,
+    reason: expect.stringContaining("The vendor's answer was lost"),
+  });
+  expect(given.vendor.asked).toHaveLength(1);
+});
+
+test('a vendor that is configured to honour keys is asked until it answers', async () => {
+  const { vendor, asking } = await behind({ onStart: (_, count) => count > 2 }, { honoursKeys: true });
+  const id = await startedTask(asking);
+  await taskAt(asking, id);
+  expect(vendor.asked.map(({ key }) => key)).toEqual([id, id, id]);
+  expect(new Set(vendor.asked.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+});
+
+test('a vendor that certainly started nothing is asked again, whether or not it honours keys', async () => {
+  const { vendor, asking } = await behind({
+    refuse: (count) => (count < 3 ? { status: 429, error: 'rate_limited' } : undefined),
+  });
+  await taskAt(asking, await startedTask(asking));
+  expect(vendor.asked).toHaveLength(3);
+});
+
+test("a vendor's refusal is passed on with its message", async () => {
+  const given = await behind({ refuse: () => ({ status: 400, error: 'too_dark' }) });
+  expect(await failed(given)).toMatchObject({
+    credits: 0,
+    reason: 'The vendor refused the request: Not now.',
+  });
+  expect(given.vendor.asked).toHaveLength(1);
+});
+
+test('a key that the vendor refuses is reported as a fault of the service', async () => {
+  const log = vi.fn();
+  const given = await behind({ refuse: () => ({ status: 401, error: 'unauthorized' }) }, {}, { log });
+  expect((await failed(given)).reason).toContain("this service's credential");
+  expect(given.vendor.asked).toHaveLength(5);
+  expect(log).toHaveBeenCalledWith('error', "A vendor refuses this service's key.", expect.anything());
+  expect(JSON.stringify(log.mock.calls)).not.toContain(key);
+});
+
+test('a task that fails at the vendor fails here and is refunded', async () => {
+  const given = await behind({ states: ['CREATED', 'POLISHING', 'FAILED'] });
+  expect(await failed(given)).toMatchObject({ credits: 0, reason: 'The task failed at the vendor.' });
+});
+
+test('a task fails if its vendor is down for an hour', async () => {
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const log = vi.fn();
+  const service = await serviceBehind({ url: 'http://127.0.0.1:9', key }, { prices }, { now, log });
+  const asking = { url: service.url, token: service.ownerToken };
+  const id = await startedTask(asking);
+  await vi.waitFor(() => expect(log).toHaveBeenCalled(), { timeout: 30_000 });
+  ahead = 2 * 60 * 60_000;
+  await taskAt(asking, id, 'FAILED');
+  expect((await accountOf(service, id)).reason).toContain('The vendor is not available: ECONNREFUSED');
+});
+
+/** Its tasks are read by an operation that service.md does not list. */
+const operation = 'image.skinEnhancer';
+
+/** Waits until a poll of the vendor has failed. */
+async function notFound(log: Mock): Promise<void> {
+  const reason = 'it does not know the task';
+  const told = expect.objectContaining({ reason });
+  await vi.waitFor(() => expect(log).toHaveBeenCalledWith('warn', expect.anything(), told), {
+    timeout: 30_000,
+  });
+}
+
+test('a callback is used if the status of a task cannot be read', async () => {
+  const log = vi.fn();
+  const { vendor, asking } = await behind({ extensions: false }, { pollMs: 60_000 }, { log });
+  const id = await startedTask({ ...asking, operation });
+  await notFound(log);
+  const callback: string = vendor.asked[0]?.body.webhook_url;
+  const body = { task_id: 'theirs', status: 'COMPLETED', generated: [`${vendor.url}/results/a`] };
+
+  const forged = new URL(callback);
+  forged.searchParams.set('signature', 'A'.repeat(43));
+  expect((await call(forged.href, body)).status).toBe(403);
+  expect((await call(callback, 'something odd')).status).toBe(204);
+  expect((await call(callback, body)).status).toBe(204);
+  await taskAt({ ...asking, operation }, id);
+});
+
+test('a result on a private address is not fetched', async () => {
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const log = vi.fn();
+  const { vendor, asking, service } = await behind({ extensions: false }, {}, { now, log });
+  const id = await startedTask({ ...asking, operation });
+  await notFound(log);
+  // Longer than files are waited for, and shorter than callbacks are.
+  ahead = 7 * 60 * 60_000;
+  await call(vendor.asked[0]?.body.webhook_url, {
+    status: 'COMPLETED',
+    generated: ['http://10.1.2.3/a.png'],
+  });
+  await taskAt({ ...asking, operation }, id, 'FAILED');
+  expect((await accountOf(service, id)).reason).toContain('its address is not public');
+});
+
+function call(url: string, body: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+test('a service that stops does not wait for its vendor, and continues at the next start', async () => {
+  const states = ['IN_PROGRESS'];
+  const vendor = await generationDouble({ states });
+  const data = folderForTest();
+  const start = () => serviceBehind({ url: vendor.url, key }, { data, graceMs: 10_000 });
+  const first = await start();
+  const id = await startedTask({ url: first.url, token: first.ownerToken });
+  await vi.waitFor(() => expect(vendor.looks.length).toBeGreaterThan(0), { timeout: 10_000 });
+  const began = performance.now();
+  await first.stop();
+  expect(performance.now() - began).toBeLessThan(5_000);
+
+  states[0] = 'COMPLETED';
+  const second = await start();
+  await taskAt({ url: second.url, token: second.ownerToken }, id);
+  expect(vendor.asked).toHaveLength(1);
+});
+
+test("a service without its vendor's key does not start, and names the missing key", async () => {
+  const file = join(folderForTest(), 'empty.key');
+  writeFileSync(file, '\n');
+  const vendor = { engine: 'upstream', baseUrl: 'https://vendor.example' } as const;
+  const image = { ...vendor, key: { env: 'REGEN_TEST_NO_SUCH_KEY' } };
+  const message = /generation\.image\.key names the environment variable REGEN_TEST_NO_SUCH_KEY/;
+  await expect(serviceForTest({ generation: { image } })).rejects.toThrow(message);
+  const video = { ...vendor, key: { file } };
+  await expect(serviceForTest({ generation: { video } })).rejects.toThrow(
+    /generation\.video\.key names the file/,
+  );
+});
+
+test.each([
+  [
+    { engine: 'upstream', baseUrl: 'http://vendor.example', key: { env: 'A' } },
+    /baseUrl must be an https URL/,
+  ],
+  [{ engine: 'upstream', baseUrl: 'https://vendor.example', key: {} }, /must name either an environment/],
+  [{ engine: 'upstream', baseUrl: 'https://v.example', key: { file: 'a.key' } }, /must be an absolute path/],
+  [{ engine: 'upstraem' }, /engine 'local' or 'upstream'/],
+])('a mistake in the settings of a vendor is reported: %j', async (image, message) => {
+  await expect(serviceForTest({ generation: { image: image as never } })).rejects.toThrow(message);
+});

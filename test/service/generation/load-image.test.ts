@@ -1,0 +1,220 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { limits as imageLimits } from '../../../src/contract/schema/limits.js';
+import { loadImage } from '../../../src/service/generation/load-image.js';
+import { isPublicAddress } from '../../../src/service/network/addresses.js';
+import { Refused } from '../../../src/service/operation/refused.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'regen-image-'));
+const answers: Record<string, RequestListener> = {};
+const server = createServer((request, response) => answers[request.url ?? '']?.(request, response));
+let origin = '';
+let png: Buffer;
+let jpeg: Buffer;
+
+beforeAll(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  const picture = sharp({ create: { width: 320, height: 200, channels: 3, background: '#888', noise } });
+  png = await picture.png().toBuffer();
+  jpeg = await picture.jpeg().toBuffer();
+});
+afterEach(() => expect(readdirSync(folder)).toEqual([]));
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+  rmSync(folder, { recursive: true });
+});
+
+type Options = Partial<Parameters<typeof loadImage>[1]>;
+const loopbackService = 'http://127.0.0.1:7717';
+const publicService = 'https://regen.example';
+
+const take = (value: string, options: Options = {}) =>
+  loadImage(value, {
+    field: 'image',
+    limits: imageLimits,
+    serviceOrigin: loopbackService,
+    folder,
+    ...options,
+  });
+
+async function taken(value: string, options: Options = {}) {
+  const { path, ...size } = await take(value, options);
+  const content = readFileSync(path);
+  rmSync(path);
+  return { ...size, content };
+}
+
+async function refusal(value: string, options: Options = {}): Promise<string> {
+  const error = await take(value, options).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Refused);
+  const { code, details } = error as Refused;
+  expect([code, details?.map(({ path }) => path)]).toEqual(['invalid_request', ['image']]);
+  return details?.[0]?.message ?? '';
+}
+
+function serve(path: string, type: string, body: Buffer | string): string {
+  answers[path] = (_, response) => response.writeHead(200, { 'content-type': type }).end(body);
+  return origin + path;
+}
+
+test('writes the same file for Base64, a data URL and a URL of the same image', async () => {
+  const image = { width: 320, height: 200, content: png };
+  expect(await taken(png.toString('base64'))).toEqual(image);
+  expect(await taken(`data:image/png;base64,${png.toString('base64')}`)).toEqual(image);
+  expect(await taken(serve('/picture', 'image/png', png))).toEqual(image);
+});
+
+test('returns the displayed size of an image, not the stored one', async () => {
+  const turned = await sharp(jpeg).withMetadata({ orientation: 6 }).toBuffer();
+  expect(await taken(turned.toString('base64'))).toMatchObject({ width: 200, height: 320 });
+});
+
+test('refuses a file that is not an image, by its content', async () => {
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
+  const pdf = '%PDF-1.4 …';
+  for (const text of [svg, pdf, 'hello']) {
+    const data = `data:image/png;base64,${Buffer.from(text).toString('base64')}`;
+    expect(await refusal(data)).toBe('must be an image: JPEG, PNG, WebP, GIF, TIFF or AVIF');
+  }
+});
+
+test('refuses a truncated image', async () => {
+  const broken = 'is truncated or corrupt';
+  expect(await refusal(jpeg.subarray(0, jpeg.length / 2).toString('base64'))).toBe(broken);
+  expect(await refusal(png.subarray(0, png.length / 2).toString('base64'))).toBe(broken);
+});
+
+test('refuses an empty image, in the request and at a URL', async () => {
+  expect(await refusal('data:image/png;base64,')).toBe('must not be empty');
+  expect(await refusal(serve('/empty', 'image/png', ''))).toBe('must not be empty');
+});
+
+test('accepts an image at the limits, and refuses one beyond them', async () => {
+  const pixels = 320 * 200;
+  const limits = { imageBytes: png.length, imagePixels: pixels };
+  const value = png.toString('base64');
+  expect(await taken(value, { limits })).toMatchObject({ width: 320 });
+  const megabyte = Buffer.alloc(1024 ** 2 + 1).toString('base64');
+  const small = { imageBytes: 1024 ** 2, imagePixels: pixels };
+  expect(await refusal(megabyte, { limits: small })).toBe('must be at most 1 MB');
+  expect(await refusal(value, { limits: { ...limits, imagePixels: pixels - 1 } })).toContain(
+    '320 × 200 pixels',
+  );
+});
+
+test('refuses a decompression bomb by its header', async () => {
+  const create = { width: 11_000, height: 11_000, channels: 3, background: '#000' } as const;
+  const bomb = await sharp({ create, limitInputPixels: false }).png().toBuffer();
+  expect(bomb.length).toBeLessThan(2 * 1024 ** 2);
+  expect(await refusal(bomb.toString('base64'))).toBe(
+    'must have at most 100 megapixels; it has 11000 × 11000 pixels',
+  );
+});
+
+test('says why a URL could not be fetched', async () => {
+  const cases: [string, string][] = [
+    [serve('/page', 'text/html; charset=utf-8', '<html>'), 'its content type is text/html, not an image'],
+    [`${origin}/unknown`, 'the server answered 404'],
+    ['http://127.0.0.1:9/', 'its host refused the connection'],
+    ['http://name.invalid/', 'its host was not found'],
+    [origin.replace('//', '//user:secret@'), 'its URL must not contain a user name or password'],
+  ];
+  answers['/unknown'] = (_, response) => response.writeHead(404).end();
+  for (const [url, why] of cases) expect(await refusal(url)).toBe(`could not be fetched: ${why}`);
+});
+
+test('stops fetching at the limit, with and without a Content-Length', async () => {
+  const limits = { imageBytes: 1024 ** 2, imagePixels: 1 };
+  const large = Buffer.alloc(1024 ** 2 + 1);
+  const why = 'could not be fetched: it is larger than 1 MB';
+  expect(await refusal(serve('/told', 'image/png', large), { limits })).toBe(why);
+  answers['/endless'] = (_, response) => {
+    const more = () => response.write(large) && setImmediate(more);
+    response.on('drain', more).writeHead(200, { 'content-type': 'image/png' });
+    more();
+  };
+  expect(await refusal(`${origin}/endless`, { limits })).toBe(why);
+});
+
+test('stops waiting for a server that stalls', async () => {
+  answers['/slow'] = (_, response) => {
+    response.writeHead(200, { 'content-type': 'image/png' }).write(png.subarray(0, 99));
+  };
+  const limits = { ...imageLimits, imageSeconds: 0.2 };
+  expect(await refusal(`${origin}/slow`, { limits })).toBe('could not be fetched: it took longer than 0.2 s');
+});
+
+test('leaves no file when the caller aborts', async () => {
+  const giving = new AbortController();
+  answers['/wait'] = () => giving.abort(new Error('gone'));
+  await expect(take(`${origin}/wait`, { signal: giving.signal })).rejects.toThrow('gone');
+});
+
+test('fetches from loopback only for a service on loopback', async () => {
+  const picture = serve('/picture', 'image/png', png);
+  const why = 'could not be fetched: its address is not public';
+  expect(await refusal(picture, { serviceOrigin: publicService })).toBe(why);
+  const byName = picture.replace('127.0.0.1', 'localhost');
+  expect(await refusal(byName, { serviceOrigin: publicService })).toBe(why);
+  expect(await taken(byName)).toMatchObject({ width: 320 });
+  expect(await taken(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
+});
+
+test('checks every redirect', async () => {
+  const redirect = (path: string, location: string) => {
+    answers[path] = (_, response) => response.writeHead(302, { location }).end();
+    return origin + path;
+  };
+  serve('/picture', 'image/png', png);
+  expect(await taken(redirect('/moved', '/picture'))).toMatchObject({ width: 320 });
+  const cases: [string, string][] = [
+    ['http://169.254.169.254/latest/meta-data', 'its address is not public'],
+    ['http://0x0a000001/', 'its address is not public'],
+    ['http://[::ffff:10.0.0.1]/', 'its address is not public'],
+    ['file:///etc/passwd', 'its URL must begin with http or https'],
+    ['/round', 'it was redirected more than 3 times'],
+  ];
+  for (const [location, why] of cases) {
+    expect(await refusal(redirect('/round', location))).toBe(`could not be fetched: ${why}`);
+  }
+});
+
+test('follows three redirects and refuses a fourth', async () => {
+  serve('/hop-0', 'image/png', png);
+  for (const hop of [1, 2, 3, 4]) {
+    answers[`/hop-${hop}`] = (_, response) => response.writeHead(302, { location: `/hop-${hop - 1}` }).end();
+  }
+  expect(await taken(`${origin}/hop-3`)).toMatchObject({ width: 320 });
+  expect(await refusal(`${origin}/hop-4`)).toBe('could not be fetched: it was redirected more than 3 times');
+});
+
+test('fetches only over https if the field requires it, except from the service itself', async () => {
+  const picture = serve('/picture', 'image/png', png);
+  const options = { httpsOnly: true, serviceOrigin: publicService };
+  const why = 'could not be fetched: its URL must begin with https';
+  expect(await refusal(picture, options)).toBe(why);
+  expect(await refusal('http://example.com/a.png', { httpsOnly: true })).toBe(why);
+  expect(await taken(picture, { httpsOnly: true })).toMatchObject({ width: 320 });
+});
+
+test.each([
+  ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1'],
+  ...['198.18.0.1', '224.0.0.1', '255.255.255.255', '::', '::1', 'fe80::1', 'fd00::1', 'ff02::1'],
+  ...['::ffff:8.8.8.8', '64:ff9b::a00:1', '2002:a00:1::', '2001:db8::1', 'fec0::1', 'nonsense'],
+])('%s is not a public address', (address) => {
+  expect(isPublicAddress(address)).toBe(false);
+});
+
+test.each(['8.8.8.8', '93.184.216.34', '172.32.0.1', '2606:4700::1111'])(
+  '%s is a public address',
+  (address) => expect(isPublicAddress(address)).toBe(true),
+);

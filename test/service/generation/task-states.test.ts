@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { advanceTask, type TaskStep } from '../../../src/service/generation/task-states.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { filmingEngine } from '../../support/filming-engine.js';
+import { startedTask, taskAt } from '../../support/generation.js';
+import { registryForFile } from '../../support/registry.js';
+import { startedVideo, videoAt } from '../../support/videos.js';
+
+const engines = { image: copyingEngine(), video: filmingEngine() };
+const registry = registryForFile({ prices: { image: { relight: 5 } } }, { engines });
+
+const steps: readonly TaskStep[] = [
+  { to: 'failed', reason: 'Too late.', code: 'late' },
+  { to: 'done', results: [] },
+  { to: 'running' },
+];
+
+it.each(['image.relight', 'video.text2video'] as const)(
+  'does not change a finished task of %s or its credits, whatever step follows',
+  async (operation) => {
+    const { service, tokens, url, change } = registry();
+    const { context } = service;
+    const ann = { url, token: tokens.ann };
+    const readTask = (id: string) =>
+      context.database.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
+    const readCredits = (id: string) =>
+      context.database.selectFrom('credits').select('kind').where('task_id', '=', id).execute();
+
+    const isImage = operation === 'image.relight';
+    const id: string = isImage ? await startedTask(ann) : (await startedVideo(ann)).task_id;
+    await (isImage ? taskAt(ann, id) : videoAt(ann, id));
+    const finished = await readTask(id);
+    for (const step of steps) {
+      expect(await change((tx) => advanceTask(tx, context, { id, operation }, step))).toBe(false);
+    }
+    expect(await readTask(id)).toEqual(finished);
+    expect(await readCredits(id)).toEqual([{ kind: 'charge' }]);
+  },
+);

@@ -1,0 +1,102 @@
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { nextRequest } from '../../support/next-request.js';
+import { serviceForTest } from '../../support/service.js';
+
+/** Sends a whole request before it reads any of the answer, as simple clients do. */
+function sendAllFirst(url: string, head: string[], body: Buffer): Promise<string> {
+  const { hostname, port, host } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    const lines = [...head, `Host: ${host}`, `Content-Length: ${body.length}`, 'Connection: close'];
+    socket.on('error', reject).pause();
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    // In parts, because a single write may be sent completely before the service reads any of it.
+    const send = (at: number) => {
+      if (at < body.length) socket.write(body.subarray(at, at + 65_536), () => send(at + 65_536));
+      else read();
+    };
+    const read = () => {
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('close', () => resolve(answer)).resume();
+    };
+    send(0);
+  });
+}
+
+it.each([
+  ['is too large', 413, ['POST /bulk/nodes/versions HTTP/1.1', 'Content-Type: application/json']],
+  ['is not JSON', 415, ['POST /bulk/nodes/versions HTTP/1.1', 'Content-Type: text/plain']],
+  ['arrives without a credential', 401, ['POST /publishers HTTP/1.1', 'Content-Type: application/json']],
+  ['is sent to an unknown path', 404, ['POST /nowhere HTTP/1.1', 'Content-Type: application/json']],
+  ['is an upload without a signature', 403, ['PUT /uploads/a/b/1.0.0/node.zip HTTP/1.1']],
+])('a body that %s is read to its end, so that the client sees the answer', async (_title, status, head) => {
+  const { url } = await serviceForTest({ limits: { jsonBody: 1_000_000 } });
+  const answer = await sendAllFirst(url, head, Buffer.alloc(20_000_000, 'a'));
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
+const HALF_MINUTE_MS = 30_000;
+
+/** A connection that has sent the head of a request and the first byte of its body. */
+async function begun(url: string, path: string): Promise<{ socket: Socket; answer: () => string }> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  socket.on('error', () => {});
+  const head = ['Content-Type: application/json', 'Content-Length: 300000'];
+  socket.write([`POST ${path} HTTP/1.1`, `Host: ${host}`, ...head, '', '{'].join('\r\n'));
+  return { socket, answer: () => answer };
+}
+
+/** A service whose intervals the test controls; the network is real. */
+async function service(): Promise<string> {
+  const { url } = await serviceForTest();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return url;
+}
+
+const arrived = () => vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { interval: 5 });
+
+describe('a body that stalls', () => {
+  it('is cut off with an answer', async () => {
+    const { socket, answer } = await begun(await service(), '/bulk/nodes/versions');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await arrived();
+    vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
+    await closed;
+    expect(answer()).toMatch(/^HTTP\/1.1 400 .*too slowly/s);
+  });
+
+  it('is cut off even if the request was refused before', async () => {
+    const { socket, answer } = await begun(await service(), '/nowhere');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await vi.waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 404 /), { interval: 5 });
+    vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
+    await closed;
+  });
+
+  it('is not cut off while enough of it arrives', async () => {
+    const url = await service();
+    const request = nextRequest();
+    const { socket, answer } = await begun(url, '/bulk/nodes/versions');
+    const { socket: served } = await request;
+    await arrived();
+    for (let part = 0; part < 4; part += 1) {
+      const before = served.bytesRead;
+      socket.write(' '.repeat(70_000));
+      await vi.waitFor(() => expect(served.bytesRead).toBe(before + 70_000), { interval: 5 });
+      vi.advanceTimersByTime(HALF_MINUTE_MS);
+    }
+    socket.write(' '.repeat(300_000 - 1 - 280_000));
+    await vi.waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 400 .*malformed_json/s));
+  });
+});

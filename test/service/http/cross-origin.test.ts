@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { Configuration } from '../../../src/service/configuration/configuration.js';
+import { createHostCheck } from '../../../src/service/http/cross-origin.js';
+import { serviceForTest } from '../../support/service.js';
+
+describe('pages of other origins', () => {
+  const origin = 'https://app.example.org';
+  const preflight = { 'access-control-request-method': 'PUT' };
+
+  it('may read answers if their origin is configured', async () => {
+    const { url } = await serviceForTest({ cors: { origins: [`${origin}/`] } });
+    const asked = await fetch(`${url}/publishers/x`, {
+      method: 'OPTIONS',
+      headers: { origin, ...preflight },
+    });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    const { headers } = await fetch(`${url}/nodes`, { headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    const other = await fetch(`${url}/nodes`, { headers: { origin: 'https://evil.example.org' } });
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('may not read answers if no origin is configured', async () => {
+    const { url } = await serviceForTest();
+    const asked = await fetch(`${url}/publishers/x`, {
+      method: 'OPTIONS',
+      headers: { origin, ...preflight },
+    });
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+  });
+});
+
+describe('a check of hosts', () => {
+  const check = (input: object) => createHostCheck({ configuration: Configuration.parse(input) });
+
+  it('accepts the public host, and every host if the service does not listen on loopback', () => {
+    const behindProxy = check({ publicUrl: 'https://regen.example.org' });
+    expect(() => behindProxy('regen.example.org')).not.toThrow();
+    expect(() => behindProxy('other.example.org')).toThrow('127.0.0.1 or localhost');
+    expect(() => check({ host: '0.0.0.0' })('other.example.org')).not.toThrow();
+  });
+});

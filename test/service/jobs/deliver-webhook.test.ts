@@ -1,0 +1,203 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Lookup } from '../../../src/service/network/guarded-agent.js';
+import { EngineFailure } from '../../../src/service/operation/engine.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { startedTask, taskAt } from '../../support/generation.js';
+import {
+  deliveriesOf,
+  isVerified,
+  type ReceiverAnswer,
+  receiverForTest,
+  statusesOf,
+  webhookSecret,
+} from '../../support/receiver.js';
+import { ask, serviceForTest } from '../../support/service.js';
+
+const engines = { image: copyingEngine() };
+const soon = { timeout: 10_000 };
+
+describe('the webhook of a task', () => {
+  it('gets each change in order, with an unwrapped body', async () => {
+    const { url: webhook_url, told } = await receiverForTest();
+    const { url, ownerToken: token } = await serviceForTest({}, { engines });
+    const id = await startedTask({ url, token }, { webhook_url });
+    await vi.waitFor(() => expect(told).toHaveLength(2), soon);
+    expect(told.map(({ body }) => body)).toEqual([
+      { task_id: id, status: 'IN_PROGRESS', generated: [] },
+      { task_id: id, status: 'COMPLETED', generated: [expect.stringContaining(`/results/${id}/0.png?`)] },
+    ]);
+    expect(told[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-event': 'image.task.updated',
+    });
+    expect((await fetch(told[1]?.body.generated[0])).status).toBe(200);
+  });
+
+  it('gets the failure of a task', async () => {
+    const { url: webhook_url, told } = await receiverForTest();
+    const engine = copyingEngine(() => {
+      throw new EngineFailure('No.');
+    });
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
+    await startedTask({ url, token }, { webhook_url });
+    await vi.waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'FAILED']), soon);
+  });
+
+  it.each<[string, ReceiverAnswer]>([
+    ['500', 500],
+    ['a redirect', [302, { location: '/elsewhere' }]],
+    ['a wish to wait', [503, { 'retry-after': '1' }]],
+  ])(
+    'gets a change again after %s, newly signed with the same id, before later changes',
+    async (_, first) => {
+      const { url: webhook_url, told } = await receiverForTest((call) => (call === 1 ? first : 200));
+      const service = await serviceForTest({}, { engines });
+      const { url, ownerToken: token } = service;
+      await startedTask({ url, token }, { webhook_url });
+      const order = ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'];
+      await vi.waitFor(() => expect(statusesOf(told)).toEqual(order), soon);
+      const ids = told.map(({ headers }) => headers['webhook-id']);
+      expect(ids[0]).toBe(ids[1]);
+      expect(ids[2]).not.toBe(ids[1]);
+      const secret = await webhookSecret(service);
+      expect(told.map((one) => isVerified(one, secret))).toEqual([true, true, true]);
+      await vi.waitFor(async () => {
+        const log = await deliveriesOf(service);
+        const facts = log.map(({ status, attempts, reason }) => ({ status, attempts, reason }));
+        expect(facts).toEqual([
+          { status: 'delivered', attempts: 2 },
+          { status: 'delivered', attempts: 1 },
+        ]);
+      });
+    },
+  );
+
+  it('gets nothing more once it answers 410, and does not delay the task', async () => {
+    const { url: webhook_url, told } = await receiverForTest(() => 410);
+    const service = await serviceForTest({}, { engines });
+    const { url, ownerToken: token, context } = service;
+    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
+    await expect.poll(() => context.queue.hasWorkBy(context.now() + 10_000)).toBe(false);
+    expect(statusesOf(told)).toEqual(['IN_PROGRESS']);
+    const log = await deliveriesOf(service);
+    expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['gone']));
+    expect(log[0]).toMatchObject({ attempts: 1, reason: 'it answered 410' });
+  });
+
+  it('is given up after 24 hours, each change after at least one more attempt', async () => {
+    const clock = { ahead: 0 };
+    const { url: webhook_url, told } = await receiverForTest(() => 500);
+    const parts = { engines, now: () => Date.now() + clock.ahead };
+    const service = await serviceForTest({}, parts);
+    const { url, ownerToken: token, context } = service;
+    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
+    await vi.waitFor(() => expect(told).not.toHaveLength(0));
+    clock.ahead = 25 * 3_600_000;
+    const jobs = () => context.database.selectFrom('jobs').select('kind').execute();
+    await expect.poll(jobs, soon).toEqual([]);
+    const log = await deliveriesOf(service);
+    expect(log.map(({ state, status, next_at }) => [state, status, next_at])).toEqual([
+      ['IN_PROGRESS', 'failed', undefined],
+      ['COMPLETED', 'failed', undefined],
+    ]);
+    expect(statusesOf(told).at(-1)).toBe('COMPLETED');
+  });
+
+  it('gets the pause it asks for, even if a later change follows, and the log says until when', async () => {
+    const { url: webhook_url, told } = await receiverForTest(() => [503, { 'retry-after': '1800' }]);
+    const service = await serviceForTest({}, { engines });
+    const { url, ownerToken: token } = service;
+    const before = Date.now();
+    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
+    await vi.waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBe(1), soon);
+    const log = await deliveriesOf(service);
+    expect(log).toMatchObject([{ state: 'IN_PROGRESS', attempts: 1 }, { attempts: 0 }]);
+    const due = Date.parse(log[0].next_at);
+    expect(due).toBeGreaterThan(before + 1_799_000);
+    expect(due).toBeLessThan(Date.now() + 1_801_000);
+    // Later deliveries wait as long.
+    expect(log[1].next_at).toBe(log[0].next_at);
+    expect(told).toHaveLength(1);
+  });
+
+  it('gets the changes of each task in order, even if deliveries sometimes fail', async () => {
+    const { url: webhook_url, told } = await receiverForTest((call) => (call % 3 === 0 ? 500 : 200));
+    const service = await serviceForTest({}, { engines });
+    const { url, ownerToken: token } = service;
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, () => startedTask({ url, token }, { webhook_url })),
+    );
+    await vi.waitFor(async () => {
+      const log = await deliveriesOf(service);
+      expect(log.map(({ status }) => status)).toEqual(Array(16).fill('delivered'));
+    }, soon);
+    for (const id of ids) {
+      const of = told.filter(({ body }) => body.task_id === id);
+      expect([...new Set(statusesOf(of))]).toEqual(['IN_PROGRESS', 'COMPLETED']);
+      expect(statusesOf(of).lastIndexOf('IN_PROGRESS')).toBeLessThan(statusesOf(of).indexOf('COMPLETED'));
+    }
+  });
+});
+
+describe('the name of a webhook’s host', () => {
+  /** Resolves to the addresses in turn, then always to the last one. */
+  function resolving(...addresses: string[]): { lookup: Lookup; asked: () => number } {
+    let asked = 0;
+    const lookup: Lookup = (_, __, done) => {
+      const address = addresses[Math.min(asked, addresses.length - 1)] as string;
+      asked += 1;
+      done(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+    };
+    return { lookup, asked: () => asked };
+  }
+
+  it('is resolved once per attempt, and not called if it became private', async () => {
+    const { port, told } = await receiverForTest(() => 500);
+    const { lookup, asked } = resolving('127.0.0.1', '10.0.0.1');
+    const service = await serviceForTest({}, { engines, lookup });
+    const { url, ownerToken: token } = service;
+    const webhook_url = `http://hooks.example:${port}/`;
+    await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
+    await vi.waitFor(async () => {
+      const log = await deliveriesOf(service);
+      expect(log).toMatchObject([
+        { state: 'IN_PROGRESS', attempts: 2, status: 'failed', reason: 'its address is not public' },
+        { state: 'COMPLETED', attempts: 1, status: 'failed', reason: 'its address is not public' },
+      ]);
+    }, soon);
+    expect(statusesOf(told)).toEqual(['IN_PROGRESS']);
+    expect(asked()).toBe(3);
+  });
+});
+
+describe('the delivery log', () => {
+  it('shows each user their own deliveries, newest first, of one task if requested', async () => {
+    const { url: webhook_url } = await receiverForTest();
+    const service = await serviceForTest({}, { engines });
+    const { url, ownerToken: token } = service;
+    const first = await startedTask({ url, token }, { webhook_url });
+    const second = await startedTask({ url, token }, { webhook_url });
+    const all = await vi.waitFor(async () => {
+      const log = await deliveriesOf(service);
+      expect(log.map(({ status }) => status)).toEqual(Array(4).fill('delivered'));
+      return log;
+    }, soon);
+    expect(all[0]).toEqual({
+      id: expect.stringMatching(/^msg_/),
+      task_id: expect.any(String),
+      event: 'image.task.updated',
+      state: 'IN_PROGRESS',
+      url: webhook_url,
+      attempts: 1,
+      status: 'delivered',
+      created_at: expect.any(String),
+    });
+    const ofSecond = await deliveriesOf(service, `?task_id=${second}`);
+    expect(ofSecond.map(({ task_id, state }) => [task_id, state])).toEqual([
+      [second, 'IN_PROGRESS'],
+      [second, 'COMPLETED'],
+    ]);
+    const eve = await service.signFor({ sub: 'eve' });
+    expect((await ask(`${url}/users/webhook-deliveries?task_id=${first}`, { token: eve })).body).toEqual([]);
+  });
+});

@@ -1,0 +1,349 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../../src/service/database/database.js';
+import { openSqlite } from '../../../src/service/database/sqlite.js';
+import { createLeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
+import { claimJob } from '../../../src/service/queue/leases.js';
+import type { Job, JobHandler, NewJob, Queue } from '../../../src/service/queue/queue.js';
+
+import { plansOf } from '../../support/query-plans.js';
+
+let folder: string;
+let database: Database;
+let queues: Queue[];
+let time: number;
+let logged: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'regen-queue-'));
+  database = await openSqlite({ file: join(folder, 'db'), durable: false });
+  queues = [];
+  time = Date.parse('2026-01-01T00:00:00Z');
+  logged = [];
+});
+
+afterEach(async () => {
+  await Promise.all(queues.map((queue) => queue.stop(1_000)));
+  await database.destroy();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function queue(parts: Partial<LeasedTableOptions> = {}): Queue {
+  const made = createLeasedTable({
+    database,
+    now: () => time,
+    log: (_level, message) => logged.push(message),
+    instance: 'one',
+    alone: true,
+    pollMs: 20,
+    ...parts,
+  });
+  queues.push(made);
+  return made;
+}
+
+/** Runs two jobs of each kind in parallel. */
+function start(to: Queue, work: Record<string, JobHandler>): void {
+  const kinds = Object.entries(work).map(([kind, run]) => [kind, { run, atOnce: 2 }]);
+  to.start(Object.fromEntries(kinds));
+}
+
+function enqueue(to: Queue, job: NewJob): Promise<void> {
+  return database.transaction().execute((tx) => to.enqueue(tx, job));
+}
+
+const jobs = () => database.selectFrom('jobs').selectAll().execute();
+const emptied = () => vi.waitFor(async () => expect(await jobs()).toEqual([]));
+
+/** A handler that records its jobs and ends when `finish` is called. */
+function held(): { work: JobHandler; begun: Job[]; signals: AbortSignal[]; finish: () => void } {
+  let finish = () => {};
+  const gate = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const begun: Job[] = [];
+  const signals: AbortSignal[] = [];
+  const work: JobHandler = async (job, signal) => {
+    begun.push(job);
+    signals.push(signal);
+    await gate;
+  };
+  return { work, begun, signals, finish };
+}
+
+describe('the queue', () => {
+  it('runs an enqueued job without waiting for the next poll, and deletes it', async () => {
+    const done: string[] = [];
+    const one = queue({ pollMs: 60_000_000 });
+    start(one, { greet: async ({ key }) => void done.push(key) });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await emptied();
+    expect(done).toEqual(['a']);
+  });
+
+  it('does not run jobs of a transaction that is rolled back', async () => {
+    const done: string[] = [];
+    const one = queue();
+    start(one, { greet: async ({ key }) => void done.push(key) });
+    await expect(
+      database.transaction().execute(async (tx) => {
+        await one.enqueue(tx, { kind: 'greet', key: 'never' });
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    await enqueue(one, { kind: 'greet', key: 'after' });
+    await emptied();
+    expect(done).toEqual(['after']);
+  });
+
+  it('keeps one job per kind and key, due at the time of its last enqueuing', async () => {
+    const one = queue();
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await enqueue(one, { kind: 'greet', key: 'a', runAt: time + 1_000 });
+    await enqueue(one, { kind: 'part', key: 'a' });
+    expect((await jobs()).map(({ kind, run_at }) => [kind, Date.parse(run_at)])).toEqual([
+      ['greet', time + 1_000],
+      ['part', 0],
+    ]);
+  });
+
+  it('runs immediate jobs and retries even if the clock went back', async () => {
+    const done: string[] = [];
+    const first = queue();
+    start(first, { retried: () => Promise.reject(new Error('not yet')) });
+    await enqueue(first, { kind: 'retried', key: 'a' });
+    await vi.waitFor(async () => expect((await jobs())[0]?.last_error).toContain('not yet'));
+    await first.stop(1_000);
+    await enqueue(first, { kind: 'greet', key: 'b' });
+    await enqueue(first, { kind: 'later', key: 'c', runAt: time + 24 * 3_600_000 });
+    time -= 2 * 3_600_000;
+    const note: JobHandler = async ({ kind }) => void done.push(kind);
+    start(queue({ instance: 'two' }), { retried: note, greet: note, later: note });
+    await vi.waitFor(() => expect(done.sort()).toEqual(['greet', 'retried']));
+    await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
+    expect(Date.parse((await jobs())[0]?.run_at as string)).toBe(time + 24 * 3_600_000);
+  });
+
+  it('waits until a job is due', async () => {
+    const done: string[] = [];
+    const one = queue();
+    start(one, { greet: async ({ key }) => void done.push(key) });
+    await enqueue(one, { kind: 'greet', key: 'later', runAt: time + 60_000 });
+    await enqueue(one, { kind: 'greet', key: 'now' });
+    await vi.waitFor(() => expect(done).toEqual(['now']));
+    expect(await jobs()).toHaveLength(1);
+    time += 60_000;
+    await emptied();
+    expect(done).toEqual(['now', 'later']);
+  });
+
+  it('runs as many jobs of one kind in parallel as allowed, and other kinds beside them', async () => {
+    const { work, begun, finish } = held();
+    const done: string[] = [];
+    const one = queue();
+    start(one, { wait: work, greet: async ({ key }) => void done.push(key) });
+    for (const key of ['a', 'b', 'c']) await enqueue(one, { kind: 'wait', key });
+    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    await enqueue(one, { kind: 'greet', key: 'quick' });
+    await vi.waitFor(() => expect(done).toEqual(['quick']));
+    expect(begun).toHaveLength(2);
+    finish();
+    await emptied();
+    expect(begun).toHaveLength(3);
+  });
+
+  it('retries a failing job after growing pauses, and keeps its last error', async () => {
+    const pauses: number[] = [];
+    const attempts: number[] = [];
+    const one = queue();
+    start(one, {
+      fail: async ({ attempts: before }) => {
+        attempts.push(before);
+        if (before < 4) throw new Error(`failure ${before}`);
+      },
+    });
+    await enqueue(one, { kind: 'fail', key: 'a' });
+    for (const before of [0, 1, 2, 3]) {
+      await vi.waitFor(async () => {
+        const [job] = await jobs();
+        expect(job?.last_error).toBe(`Error: failure ${before}`);
+        pauses[before] = Date.parse(job?.run_at as string) - time;
+      });
+      time += pauses[before] as number;
+    }
+    await emptied();
+    expect(attempts).toEqual([0, 1, 2, 3, 4]);
+    for (const [index, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(500 * 2 ** index);
+      expect(pause).toBeLessThanOrEqual(1_000 * 2 ** index);
+    }
+    expect(logged).toHaveLength(4);
+  });
+
+  it('runs a job once more if it is enqueued again while it runs, one run after the other', async () => {
+    let running = 0;
+    let most = 0;
+    const gates: (() => void)[] = [];
+    const one = queue();
+    start(one, {
+      wait: async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        running -= 1;
+      },
+    });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(gates).toHaveLength(1));
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    gates[0]?.();
+    await vi.waitFor(() => expect(gates).toHaveLength(2));
+    gates[1]?.();
+    await emptied();
+    expect(most).toBe(1);
+  });
+
+  it('takes over the jobs of a dead process at once if it uses the table alone', async () => {
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    await lease('dead', time + 3_600_000);
+    const done: string[] = [];
+    start(queue({ instance: 'two' }), { greet: async ({ key }) => void done.push(key) });
+    await emptied();
+    expect(done).toEqual(['a']);
+  });
+
+  it('leaves jobs that another process has leased until their leases end', async () => {
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    await lease('other', time + 60_000);
+    const done: string[] = [];
+    const shared = queue({ instance: 'two', alone: false });
+    start(shared, { greet: async ({ key }) => void done.push(key) });
+    await enqueue(shared, { kind: 'greet', key: 'b' });
+    await vi.waitFor(() => expect(done).toEqual(['b']));
+    time += 60_001;
+    await emptied();
+    expect(done).toEqual(['b', 'a']);
+  });
+
+  it('runs each job in one of several workers', async () => {
+    const done: string[] = [];
+    const greet: JobHandler = async ({ key }) => void done.push(key);
+    const workers = ['one', 'two', 'three'].map((instance) => queue({ instance, alone: false }));
+    for (const worker of workers) start(worker, { greet });
+    const keys = Array.from({ length: 30 }, (_, index) => String(index));
+    await Promise.all(keys.map((key, index) => enqueue(workers[index % 3] as Queue, { kind: 'greet', key })));
+    await emptied();
+    expect(done.sort()).toEqual(keys.sort());
+  });
+
+  it('does not start a running job again if the clock jumps ahead', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    start(one, { wait: work });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    time += 3_600_000;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(begun).toHaveLength(1);
+    finish();
+    await emptied();
+  });
+
+  it('renews a lease while its job runs, and aborts the job when the lease is lost', async () => {
+    const { work, signals, finish } = held();
+    const one = queue({ leaseMs: 30 });
+    start(one, { wait: work });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    time += 1_000;
+    await vi.waitFor(async () =>
+      expect(Date.parse((await jobs())[0]?.leased_until as string)).toBe(time + 30),
+    );
+    expect(signals[0]?.aborted).toBe(false);
+    await lease('thief', time + 60_000);
+    await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true));
+    finish();
+    await one.stop(1_000);
+    expect((await jobs())[0]?.leased_by).toBe('thief');
+  });
+
+  it('waits for the running job when it stops, and takes no other', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    one.start({ wait: { run: work, atOnce: 1 } });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await enqueue(one, { kind: 'wait', key: 'b', runAt: time - 1 });
+    const stopped = one.stop(10_000);
+    finish();
+    await stopped;
+    expect((await jobs()).map(({ key }) => key)).toEqual(['b']);
+  });
+
+  it('aborts a job that takes too long when it stops, and leaves it unchanged for the next start', async () => {
+    const one = queue();
+    let begun = false;
+    start(one, {
+      endless: (_job, signal) =>
+        new Promise((_resolve, reject) => {
+          begun = true;
+          signal.addEventListener('abort', () => reject(new Error('stopped')));
+        }),
+    });
+    await enqueue(one, { kind: 'endless', key: 'a' });
+    await vi.waitFor(() => expect(begun).toBe(true));
+    await one.stop(10);
+    expect(await jobs()).toMatchObject([
+      { attempts: 0, leased_by: null, leased_until: null, last_error: null },
+    ]);
+  });
+
+  it('knows whether a job is running or due', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    expect(await one.hasWorkBy(time)).toBe(false);
+    await enqueue(one, { kind: 'wait', key: 'a', runAt: time + 1_000 });
+    expect(await one.hasWorkBy(time + 999)).toBe(false);
+    expect(await one.hasWorkBy(time + 1_000)).toBe(true);
+    time += 1_000;
+    start(one, { wait: work });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    expect(await one.hasWorkBy(0)).toBe(true);
+    finish();
+    await emptied();
+    await vi.waitFor(async () => expect(await one.hasWorkBy(time + 1_000_000)).toBe(false));
+  });
+
+  it('leaves unknown kinds to other processes', async () => {
+    const one = queue();
+    start(one, { greet: async () => {} });
+    await enqueue(one, { kind: 'foreign', key: 'a' });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await vi.waitFor(async () => expect((await jobs()).map(({ kind }) => kind)).toEqual(['foreign']));
+  });
+});
+
+async function lease(by: string, until: number): Promise<void> {
+  await database.transaction().execute((tx) =>
+    tx
+      .updateTable('jobs')
+      .set({ leased_by: by, leased_until: new Date(until).toISOString() })
+      .execute(),
+  );
+}
+
+it('finds the next job by an index, however many are scheduled for later', async () => {
+  const made = queue();
+  await database.transaction().execute(async (tx) => {
+    for (let at = 0; at < 300; at += 1)
+      await made.enqueue(tx, { kind: at % 2 ? 'a' : 'b', key: `k${at}`, runAt: time + 60_000 });
+  });
+  const plans = await plansOf(database, () =>
+    claimJob({ database, now: () => time, instance: 'one' }, ['a', 'b'], []),
+  );
+  expect(plans).toEqual(
+    Array(2).fill(expect.stringContaining('SEARCH jobs USING INDEX jobs_claim (kind=? AND run_at<?)')),
+  );
+});

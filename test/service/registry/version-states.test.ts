@@ -1,0 +1,248 @@
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Database } from '../../../src/service/database/database.js';
+import { openSqlite } from '../../../src/service/database/sqlite.js';
+import { compareVersions, isPreRelease } from '../../../src/service/registry/version-order.js';
+import {
+  changeVersionStatus,
+  markUploaded,
+  refreshLatest,
+  type TransitionRight,
+  type VersionStatus,
+} from '../../../src/service/registry/version-states.js';
+import { folderForTest } from '../../support/service.js';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const at = new Date(now).toISOString();
+const states = ['Active', 'Deleted', 'Banned', 'Pending', 'Flagged'] as const;
+const full = (state: (typeof states)[number]): VersionStatus => `NodeVersionStatus${state}`;
+
+let database: Database;
+beforeEach(async () => {
+  database = await openSqlite({ file: join(folderForTest(), 'db'), durable: false });
+  onTestFinished(() => database.destroy());
+  await database.transaction().execute(async (tx) => {
+    const publisher = { id: 'acme', name: 'Acme', status: 'PublisherStatusActive', created_at: at };
+    await tx
+      .insertInto('publishers')
+      .values({ ...none, ...publisher })
+      .execute();
+    const node = { id: 'pack', folded_id: 'pack', publisher_id: 'acme', name: 'Pack', created_at: at };
+    await tx
+      .insertInto('nodes')
+      .values({
+        ...node,
+        details: '{}',
+        search_text: '',
+        search_ranking: 0,
+        status: 'NodeStatusActive',
+        status_detail: null,
+        downloads: 0,
+        latest_version_id: null,
+      })
+      .execute();
+  });
+});
+
+const none = {
+  description: null,
+  logo: null,
+  source_code_repo: null,
+  support: null,
+  website: null,
+  status_reason: null,
+};
+
+async function add(version: string, status: VersionStatus, uploaded = true, details = {}): Promise<void> {
+  await database.transaction().execute((tx) =>
+    tx
+      .insertInto('versions')
+      .values({
+        id: version,
+        node_id: 'pack',
+        version,
+        details: JSON.stringify(details),
+        status,
+        status_reason: status === full('Deleted') && !uploaded ? 'no_archive' : null,
+        extract_status: 'pending',
+        archive_size: uploaded ? 1 : null,
+        archive_sha256: uploaded ? '00' : null,
+        archive_tree: null,
+        uploaded_at: uploaded ? at : null,
+        created_at: at,
+      })
+      .execute(),
+  );
+}
+
+function move(version: string, to: VersionStatus, right: TransitionRight, reason?: string): Promise<void> {
+  return database
+    .transaction()
+    .execute((tx) => changeVersionStatus(tx, { versionId: version, to, right, actor: 'ann', reason, now }));
+}
+
+async function latest(): Promise<string | null> {
+  await database.transaction().execute((tx) => refreshLatest(tx, 'pack'));
+  const node = await database.selectFrom('nodes').select('latest_version_id').executeTakeFirstOrThrow();
+  return node.latest_version_id;
+}
+
+/** `from → to` of every move that is not refused. */
+async function moves(right: TransitionRight, uploaded: boolean): Promise<string[]> {
+  const possible: string[] = [];
+  for (const [index, from] of states.entries()) {
+    for (const [offset, to] of states.entries()) {
+      const version = `${index}.${offset}.${uploaded ? 1 : 0}-${right}`;
+      await add(version, full(from), uploaded);
+      const refusal = await move(version, full(to), right).catch((error) => error.code);
+      if (refusal === undefined) possible.push(`${from} → ${to}`);
+      else expect(refusal).toBe('invalid_transition');
+    }
+  }
+  return possible;
+}
+
+describe('the states of a version', () => {
+  it('let an owner only delete', async () => {
+    const deletes = states.map((from) => `${from} → Deleted`);
+    expect(await moves('owner', true)).toEqual(deletes);
+    expect(await moves('owner', false)).toEqual(deletes);
+  });
+
+  it('let the service leave Pending, depending on the archive', async () => {
+    expect(await moves('service', true)).toEqual(['Pending → Active', 'Pending → Flagged']);
+    expect(await moves('service', false)).toEqual(['Pending → Deleted']);
+  });
+
+  it('let a number be registered again only if nothing was uploaded', async () => {
+    expect(await moves('registration', true)).toEqual([]);
+    expect(await moves('registration', false)).toEqual(['Deleted → Pending', 'Pending → Pending']);
+  });
+
+  it('let an admin set the status of any version that has an archive and is not deleted', async () => {
+    const judged = ['Active', 'Banned', 'Pending', 'Flagged'];
+    expect(await moves('admin', true)).toEqual(
+      judged.flatMap((from) => ['Active', 'Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
+    );
+  });
+
+  it('let an admin ban or flag a version without an archive, but not activate it', async () => {
+    const judged = ['Active', 'Banned', 'Pending', 'Flagged'];
+    expect(await moves('admin', false)).toEqual(
+      judged.flatMap((from) => ['Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
+    );
+    await add('1.0.0', full('Pending'), false);
+    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow('without an archive');
+  });
+
+  it('never free the number of a banned version', async () => {
+    await add('1.0.0', full('Pending'), false);
+    await move('1.0.0', full('Banned'), 'admin', 'spam');
+    await move('1.0.0', full('Deleted'), 'owner');
+    await expect(move('1.0.0', full('Pending'), 'registration')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+  });
+
+  it('record who changed what and why, but not changes without effect', async () => {
+    await add('1.0.0', full('Pending'));
+    await move('1.0.0', full('Flagged'), 'service', 'bad zip');
+    await move('1.0.0', full('Deleted'), 'owner');
+    await move('1.0.0', full('Deleted'), 'owner');
+    const events = await database.selectFrom('events').select(['actor', 'status', 'reason', 'at']).execute();
+    expect(events).toEqual([
+      { actor: 'ann', status: 'NodeVersionStatusFlagged', reason: 'bad zip', at },
+      { actor: 'ann', status: 'NodeVersionStatusDeleted', reason: null, at },
+    ]);
+  });
+
+  it('have the reason no_archive if a version is deleted before its upload', async () => {
+    await add('1.0.0', full('Pending'), false);
+    await move('1.0.0', full('Deleted'), 'service');
+    const { status_reason } = await database.selectFrom('versions').selectAll().executeTakeFirstOrThrow();
+    expect(status_reason).toBe('no_archive');
+  });
+
+  it('cannot be set for an unknown version', async () => {
+    await expect(move('9.9.9', full('Deleted'), 'owner')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('accept an archive once, and only while Pending', async () => {
+    await add('1.0.0', full('Pending'), false);
+    await add('2.0.0', full('Deleted'), false);
+    const mark = (versionId: string) =>
+      database.transaction().execute((tx) => markUploaded(tx, { versionId, size: 5, sha256: 'ab', now }));
+    expect([await mark('1.0.0'), await mark('1.0.0'), await mark('2.0.0')]).toEqual([true, false, false]);
+  });
+});
+
+describe('the latest version', () => {
+  it('is stable rather than pre-release, not deprecated rather than deprecated, then the highest', async () => {
+    expect(await latest()).toBeNull();
+    const steps: [version: string, state: (typeof states)[number], details: object, latest: string | null][] =
+      [
+        ['9.0.0', 'Flagged', {}, null],
+        ['3.0.0-rc.1', 'Active', {}, '3.0.0-rc.1'],
+        ['3.0.0-rc.2', 'Active', { deprecated: true }, '3.0.0-rc.1'],
+        ['2.0.0', 'Active', { deprecated: true }, '2.0.0'],
+        ['1.9.0', 'Active', {}, '1.9.0'],
+        ['1.10.0', 'Active', {}, '1.10.0'],
+        ['1.2.0', 'Active', { deprecated: false }, '1.10.0'],
+      ];
+    for (const [version, state, details, expected] of steps) {
+      await add(version, full(state), true, details);
+      expect(await latest(), version).toBe(expected);
+    }
+  });
+
+  it('follows each change of state', async () => {
+    await add('1.0.0', full('Pending'));
+    await add('2.0.0', full('Pending'));
+    const now = async () =>
+      (await database.selectFrom('nodes').select('latest_version_id').executeTakeFirstOrThrow())
+        .latest_version_id;
+    await move('1.0.0', full('Active'), 'service');
+    expect(await now()).toBe('1.0.0');
+    await move('2.0.0', full('Active'), 'service');
+    expect(await now()).toBe('2.0.0');
+    await move('2.0.0', full('Banned'), 'admin');
+    expect(await now()).toBe('1.0.0');
+    await move('1.0.0', full('Deleted'), 'owner');
+    expect(await now()).toBeNull();
+  });
+});
+
+describe('the order of versions', () => {
+  it('is that of SemVer, with numbers of any length, and is total', () => {
+    const ascending = [
+      '0.0.0-0',
+      '1.0.0-alpha',
+      '1.0.0-alpha.1',
+      '1.0.0-alpha.beta',
+      '1.0.0-beta',
+      '1.0.0-beta.2',
+      '1.0.0-beta.11',
+      '1.0.0-rc.1',
+      '1.0.0',
+      '1.0.0+a',
+      '1.0.0+b-c',
+      '1.2.0',
+      '1.10.0',
+      '9007199254740993.0.0',
+      '9007199254740994.0.0',
+      '123456789012345678901234567890.0.0',
+    ];
+    const shuffled = [...ascending].sort((left, right) => left.length - right.length).reverse();
+    expect(shuffled.sort(compareVersions)).toEqual(ascending);
+    for (const version of ascending) expect(compareVersions(version, version)).toBe(0);
+  });
+
+  it('distinguishes a pre-release from build metadata', () => {
+    expect(['1.0.0-a', '1.0.0-a+b-c', '1.0.0+b-c', '1.0.0'].map(isPreRelease)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,146 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDiskStorage } from '../../../src/service/storage/disk.js';
+import { TooLarge } from '../../../src/service/storage/storage.js';
+
+const key = 'archives/acme/pack/1.0.0/node.zip';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'regen-storage-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+/** Every file below the folder, relative to it. */
+function files(): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+}
+
+async function put(
+  storage: ReturnType<typeof createDiskStorage>,
+  name: string,
+  content: string,
+): Promise<void> {
+  const staged = await storage.stage(name, Readable.from([Buffer.from(content)]), 10_000);
+  await staged.commit();
+}
+
+describe('the disk storage', () => {
+  it('makes an object visible once it is committed, with its size and SHA-256', async () => {
+    const storage = createDiskStorage(root);
+    const staged = await storage.stage(key, Readable.from([Buffer.from('hello '), Buffer.from('world')]), 11);
+    expect(staged.size).toBe(11);
+    expect(staged.sha256).toBe('b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9');
+    await expect(storage.read(key)).rejects.toThrow('ENOENT');
+    await staged.commit();
+    expect(await text(await storage.read(key))).toBe('hello world');
+    await staged.discard();
+    expect(files()).toEqual([key]);
+  });
+
+  it('reads a range, both ends included', async () => {
+    const storage = createDiskStorage(root);
+    await put(storage, key, '0123456789');
+    expect(await text(await storage.read(key, { start: 2, end: 4 }))).toBe('234');
+    expect((await buffer(await storage.read(key, { start: 9, end: 9 }))).toString()).toBe('9');
+  });
+
+  it('stores nothing of a source that fails halfway', async () => {
+    const storage = createDiskStorage(root);
+    const cut = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(100_000);
+        throw new Error('cut');
+      })(),
+    );
+    await expect(storage.stage(key, cut, 1_000_000)).rejects.toThrow('cut');
+    expect(files()).toEqual([]);
+  });
+
+  it('stops at the first byte over the limit, and stores nothing', async () => {
+    const storage = createDiskStorage(root);
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(1_000);
+      })(),
+    );
+    await expect(storage.stage(key, endless, 10_000)).rejects.toThrow(TooLarge);
+    expect(files()).toEqual([]);
+  });
+
+  it('stores nothing that is discarded', async () => {
+    const storage = createDiskStorage(root);
+    await (await storage.stage(key, Readable.from([Buffer.from('x')]), 10)).discard();
+    expect(files()).toEqual([]);
+  });
+
+  it('replaces an object as a whole', async () => {
+    const storage = createDiskStorage(root);
+    await put(storage, key, 'old');
+    await put(storage, key, 'newer');
+    expect(await text(await storage.read(key))).toBe('newer');
+    expect(files()).toEqual([key]);
+  });
+
+  it('borrows the path of an object, removes it, and ignores removing a missing one', async () => {
+    const storage = createDiskStorage(root);
+    await put(storage, key, 'x');
+    const { path, release } = await storage.borrow(key);
+    expect(path).toBe(join(root, key));
+    await release();
+    await storage.remove(key);
+    await storage.remove(key);
+    await expect(storage.read(key)).rejects.toThrow('ENOENT');
+  });
+
+  it('removes files that a crash left half written, and keeps complete objects', async () => {
+    const before = createDiskStorage(root);
+    await put(before, key, 'kept');
+    await before.stage(key, Readable.from([Buffer.from('half')]), 10);
+    expect(files()).toHaveLength(2);
+    createDiskStorage(root);
+    expect(files()).toEqual([key]);
+  });
+
+  it('refuses empty keys and keys with parent segments', async () => {
+    const storage = createDiskStorage(root);
+    for (const bad of ['../x', 'a/../../x', '/etc/passwd', 'a//b', 'a/./b', '', 'a/\0']) {
+      await expect(async () => storage.read(bad), bad).rejects.toThrow(TypeError);
+    }
+  });
+
+  it('distinguishes keys that some file systems do not, and accepts very long ones', async () => {
+    const storage = createDiskStorage(root);
+    const names = [
+      '1.0.0-RC',
+      '1.0.0-rc',
+      'con',
+      'CON',
+      'nul.x',
+      'a.',
+      'a',
+      'x'.repeat(1_024),
+      '1.0.0+b',
+      '.staging',
+    ];
+    for (const name of names) await put(storage, `v/${name}`, name);
+    for (const name of names) expect(await text(await storage.read(`v/${name}`))).toBe(name);
+    const folded = files().map((path) => path.toLowerCase());
+    expect(new Set(folded).size).toBe(names.length);
+  });
+
+  it('removes an object that cannot be committed', async () => {
+    const storage = createDiskStorage(root);
+    writeFileSync(join(root, 'archives'), 'in the way');
+    const staged = await storage.stage(key, Readable.from([Buffer.from('x')]), 10);
+    await expect(staged.commit()).rejects.toThrow();
+    await staged.discard();
+    expect(files()).toEqual(['archives']);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { type PostWebhookOptions, postWebhook } from '../../../src/service/webhooks/post.js';
+import { type ReceiverAnswer, receiverForTest } from '../../support/receiver.js';
+
+const asked: Omit<PostWebhookOptions, 'url'> = {
+  headers: { 'webhook-id': 'msg_1' },
+  body: '{}',
+  serviceOrigin: 'http://127.0.0.1:7717',
+  signal: new AbortController().signal,
+  now: Date.now,
+};
+
+describe('one attempt to call a webhook', () => {
+  it.each<[ReceiverAnswer, object]>([
+    [200, { kind: 'delivered' }],
+    [299, { kind: 'delivered' }],
+    [[307, { location: '/' }], { kind: 'failed', reason: 'it answered 307' }],
+    [404, { kind: 'failed', reason: 'it answered 404' }],
+    [410, { kind: 'gone', reason: 'it answered 410' }],
+    [[429, { 'retry-after': '7' }], { kind: 'failed', reason: 'it answered 429', retryAfterMs: 7_000 }],
+    ['silence', { kind: 'failed', reason: 'it did not answer within 0.2 s' }],
+  ])('that is answered with %j has the expected outcome', async (answer, outcome) => {
+    const { url, told } = await receiverForTest(() => answer);
+    expect(await postWebhook({ ...asked, url, timeoutMs: 200 })).toEqual(outcome);
+    expect(told).toHaveLength(1);
+  });
+
+  it('fails if the connection is refused, and does not read an endless answer', async () => {
+    expect(await postWebhook({ ...asked, url: 'http://127.0.0.1:1/' })).toEqual({
+      kind: 'failed',
+      reason: 'its host refused the connection',
+    });
+    const { url } = await receiverForTest(() => [200, { 'content-length': '1000000000000' }]);
+    expect(await postWebhook({ ...asked, url })).toEqual({ kind: 'delivered' });
+  });
+
+  it('rejects without an outcome when the service stops', async () => {
+    const abort = new AbortController();
+    const { url } = await receiverForTest(() => {
+      abort.abort(new Error('stopped'));
+      return 'silence';
+    });
+    await expect(postWebhook({ ...asked, url, signal: abort.signal })).rejects.toThrow('stopped');
+  });
+});
+
+describe('an address that is not public', () => {
+  const refused = { kind: 'refused', reason: 'its address is not public' };
+  const away = 'https://regen.example';
+  const here = 'http://127.0.0.1:7717';
+
+  it.each([
+    ['http://127.0.0.1:1/', away],
+    ['http://localhost:1/', away],
+    ['http://[::1]:1/', away],
+    ['http://10.0.0.1/', away],
+    ['http://169.254.169.254/', here],
+    ['http://[::ffff:10.0.0.1]/', here],
+    ['http://[::ffff:7f00:1]/', away],
+    ['http://0x0a000001/', here],
+    ['http://0/', away],
+  ])('%s is not called by a service at %s', async (url, serviceOrigin) => {
+    expect(await postWebhook({ ...asked, url, serviceOrigin })).toEqual(refused);
+  });
+
+  it.each([
+    ['127.0.0.1', away],
+    ['10.0.0.1', here],
+    ['169.254.169.254', here],
+    ['::ffff:10.0.0.1', here],
+    ['fd00::1', here],
+    ['64:ff9b::a00:1', here],
+  ])('%s is not called if a name resolves to it, by a service at %s', async (address, serviceOrigin) => {
+    const { port, told } = await receiverForTest();
+    const family = address.includes(':') ? 6 : 4;
+    const lookup: PostWebhookOptions['lookup'] = (_, __, done) => done(null, [{ address, family }]);
+    const url = `http://hooks.example:${port}/`;
+    expect(await postWebhook({ ...asked, url, serviceOrigin, lookup })).toEqual(refused);
+    expect(told).toEqual([]);
+  });
+});

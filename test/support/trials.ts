@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { getOperation, listTaskOperations, type OperationName } from '../../src/contract/index.js';
+import { check } from '../../src/contract/schema/check.js';
+import { imageFieldsOf } from '../../src/contract/schema/image-rules.js';
+import { type Leaf, leaves } from '../../src/contract/schema/leaves.js';
+import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
+import type { ImageOperation } from '../../src/service/operation/engine.js';
+import { pixel, startedTask, startPaths } from './generation.js';
+import { publishBody, type Registry } from './registry.js';
+import { smallestVideos, startedVideo, videoAt } from './videos.js';
+
+/** What operations are tried on: a publisher of Ann with Bob as its member, made for the purpose, and tasks of Ann. */
+export interface Stage {
+  readonly publisher: string;
+  /** Active, with the version 1.0.0 Active and 2.0.0 Pending. */
+  readonly node: string;
+  readonly bannedNode: string;
+  readonly tokenId: string;
+  readonly memberId: string;
+  readonly token: string;
+  /** Of an admin token that is not used. */
+  readonly jti: string;
+  /** A token for another publisher. */
+  readonly otherToken: string;
+  /** The ids of Ann's tasks, by the operation that started them. */
+  readonly tasks: ReadonlyMap<string, string>;
+}
+
+/** One request that succeeds for a caller with permission, unless `on` says otherwise. */
+export interface Trial {
+  /** What it is tried on, if an operation has several trials. */
+  readonly on?: string;
+  /** Path parameters other than those of the stage. */
+  readonly params?: (stage: Stage) => Record<string, string>;
+  readonly query?: string;
+  /** Other than the required fields with the simplest values. */
+  readonly body?: (stage: Stage) => object;
+}
+
+const onBanned: Trial = { on: 'banned', params: ({ bannedNode }) => ({ nodeId: bannedNode }) };
+const onMissing: Trial = { on: 'missing', params: () => ({ publisherId: 'missing', nodeId: 'missing' }) };
+const onDraft: Trial = { on: 'draft', params: () => ({ version: '2.0.0' }) };
+const onMissingTask: Trial = { on: 'missing', params: () => ({ task_id: 'missing' }) };
+
+/** Trials of the operations for which the derived one is not enough: several, or a body with a certain meaning. */
+const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
+  'publisher.create': [{ body: () => ({ id: `new-${randomUUID()}`.slice(0, 20), name: 'New' }) }],
+  'publisher.get': [{}, onMissing],
+  'publisher.update': [{ body: () => ({ name: 'Other' }) }, { ...onMissing, body: () => ({}) }],
+  'publisher.member.add': [{ body: () => ({ email: 'new@example.org', role: 'member' }) }],
+  'publisher.member.set': [{ body: () => ({ role: 'owner' }) }],
+  'node.create': [{ body: () => ({ id: randomUUID(), name: 'New' }) }],
+  'node.get': [{}, onBanned, onMissing],
+  'node.list': [{}, onMissing],
+  'node.update': [
+    { body: () => ({ name: 'Other' }) },
+    { ...onBanned, body: () => ({}) },
+    { ...onMissing, body: () => ({}) },
+  ],
+  'node.install': [{}, { on: 'draft', query: '?version=2.0.0' }],
+  'version.publish': [
+    { body: ({ token }) => publishBody(token, '3.0.0') },
+    { on: 'token of another', body: ({ otherToken }) => publishBody(otherToken, '3.0.0') },
+    { ...onMissing, body: ({ token }) => publishBody(token, '3.0.0') },
+  ],
+  'version.update': [{ body: () => ({ deprecated: true }) }],
+  'version.get': [{}, onDraft],
+  'version.list': [{}, onBanned],
+  'version.bulk': [{ body: ({ node }) => ({ node_versions: [{ node_id: node, version: '2.0.0' }] }) }],
+  'hostNodes.get': [{}, onDraft],
+  'hostNodes.list': [{}, onDraft],
+  'hostNodes.define': [
+    { params: () => ({ version: '2.0.0' }), body: () => ({ success: true, nodes: { Sharpen: {} } }) },
+  ],
+  'image.relightStatus': [{}, onMissingTask],
+  'video.text2video': [{ body: () => ({ prompt: 'A boat' }) }],
+  'video.startEnd2video': [{ body: () => ({ images: [pixel] }) }],
+  'video.extend': [
+    {
+      on: "the owner's",
+      body: ({ tasks }) => ({
+        ...smallestVideos['video.extend'],
+        video_creation_id: `${tasks.get('video.text2video')}-0`,
+      }),
+    },
+  ],
+  'video.creations': [{}, onMissingTask],
+  'admin.node.set': [
+    { body: () => ({ status: 'NodeStatusBanned' }) },
+    { ...onMissing, body: () => ({ status: 'NodeStatusBanned' }) },
+  ],
+  'admin.version.setStatus': [
+    { body: () => ({ status: 'NodeVersionStatusBanned' }) },
+    {
+      on: 'nothing uploaded',
+      params: () => ({ version: '2.0.0' }),
+      body: () => ({ status: 'NodeVersionStatusActive' }),
+    },
+  ],
+  'admin.hostNode.setPolicy': [{ body: () => ({ policy: 'HostNodePolicyBanned' }) }],
+  'admin.publisher.set': [{ body: () => ({ status: 'PublisherStatusBanned' }) }],
+};
+
+/** The trials of an operation. One that is not listed above has a single trial, derived from its declaration. */
+export function listTrials(name: OperationName): readonly Trial[] {
+  return trials[name] ?? [{}];
+}
+
+export interface TrialRequest {
+  readonly params: Record<string, string>;
+  readonly query: string;
+  readonly body: unknown;
+}
+
+/** @throws Error saying what to add to this file, if the request cannot be derived from the declaration */
+export function buildRequest(name: OperationName, trial: Trial, stage: Stage): TrialRequest {
+  const { params, query = '', body } = trial;
+  const known = { ...listParams(name, stage), ...params?.(stage) };
+  const names = Object.keys(getOperation(name).params.shape);
+  const missing = names.filter((param) => known[param] === undefined);
+  if (missing.length > 0) {
+    throw new Error(`${name}: add the path parameter ${missing.join(', ')} to listParams in trials.ts.`);
+  }
+  return {
+    params: Object.fromEntries(names.map((param) => [param, known[param] as string])),
+    query,
+    body: body ? body(stage) : deriveBody(name),
+  };
+}
+
+/** A value for every path parameter of the contract. */
+function listParams(name: OperationName, stage: Stage): Record<string, string | undefined> {
+  const started = listTaskOperations().find((operation) => getOperation(operation).task?.read === name);
+  return {
+    publisherId: stage.publisher,
+    nodeId: stage.node,
+    versionId: '1.0.0',
+    version: '1.0.0',
+    hostNodeName: 'Blur',
+    tokenId: stage.tokenId,
+    userId: stage.memberId,
+    jti: stage.jti,
+    task_id: stage.tasks.get(started ?? 'image.relight'),
+  };
+}
+
+function deriveBody(name: OperationName): unknown {
+  const { body } = getOperation(name);
+  if (!body) return undefined;
+  const images = imageFieldsOf(body);
+  const fields = body instanceof z.ZodObject ? Object.entries(leaves(body)) : [];
+  const required = fields.filter(([, { required }]) => required);
+  const derived = Object.fromEntries(
+    required.map(([field, leaf]) => [field, images.includes(field) ? pixel : deriveValue(leaf)]),
+  );
+  const checked = check(body, derived, {});
+  if (checked.ok) return derived;
+  const problems = checked.problems.map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new Error(`${name}: add a trial with a valid body to trials.ts (${problems.join('; ')}).`);
+}
+
+function deriveValue({ type, enum: values, minimum = 1 }: Leaf): unknown {
+  if (values) return values[0];
+  if (type === 'boolean') return true;
+  return type === 'integer' || type === 'number' ? minimum : 'Example';
+}
+
+/** Starts one task of each operation that reads one back, as Ann. */
+export async function startTasks({ url, tokens }: Registry): Promise<ReadonlyMap<string, string>> {
+  const ann = { url, token: tokens.ann };
+  const tasks = new Map<string, string>();
+  for (const operation of Object.keys(startPaths) as ImageOperation[]) {
+    tasks.set(operation, await startedTask({ ...ann, operation }));
+  }
+  const { task_id } = await startedVideo(ann);
+  await videoAt(ann, task_id);
+  for (const operation of listTaskOperations('video')) tasks.set(operation, task_id);
+  return tasks;
+}
+
+let stages = 0;
+
+export async function makeStage(registry: Registry, tasks: Stage['tasks']): Promise<Stage> {
+  const { ok, change, service, tokens } = registry;
+  const number = ++stages;
+  const [publisher, node, bannedNode] = [`stage-${number}`, `node-${number}`, `banned-${number}`];
+  await ok('ann', 'POST', '/publishers', { id: publisher, name: 'Stage' });
+  const path = `/publishers/${publisher}`;
+  const bob = { email: 'bob@example.org', role: 'member' };
+  const member = await ok('ann', 'POST', `${path}/members`, bob);
+  const { id: tokenId, token } = await ok('ann', 'POST', `${path}/tokens`, { name: 'ci' });
+  for (const version of ['1.0.0', '2.0.0']) {
+    await ok('ann', 'POST', `${path}/nodes/${node}/versions`, publishBody(token, version));
+  }
+  await ok('ann', 'POST', `${path}/nodes`, { id: bannedNode, name: 'Banned' });
+  await ok('admin', 'PUT', `/admin/nodes/${bannedNode}`, { status: 'NodeStatusBanned' });
+  const { jti } = await change((tx) => createAdminToken(tx, service.context, member.id));
+  await activateFirst(registry, node);
+  const otherToken = tokens.pat as string;
+  return { publisher, node, bannedNode, tokenId, memberId: member.id, token, jti, otherToken, tasks };
+}
+
+/** Makes version 1.0.0 Active, and gives each version a definition. */
+function activateFirst({ change, service }: Registry, node: string): Promise<void> {
+  return change(async (tx) => {
+    const uploaded_at = new Date(service.context.now()).toISOString();
+    const versions = await tx
+      .selectFrom('versions')
+      .select(['id', 'version'])
+      .where('node_id', '=', node)
+      .execute();
+    const first = versions.find(({ version }) => version === '1.0.0');
+    const active = { status: 'NodeVersionStatusActive', uploaded_at };
+    await tx
+      .updateTable('versions')
+      .set(active)
+      .where('id', '=', first?.id as string)
+      .execute();
+    await tx.updateTable('nodes').set({ latest_version_id: first?.id }).where('id', '=', node).execute();
+    const blur = { node_id: node, name: 'Blur', definition: '{}', policy: 'HostNodePolicyActive' };
+    for (const { id } of versions) {
+      await tx
+        .insertInto('host_nodes')
+        .values({ version_id: id, ...blur })
+        .execute();
+    }
+  });
+}
