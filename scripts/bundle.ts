@@ -2,12 +2,14 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { build, type Metafile } from 'esbuild';
 import { grammarFiles } from '../src/python/definitions/grammar.js';
+import { writeCommands } from './commands.js';
 
 /**
  * Bundles src into dist, split so that a command loads only what it runs. What package.json does not list as
  * a dependency becomes part of the bundle: one file of a bundle is found quicker than many of a folder.
  */
 export async function bundle(): Promise<Metafile> {
+  writeCommands();
   const { dependencies, optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
   const installed = Object.keys({ ...dependencies, ...optionalDependencies });
   const { metafile } = await build({

@@ -4,6 +4,7 @@ import { completionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { openapi } from '../src/contract/openapi.js';
+import { readIfPresent, writeCommands } from './commands.js';
 import { formatCommandTable, formatReference } from './reference.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
@@ -17,7 +18,6 @@ const files: Record<string, () => string> = {
   'completions/_regen': () => completionScript(commandTree(), 'zsh'),
   'completions/regen.fish': () => completionScript(commandTree(), 'fish'),
   'completions/regen.ps1': () => completionScript(commandTree(), 'powershell'),
-  'src/cli/views/commands.generated.json': () => `${JSON.stringify(commandTree(), null, 1)}\n`,
 };
 
 /** Replaces the text between two marks of a Markdown file. */
@@ -30,14 +30,7 @@ function readPackageVersion(): string {
   return JSON.parse(readFileSync('package.json', 'utf8')).version;
 }
 
-function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
+writeCommands();
 const stale = Object.entries(files).filter(([path, make]) => readIfPresent(path) !== make());
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
