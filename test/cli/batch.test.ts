@@ -216,12 +216,13 @@ describe('the same command again', () => {
     const first = await run(['batch', 'jobs.jsonl', '--ndjson']);
     expect(first.exit).toBe(9);
     expect(resultsOf(first)).toMatchObject([{ status: 'failed', error: { code: 'task_failed' } }, {}]);
+    expect((await run(['batch', 'jobs.jsonl', '--retry-failed'])).exit).toBe(6);
     failing = false;
     expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(9);
-    expect(double.tasks.size).toBe(2);
+    expect(double.tasks.size).toBe(3);
     const retried = await run(['batch', 'jobs.jsonl', '--retry-failed']);
     expect(retried.exit, retried.stderr).toBe(0);
-    expect(double.tasks.size).toBe(3);
+    expect(double.tasks.size).toBe(4);
   });
 
   test('is refused while another process is at work on the batch', async () => {

@@ -102,11 +102,15 @@ describe('a generation command', () => {
     expect(double.asked).toHaveLength(1);
   });
 
-  test('ends 6 when its task failed, and 9 when some of several could not be done', async () => {
-    const { run } = await desk({ states: ['CREATED', 'FAILED'] });
+  test('ends 6 when its tasks failed, and 9 when some of them did', async () => {
+    let failing = (_count: number) => true;
+    let count = 0;
+    const { run } = await desk({ fails: () => failing(++count) });
     const one = await run(relight);
     expect(one).toMatchObject({ exit: 6, stdout: '' });
     expect(one.stderr).toMatch(/error: The relight \S+ failed\./);
+    expect((await run([...relight, 'other.png'])).exit).toBe(6);
+    failing = (nth) => nth === 4;
     expect((await run([...relight, 'other.png'])).exit).toBe(9);
   });
 

@@ -73,6 +73,18 @@ test('task wait takes several ids, those of others too, and --all takes what has
   expect((await run(['task', 'wait', id, 'nope'])).exit).toBe(9);
 });
 
+test('task wait ends as all of several tasks ended, and 9 when they ended differently', async () => {
+  const { double, run, id } = await started({ stuck: (_, count) => count > 1 });
+  await run(['image', 'upscaler', 'photo.png', '--no-wait']);
+  await run(['image', 'upscaler', 'photo.png', '--no-wait', '--again']);
+  const [, second = '', third = ''] = double.tasks.keys();
+  expect((await run(['task', 'wait', id])).exit).toBe(0);
+  const wait = async (...ids: string[]) => (await run(['task', 'wait', ...ids, '--timeout', '1ms'])).exit;
+  expect(await wait(id, second)).toBe(9);
+  expect(await wait(second, third)).toBe(8);
+  expect(await wait('nope', 'neither')).toBe(3);
+});
+
 test('a task is looked for at the service it was started at, whose token is not sent elsewhere', async () => {
   const { double, run, id } = await started();
   const other = await generationDouble();

@@ -46,6 +46,11 @@ test('of several packs all that can be are published, in one report, under one p
     { dir: 'packs/two' },
     { dir: 'packs/three' },
   ]);
+  mkdirSync(join(cwd, 'empty'));
+  const none = await publish('packs/none', 'empty');
+  expect(none.exit, none.stderr).toBe(2);
+  expect(none.stderr).toContain('\n2 of 2 failed.\n');
+  expect(none.stderr).not.toContain('Publishing');
   const dry = await publish(...dirs.slice(0, 2), '--dry-run', '--json');
   expect(JSON.parse(dry.stdout)).toMatchObject([{ method: 'POST' }, { method: 'POST' }]);
 });

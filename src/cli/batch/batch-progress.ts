@@ -1,3 +1,4 @@
+import { combineExits } from '../command/parallel.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
@@ -50,7 +51,7 @@ export class Board {
   ended({ status, failure }: { readonly status: Status; readonly failure?: Failure }, credits: number): void {
     this.#underWay -= 1;
     this.#counts[status] += 1;
-    if (failure) this.#exits.add(failure.facts.exit);
+    this.#exits.add(failure?.facts.exit ?? exitCodes.done);
     if (status === 'done') this.#credits += credits;
     this.#tick();
   }
@@ -73,13 +74,10 @@ export class Board {
     return this.total - this.done - this.failed;
   }
 
-  /** Decided: 0 when all are done; where this run got none done for one reason that holds for all, that one's; else 9. */
+  /** Decided: that of the jobs of this run; never 0 where one is left, or failed in an earlier run. */
   get exit(): number {
-    if (this.done === this.total) return exitCodes.done;
-    const telling: number[] = [exitCodes.notAllowed, exitCodes.unreachable, exitCodes.stillGoing];
-    const [exit, ...others] = this.#exits;
-    const isOne = this.#counts.done === 0 && exit !== undefined && others.length === 0;
-    return isOne && telling.includes(exit) ? exit : exitCodes.someFailed;
+    const exit = combineExits(this.#exits);
+    return exit === exitCodes.done && this.done < this.total ? exitCodes.someFailed : exit;
   }
 
   /** The whole batch in one sentence. */

@@ -5,22 +5,34 @@ import { Patience } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, jobsFileOf } from '../batch/jobs-file.js';
 import type { Journal } from '../batch/journal.js';
-import { type Limits, limitsOf } from '../batch/limits.js';
 import { purseOf } from '../batch/reserve.js';
 import { printResult, type Result, resultOf } from '../batch/result.js';
-import { runAll } from '../batch/run-all.js';
+import { runJob } from '../batch/run-job.js';
 import { withJournal } from '../batch/state.js';
-import { commandOf, jobOf } from '../batch/written-job.js';
+import { commandOf, jobOf, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
+import { readConcurrency, runInParallel } from '../command/parallel.js';
+import { mostCredits } from '../generation/price.js';
 import { serviceKey } from '../generation/task.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
 import { requestOfJob } from './generate.js';
 
+/** What a batch may use. */
+interface Limits {
+  readonly concurrency: number;
+  readonly credits: number | undefined;
+}
+
+// Decided: four at a time; the embedded service works on fewer, and the others are read and saved meanwhile. Each task
+// under way is polled by itself, so that there is a limit.
 /** Runs the jobs of a file, or goes on with them where an earlier run of the same command stopped. */
 export async function run(context: CommandContext): Promise<number> {
-  const limits = limitsOf(context.flags);
+  const limits = {
+    concurrency: readConcurrency(context.flags.concurrency, { usual: 4, max: 100 }),
+    credits: mostCredits(context.flags),
+  };
   return withScratch(context.system.now(), async (scratch) => {
     const file = await jobsFileOf(context, context.system, scratch);
     return withJournal(
@@ -94,7 +106,9 @@ async function runBatch(
   const results: Result[] = [];
   await board.open();
   try {
-    await runAll(batch, left, limits.concurrency, async (job, end) => {
+    await runInParallel(untilOver(left, patience), limits.concurrency, async (job) => {
+      board.began();
+      const end = await runJob(batch, job);
       const result = resultOf(job, end, journal.get(job.key));
       board.ended(end, result.credits ?? 0);
       if (output.mode.json) results.push(result);
@@ -107,6 +121,15 @@ async function runBatch(
   if (output.mode.json) await output.answer(results);
   await sayHowToGoOn(context, board);
   return board.exit;
+}
+
+/** Ends once no more jobs are to be sent. */
+async function* untilOver(jobs: AsyncGenerator<WrittenJob>, patience: Patience): AsyncGenerator<WrittenJob> {
+  while (!patience.isOver) {
+    const next = await jobs.next();
+    if (next.done) return;
+    yield next.value;
+  }
 }
 
 async function sayHowToGoOn(context: CommandContext, { failed, left }: Board): Promise<void> {

@@ -1,7 +1,7 @@
 import { readText } from '../command/command.js';
 import { saveResults } from '../generation/await-task.js';
 import { Destination } from '../generation/destination.js';
-import { together } from '../generation/run-all.js';
+import { runAll } from '../generation/run-all.js';
 import { findEnd, findTask, readTask } from '../generation/task.js';
 import { Watch } from '../generation/watch.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
@@ -28,7 +28,7 @@ export async function run(context: CommandContext): Promise<number> {
       };
     },
   };
-  return together(context, watch, [item]);
+  return runAll(context, watch, [item]);
 }
 
 function nothingYet(id: string, state: string): Failure {

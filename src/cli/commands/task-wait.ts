@@ -3,7 +3,7 @@ import { failureOf } from '../command/failure-of.js';
 import type { Entry } from '../connect/ledger.js';
 import { finish, type Outcome, planAwait } from '../generation/await-task.js';
 import { Resume } from '../generation/run.js';
-import { together } from '../generation/run-all.js';
+import { runAll } from '../generation/run-all.js';
 import { entryOf, findEnd, findTask, readTask, type Task, taskOf } from '../generation/task.js';
 import { Watch } from '../generation/watch.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<number> {
         return ended;
       },
     }));
-    return await together(context, watch, items);
+    return await runAll(context, watch, items);
   } finally {
     watch.end();
   }

@@ -1,6 +1,7 @@
 import type { ParsedCommand } from '../command/command.js';
 import { failureOf } from '../command/failure-of.js';
 import { inWords } from '../command/in-words.js';
+import { combineExits, runInParallel } from '../command/parallel.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { oneLine } from '../terminal/text.js';
@@ -14,57 +15,48 @@ export interface Item {
 }
 
 // Decided: four tasks of one command are under way at a time; more would only wait at the service.
-const atOnce = 4;
+const CONCURRENCY = 4;
 
 interface RunAllContext extends ParsedCommand {
   readonly output: Output;
   readonly signal: AbortSignal;
 }
 
-/** Runs items side by side, prints what comes of each in their order, and gives the exit code of all. */
-export async function together(
-  context: RunAllContext,
-  watch: Watch,
-  items: readonly Item[],
-): Promise<number> {
+/** Runs items in parallel, prints what comes of each in their order, and gives the exit code of all. */
+export async function runAll(context: RunAllContext, watch: Watch, items: readonly Item[]): Promise<number> {
   const { output } = context;
   const outcomes: Outcome[] = [];
-  const running = bounded(items, context);
-  // Looked at one after the other below; until then a failure must not count as unhandled.
-  for (const one of running) one.catch(() => undefined);
-  for (const [at, { label }] of items.entries()) {
-    const outcome = await (running[at] as Promise<Outcome>);
-    outcomes.push(outcome);
-    if (!output.mode.json) for (const line of outcome.lines) await output.line(oneLine(line));
-    if (outcome.failure) {
-      await output.failure(items.length > 1 ? named(outcome.failure, label) : outcome.failure);
+  let printed = 0;
+  let printing = Promise.resolve();
+  const printReady = async () => {
+    for (let outcome = outcomes[printed]; outcome; outcome = outcomes[printed]) {
+      const label = items.length > 1 ? items[printed]?.label : undefined;
+      printed += 1;
+      await printOutcome(output, outcome, label);
     }
-  }
+  };
+  await runInParallel(items.entries(), CONCURRENCY, async ([at, item]) => {
+    outcomes[at] = await runOne(item, context);
+    printing = printing.then(printReady);
+    await printing;
+  });
   watch.end();
   if (output.mode.json) {
     const answers = outcomes.map(({ answer }) => answer ?? null);
     await output.answer(items.length === 1 ? answers[0] : answers);
   }
-  return exitOf(outcomes);
+  return combineExits(outcomes.map(({ failure }) => failure?.facts.exit ?? exitCodes.done));
 }
 
-function bounded(items: readonly Item[], context: RunAllContext): Promise<Outcome>[] {
-  const queue: (() => void)[] = [];
-  let free = atOnce;
-  return items.map(async (item) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((go) => queue.push(go));
-    try {
-      return await outcomeOf(item, context);
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else free += 1;
-    }
-  });
+async function printOutcome(output: Output, { lines, failure }: Outcome, label?: string): Promise<void> {
+  if (!output.mode.json) for (const line of lines) await output.line(oneLine(line));
+  if (!failure) return;
+  await output.failure(
+    label === undefined ? failure : new Failure(`${label}: ${failure.message}`, failure.facts),
+  );
 }
 
-async function outcomeOf(item: Item, context: RunAllContext): Promise<Outcome> {
+async function runOne(item: Item, context: RunAllContext): Promise<Outcome> {
   const { signal } = context;
   signal.throwIfAborted();
   try {
@@ -75,20 +67,4 @@ async function outcomeOf(item: Item, context: RunAllContext): Promise<Outcome> {
     const { code, status, requestId: request_id } = failure.facts;
     return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
   }
-}
-
-function named(failure: Failure, label: string): Failure {
-  return new Failure(`${label}: ${failure.message}`, failure.facts);
-}
-
-/** One item ends as itself; of several that ended alike, as each of them; else some failed. */
-function exitOf(outcomes: readonly Outcome[]): number {
-  const failures = outcomes.flatMap(({ failure }) => failure ?? []);
-  if (failures.length === 0) return exitCodes.done;
-  const exits = new Set(failures.map(({ facts }) => facts.exit));
-  const alike = failures.length === outcomes.length && exits.size === 1;
-  const telling: number[] = [exitCodes.notAllowed, exitCodes.unreachable, exitCodes.stillGoing];
-  const [exit] = exits;
-  if (outcomes.length === 1 || (alike && telling.includes(exit as number))) return exit as number;
-  return exitCodes.someFailed;
 }

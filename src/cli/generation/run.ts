@@ -7,7 +7,7 @@ import type { System } from '../terminal/system.js';
 import { finish, type Outcome, planAwait } from './await-task.js';
 import type { Job } from './plan.js';
 import { agreeOnPrice, type PriceContext } from './price.js';
-import { together } from './run-all.js';
+import { runAll } from './run-all.js';
 import { start } from './start.js';
 import type { Task, TaskContext } from './task.js';
 import { Watch } from './watch.js';
@@ -75,7 +75,7 @@ export async function runJobs(
   try {
     await watch.stage(jobs.length === 1 ? 'Asking for one task' : `Asking for ${jobs.length} tasks`);
     const items = jobs.map((job) => ({ label: job.name, run: () => run(job) }));
-    const exit = await together(context, watch, items);
+    const exit = await runAll(context, watch, items);
     entries.close();
     if (exit === exitCodes.done) await services.announce(target);
     return exit;
@@ -85,7 +85,7 @@ export async function runJobs(
 }
 
 /**
- * The entries of one command. They are closed together, once all that the command started has come to an end: until
+ * The entries of one command. They are closed runAll, once all that the command started has come to an end: until
  * then the same command, run again, takes them up, the finished ones too.
  */
 class Entries {

@@ -1,8 +1,8 @@
-import type { FlagValues } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { failureOf } from '../command/failure-of.js';
+import { combineExits, readConcurrency, runInParallel } from '../command/parallel.js';
 import type { Service } from '../connect/services.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress, type Stages } from '../terminal/progress.js';
 import { checkCode } from './findings.js';
 import { type Pack, readPack } from './pack.js';
@@ -41,25 +41,23 @@ export async function publishMany(
   options: ManyOptions,
 ): Promise<number> {
   const { output } = context;
-  const atOnce = atOnceOf(context.flags);
+  const concurrency = readConcurrency(context.flags.concurrency, { usual: 3, max: 16 });
   const run = new Run(context, dirs);
   try {
-    await run.stage('Checking');
-    const packs = await run.each(dirs, atOnce, async (dir) => {
+    await run.each('Checking', dirs, concurrency, async (dir) => {
       const part = labelContext(context, dir);
       const pack = await readPack(part, dir);
       run.read.set(dir, pack);
       await checkCode(part, pack, silent);
-      return pack;
     });
-    const sound = dirs.filter((_, at) => packs[at]);
+    const sound = dirs.filter((dir) => !run.failures.has(dir));
     const { preview } = options;
     if (preview)
       await printRequests(
         context,
         sound.map((dir) => preview(run.read.get(dir) as Pack)),
       );
-    else await publishAll(run, sound, atOnce, options);
+    else await publishAll(run, sound, concurrency, options);
   } finally {
     run.end();
   }
@@ -69,13 +67,13 @@ export async function publishMany(
     if (failed > 0) await output.note(`${failed} of ${dirs.length} failed.`);
     if (run.published.size > 0) await context.services.announce();
   }
-  return exitOf(run.failures, dirs.length);
+  return combineExits(dirs.map((dir) => run.failures.get(dir)?.facts.exit ?? exitCodes.done));
 }
 
 async function publishAll(
   run: Run,
   dirs: readonly string[],
-  atOnce: number,
+  concurrency: number,
   { changelog, timeoutMs }: ManyOptions,
 ): Promise<void> {
   const { context } = run;
@@ -87,8 +85,7 @@ async function publishAll(
     tokens.set(publisherId, token);
     return token;
   };
-  await run.stage('Publishing');
-  await run.each(dirs, atOnce, async (dir) => {
+  await run.each('Publishing', dirs, concurrency, async (dir) => {
     const options = { changelog, timeoutMs, progress: silent, tokenOf };
     const pack = run.read.get(dir) as Pack;
     run.published.set(dir, await publishPack(labelContext(context, dir), pack, options));
@@ -109,35 +106,27 @@ class Run {
     this.#progress = new Progress(context.output);
   }
 
-  stage(what: string): Promise<void> {
-    return this.#progress.stage(`${what} ${this.dirs.length} packs`);
-  }
-
-  /** Does something for each, so many at a time; of those that fail nothing is given. */
-  async each<Result>(
+  /** Does something for each folder, several in parallel; the report says which failed. */
+  async each(
+    what: string,
     dirs: readonly string[],
-    atOnce: number,
-    act: (dir: string) => Promise<Result>,
-  ): Promise<(Result | undefined)[]> {
-    const results: (Result | undefined)[] = [];
-    const left = dirs.entries();
-    const work = async () => {
-      for (const [at, dir] of left) {
-        results[at] = await act(dir).catch((error) => this.#failed(dir, error));
-        this.#progress.update(`(${this.published.size} published, ${this.failures.size} failed)`);
-      }
-    };
-    await Promise.all(Array.from({ length: atOnce }, work));
-    return results;
+    concurrency: number,
+    act: (dir: string) => Promise<void>,
+  ): Promise<void> {
+    if (dirs.length === 0) return;
+    await this.#progress.stage(`${what} ${dirs.length} ${dirs.length === 1 ? 'pack' : 'packs'}`);
+    await runInParallel(dirs, concurrency, async (dir) => {
+      await act(dir).catch((error) => this.#failed(dir, error));
+      this.#progress.update(`(${this.published.size} published, ${this.failures.size} failed)`);
+    });
   }
 
-  async #failed(dir: string, error: unknown): Promise<undefined> {
+  async #failed(dir: string, error: unknown): Promise<void> {
     const { signal, output } = this.context;
     signal.throwIfAborted();
     const failure = failureOf(error);
     this.failures.set(dir, failure);
     await output.failure(new Failure(`${dir}: ${failure.message}`, failure.facts));
-    return undefined;
   }
 
   end(): void {
@@ -166,19 +155,3 @@ const silent: Stages = {
   transferred: () => undefined,
   end: () => undefined,
 };
-
-const most = 16;
-
-function atOnceOf({ concurrency = '3' }: FlagValues): number {
-  const atOnce = /^\d{1,4}$/.test(String(concurrency)) ? Number(concurrency) : 0;
-  if (atOnce >= 1 && atOnce <= most) return atOnce;
-  throw usage(`--concurrency is a whole number from 1 to ${most}, not '${concurrency}'.`);
-}
-
-/** All failed alike: as each of them; some failed: 9. */
-function exitOf(failures: ReadonlyMap<string, Failure>, count: number): number {
-  if (failures.size === 0) return exitCodes.done;
-  const exits = new Set([...failures.values()].map(({ facts }) => facts.exit));
-  const [exit] = exits;
-  return failures.size === count && exits.size === 1 ? (exit as number) : exitCodes.someFailed;
-}
