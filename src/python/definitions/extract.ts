@@ -41,10 +41,18 @@ export interface Definitions {
   readonly unresolved: Unresolved[];
 }
 
-/** Steps for importing the whole pack, and for one node's inputs: far beyond what published packs take. */
-const IMPORT_STEPS = 5_000_000;
-const NODE_STEPS = 600_000;
-const TOTAL_STEPS = 8_000_000;
+/** Steps for importing the whole pack, for one node's inputs, and for all together. */
+export interface StepBudget {
+  readonly forImport: number;
+  readonly forNode: number;
+  /** What is left of it when the work is done. */
+  total: number;
+}
+
+/** Far beyond what published packs take. */
+function createBudget(): StepBudget {
+  return { forImport: 5_000_000, forNode: 600_000, total: 8_000_000 };
+}
 
 /** Nodes of one pack, and characters of their names: what the contract takes. */
 const MAX_NODES = 20_000;
@@ -54,17 +62,19 @@ const MAX_SENTENCE = 500;
 const ROOT = '__init__.py';
 
 /** Lists the nodes a pack registers, without running any of it. Never throws. */
-export function extract(modules: PackModules, parse: ParsePython): Definitions {
+export function extract(modules: PackModules, parse: ParsePython, budget = createBudget()): Definitions {
   if (!modules.file(ROOT)) return { nodes: [], unresolved: [] };
-  return new Extraction(new Interpreter(modules, parse)).run();
+  return new Extraction(new Interpreter(modules, parse), budget).run();
 }
 
 class Extraction {
   readonly #nodes = new Map<string, FoundNode>();
   readonly #unresolved: Unresolved[] = [];
-  #steps = TOTAL_STEPS;
 
-  constructor(readonly interpreter: Interpreter) {}
+  constructor(
+    readonly interpreter: Interpreter,
+    readonly budget: StepBudget,
+  ) {}
 
   run(): Definitions {
     const root = this.#load(ROOT);
@@ -78,15 +88,15 @@ class Extraction {
   }
 
   #load(path: string): ModuleValue | undefined {
-    const loaded = this.#within(IMPORT_STEPS, () => this.interpreter.loadFile(path));
+    const loaded = this.#within(this.budget.forImport, () => this.interpreter.loadFile(path));
     if (loaded) return loaded;
     this.#report(path, 1, 'the pack takes too many steps to follow at import; later definitions are missing');
     return this.interpreter.within(1000, () => this.interpreter.loadFile(path));
   }
 
   #within<Result>(steps: number, work: () => Result): Result | undefined {
-    return this.interpreter.within(Math.min(steps, this.#steps), work, (taken) => {
-      this.#steps -= taken;
+    return this.interpreter.within(Math.min(steps, this.budget.total), work, (taken) => {
+      this.budget.total -= taken;
     });
   }
 
@@ -148,7 +158,7 @@ class Extraction {
   }
 
   #add(name: string | undefined, node: ClassValue): void {
-    const definition = this.#within(NODE_STEPS, () =>
+    const definition = this.#within(this.budget.forNode, () =>
       find(node, 'define_schema') === undefined
         ? name === undefined
           ? undefined
@@ -180,13 +190,15 @@ class Extraction {
   }
 
   #fromExtension(entry: Value): void {
-    const listed = this.#within(IMPORT_STEPS, () => {
+    const listed = this.#within(this.budget.forImport, () => {
       const extension = this.interpreter.call(entry, args([], 'comfy_entrypoint()'));
       const method = this.interpreter.attribute(extension, 'get_node_list', 'get_node_list');
       return this.interpreter.call(method, args([], 'get_node_list()'));
     });
     const nodes =
-      listed === undefined ? undefined : this.#within(NODE_STEPS, () => iterate(listed, this.interpreter));
+      listed === undefined
+        ? undefined
+        : this.#within(this.budget.forNode, () => iterate(listed, this.interpreter));
     if (!nodes) {
       this.#computed(listed ?? null, 'the list of nodes is computed at run time');
       return;
