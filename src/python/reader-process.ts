@@ -6,6 +6,7 @@ import {
   type CpuBudget,
   LimitExceeded,
   ReaderChild,
+  ReaderInterrupted,
   type ReaderLimits,
   type ReaderTask,
 } from './reader-child.js';
@@ -137,8 +138,10 @@ export class PackReader {
     try {
       return await this.#runOnce<Result>(task, budget, signal);
     } catch (error) {
-      // Memory that packs before this one took says nothing about this one.
-      if (!isUsed || !(error instanceof LimitExceeded) || error.what === 'time') throw error;
+      // Memory that packs before this one took says nothing about this one, nor does an end while it waited.
+      const isOwn =
+        error instanceof LimitExceeded ? error.what === 'time' : !(error instanceof ReaderInterrupted);
+      if (!isUsed || isOwn) throw error;
       budget.left = left;
       return await this.#runOnce<Result>(task, budget, signal);
     }
