@@ -1,5 +1,5 @@
 /** Definitions that were too much to follow. */
-export const notFollowed = {
+export const NOT_FOLLOWED = {
   followed: false,
   nodes: [],
   unresolved: [

@@ -6,7 +6,7 @@ import { type Definitions, extract } from './definitions/extract.js';
 import { type ParsePython, pythonParser } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
-import { notFollowed } from './not-followed.js';
+import { NOT_FOLLOWED } from './not-followed.js';
 import { type Finding, unreadCode } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
 import { scanSecrets } from './scan/secrets.js';
@@ -28,11 +28,15 @@ export interface CodeReport extends Definitions {
   readonly findings: Finding[];
 }
 
-export interface Reading {
+/** What of a pack's code is read. */
+export interface CodeSelection {
   /** Whether definitions are wanted; findings always are. */
   readonly follow: boolean;
-  /** Python files that must not be read, and why. */
+  /** Python files that are not read, and why. */
   readonly unread: Readonly<Record<string, string>>;
+}
+
+interface Reading extends CodeSelection {
   /** Hears which file, or `definitions`, is begun, and undefined when it is done. */
   readonly onStep?: (at: string | undefined) => void;
 }
@@ -138,7 +142,7 @@ export class CodeReader implements FileReader {
     const findings = [...this.#findings.high, ...this.#findings.low];
     findings.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
     const rest = { unreadable: this.#unreadable, findings };
-    if (!this.reading.follow) return { ...notFollowed, ...rest };
+    if (!this.reading.follow) return { ...NOT_FOLLOWED, ...rest };
     this.reading.onStep?.('definitions');
     const definitions = extract(this.#modules, this.parse);
     this.reading.onStep?.(undefined);

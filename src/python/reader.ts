@@ -1,25 +1,34 @@
 import { writeSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import { inspectArchive } from '../pack/read-archive.js';
 import { type CodeReport, codeReader, readCode } from './read-code.js';
-import type { InspectionWithCode, ReaderMessage, ReaderTask } from './reader-process.js';
+import type { ReaderMessage, ReaderTask } from './reader-child.js';
+import type { InspectionWithCode } from './reader-process.js';
 
-// The program that reader-process.ts starts: one task on standard input, messages on standard output.
+// The program that reader-child.ts starts: one task a line on standard input, messages on standard output.
 
-// Ctrl-C in a terminal reaches all of its processes; whoever started this one decides what becomes of it.
+// Ctrl-C in a terminal reaches all of its processes; the one that started this one decides when it ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const [stepCpuMs, residentBytes] = process.argv.slice(2).map(Number);
-if (stepCpuMs !== undefined && residentBytes !== undefined) startWatchdog(stepCpuMs, residentBytes);
+const watchdog =
+  stepCpuMs !== undefined && residentBytes !== undefined
+    ? startWatchdog(stepCpuMs, residentBytes)
+    : undefined;
 
-try {
-  send({ result: await run(JSON.parse(await text(process.stdin)) as ReaderTask) });
-} catch (error) {
-  const message = String(error);
-  // The parser says "Aborted(" when its memory is spent.
-  const isMemory = /Aborted\(|allocation failed/i.test(message);
-  send({ failed: isMemory ? 'memory' : 'other', message });
+for await (const line of createInterface({ input: process.stdin })) {
+  watchdog?.postMessage('task');
+  try {
+    const result = await run(JSON.parse(line) as ReaderTask);
+    send({ result, residentBytes: process.memoryUsage.rss() });
+  } catch (error) {
+    const message = String(error);
+    // The parser says "Aborted(" when its memory is spent, and is of no use after that.
+    const isMemory = /Aborted\(|allocation failed/i.test(message);
+    send({ failed: isMemory ? 'memory' : 'other', message });
+    process.exit(0);
+  }
 }
 process.exit(0);
 
@@ -45,15 +54,20 @@ function send(message: ReaderMessage): void {
   }
 }
 
-/** Ends this process once it has used too much, where the system does not let others look at it: a busy main thread cannot. */
-function startWatchdog(stepCpuMs: number, residentBytes: number): void {
+/** Ends this process once a task has used too much, where the system does not let others look at it: a busy main thread cannot. */
+function startWatchdog(stepCpuMs: number, residentBytes: number): Worker {
   const program = `
     const { writeSync } = require('node:fs');
+    const { parentPort } = require('node:worker_threads');
     const end = (exceeded) => { writeSync(1, JSON.stringify({ exceeded }) + '\\n'); process.kill(process.pid, 'SIGKILL'); };
+    let before = process.cpuUsage();
+    parentPort.on('message', () => { before = process.cpuUsage(); });
     setInterval(() => {
-      const { user, system } = process.cpuUsage();
+      const { user, system } = process.cpuUsage(before);
       if ((user + system) / 1000 > ${2 * stepCpuMs}) end('time');
       if (process.memoryUsage.rss() > ${residentBytes}) end('memory');
     }, 50);`;
-  new Worker(program, { eval: true, execArgv: [] }).unref();
+  const worker = new Worker(program, { eval: true, execArgv: [] });
+  worker.unref();
+  return worker;
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { check } from '../contract/schema/check.js';
+import { PackReader } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
@@ -94,7 +95,8 @@ async function startInFolder(
     const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
     const verifiers = [verifyOwnToken, ...issuers];
-    const parts = { configuration, database, storage, queue, engines, scratch, keys, verifiers };
+    const packReader = new PackReader();
+    const parts = { configuration, database, storage, queue, engines, packReader, scratch, keys, verifiers };
     const context: Context = { ...parts, now, baseUrl, lookup, log };
 
     const state = { ready: false };
@@ -172,6 +174,7 @@ async function endService({ folder, context, app, state }: EndServiceOptions): P
   } finally {
     clearTimeout(cutting);
     clearInterval(leaving);
+    await context.packReader.close();
     await context.database.destroy();
     folder.release();
   }

@@ -4,7 +4,7 @@ import { args, type ClassValue, find, isObject, lineage, type Value } from './va
 
 /** The definition of a class that states it in attributes: CATEGORY, FUNCTION, INPUT_TYPES and their like. */
 export function fromAttributes(name: string, node: ClassValue, interpreter: Interpreter): Definition {
-  const definition = new Definition(name);
+  const definition = new Definition(name, interpreter);
   const value = (attribute: string): Value | undefined =>
     find(node, attribute) === undefined ? undefined : interpreter.attribute(node, attribute, attribute);
   definition.text('category', value('CATEGORY'));

@@ -1,21 +1,24 @@
-import { iterate } from './iterate.js';
-import { binary, compare, MAX_ITEMS, merged } from './operators.js';
+import { iterate } from './items.js';
+import { addPairs, paySorting } from './methods.js';
+import { binary, compare } from './operators.js';
 import { attributesOf, getattr, has, isInstance, isSubclass, typeOf } from './reflection.js';
 import {
   type Arguments,
+  addAll,
+  addRest,
   args,
   dict,
+  hasMany,
+  type Imitation,
   isMany,
   isObject,
   list,
+  MAX_ITEMS,
   type Machine,
   truth,
   unknown,
   type Value,
 } from './values.js';
-
-/** Imitates one function of Python's own; undefined where its result cannot be known. */
-export type Imitation = (given: Arguments, machine: Machine) => Value | undefined;
 
 /** Names every Python module has without importing them. */
 export const builtinNames = new Set(
@@ -26,10 +29,6 @@ export const builtinNames = new Set(
   NotImplementedError OSError FileNotFoundError NotImplemented Ellipsis`.split(/\s+/),
 );
 
-function items(value: Value | undefined): Value[] | undefined {
-  return value === undefined ? undefined : iterate(value);
-}
-
 function text(value: Value | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return String(value);
@@ -39,21 +38,23 @@ function text(value: Value | undefined): string | undefined {
 }
 
 function sequence(of: 'list' | 'tuple' | 'set'): Imitation {
-  return ({ list: [from] }) => {
+  return ({ list: [from] }, machine) => {
     if (from === undefined) return list([], of);
-    const found = items(from);
+    const found = iterate(from, machine);
     if (!found)
       return list(
         [unknown('text' in Object(from) ? String((from as { text: unknown }).text) : 'items', true)],
         of,
       );
     if (of !== 'set') return list(found, of);
+    machine.spend(4 * found.length);
     return list([...new Set(found)], of);
   };
 }
 
 function sort(values: Value[], given: Arguments, machine: Machine): Value | undefined {
   const key = given.named.get('key');
+  machine.spend(4 * values.length);
   const keyed = values.map((value) => ({
     value,
     key: key ? machine.call(key, args([value], given.text)) : value,
@@ -61,52 +62,55 @@ function sort(values: Value[], given: Arguments, machine: Machine): Value | unde
   const kinds = new Set(keyed.map((one) => typeof one.key));
   if (kinds.size > 1 || ![...kinds].every((kind) => ['string', 'bigint', 'number'].includes(kind)))
     return undefined;
-  keyed.sort((a, b) => (compare('<', a.key, b.key) ? -1 : compare('>', a.key, b.key) ? 1 : 0));
+  paySorting(
+    keyed.map((one) => one.key),
+    machine,
+  );
+  keyed.sort((a, b) =>
+    compare('<', a.key, b.key, machine) ? -1 : compare('>', a.key, b.key, machine) ? 1 : 0,
+  );
   if (truth(given.named.get('reverse') ?? false)) keyed.reverse();
   return list(keyed.map((one) => one.value));
 }
 
-function toDict(given: Arguments): Value | undefined {
-  let result = dict();
+function toDict(given: Arguments, machine: Machine): Value | undefined {
+  const result = dict();
   const [from] = given.list;
-  if (isObject(from ?? null)) {
-    const source = from as Exclude<Value, string | bigint | number | boolean | null>;
-    if (source.kind === 'dict') result = merged(result, source);
-    else {
-      for (const pair of iterate(source) ?? [unknown(given.text, true)]) {
-        const two = isMany(pair) ? undefined : items(pair);
-        const [key, value] = two ?? [];
-        if (key === undefined || value === undefined)
-          result.rest.push({ key: unknown(given.text), value: pair });
-        else if (isObject(key)) result.rest.push({ key: unknown(given.text), value });
-        else result.entries.set(key, value);
-      }
-    }
+  if (from !== undefined && isObject(from)) {
+    if (from.kind === 'dict') addAll(result, from, machine);
+    else addPairs(result, from, given.text, machine);
   }
+  machine.spend(4 * given.named.size);
   for (const [key, value] of given.named) result.entries.set(key, value);
-  if (given.uncertain) result.rest.push({ key: unknown(given.text), value: unknown(given.text) });
+  if (given.uncertain) addRest(result, unknown(given.text), unknown(given.text));
   return result;
 }
 
-function range({ list: bounds }: Arguments): Value | undefined {
+function range({ list: bounds }: Arguments, machine: Machine): Value | undefined {
   const numbers = bounds.map((bound) => (typeof bound === 'bigint' ? Number(bound) : Number.NaN));
   const [start, end, step] =
     numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1];
   if (start === undefined || end === undefined || !step) return undefined;
   const count = Math.max(0, Math.ceil((end - start) / step));
   if (!(count <= MAX_ITEMS)) return undefined;
+  machine.spend(2 * count);
   return list(Array.from({ length: count }, (_, index) => BigInt(start + index * step)));
 }
 
-function zip({ list: given }: Arguments): Value | undefined {
-  const columns = given.map(items);
-  if (columns.some((column) => !column || column.some(isMany))) return undefined;
-  const length = Math.min(...columns.map((column) => column?.length ?? 0));
-  if (!Number.isFinite(length)) return list([]);
+function zip({ list: given }: Arguments, machine: Machine): Value | undefined {
+  const columns: Value[][] = [];
+  for (const one of given) {
+    const column = iterate(one, machine);
+    if (!column || hasMany(column, machine)) return undefined;
+    columns.push(column);
+  }
+  const length = columns.reduce((least, column) => Math.min(least, column.length), MAX_ITEMS);
+  if (columns.length === 0) return list([]);
+  machine.spend(length * (8 + columns.length / 2));
   return list(
     Array.from({ length }, (_, row) =>
       list(
-        columns.map((column) => column?.[row] ?? null),
+        columns.map((column) => column[row] ?? null),
         'tuple',
       ),
     ),
@@ -114,21 +118,21 @@ function zip({ list: given }: Arguments): Value | undefined {
 }
 
 function extreme(operator: '<' | '>'): Imitation {
-  return ({ list: given, named }) => {
+  return ({ list: given, named }, machine) => {
     if (named.size > 0) return undefined;
-    const values = given.length === 1 ? items(given[0]) : given;
+    const values = given.length === 1 ? iterate(given[0], machine) : given;
     const [first, ...others] = values ?? [];
     return others.reduce<Value | undefined>((best, one) => {
       if (best === undefined) return undefined;
-      const better = compare(operator, one, best);
+      const better = compare(operator, one, best, machine);
       return better === undefined ? undefined : better ? one : best;
     }, first);
   };
 }
 
 function quantified(decisive: boolean): Imitation {
-  return ({ list: [from] }) => {
-    const answers = items(from)?.map((one) => (isMany(one) ? undefined : truth(one)));
+  return ({ list: [from] }, machine) => {
+    const answers = iterate(from, machine)?.map((one) => (isMany(one) ? undefined : truth(one)));
     if (!answers) return undefined;
     if (answers.includes(decisive)) return decisive;
     return answers.includes(undefined) ? undefined : !decisive;
@@ -165,14 +169,16 @@ export const builtins: Record<string, Imitation> = {
     value !== undefined && isObject(value) && ['class', 'function', 'method', 'native'].includes(value.kind)
       ? true
       : undefined,
-  vars: ({ list: [object] }) => attributesOf(object),
-  dir: ({ list: [object] }) => {
-    const found = attributesOf(object);
+  vars: ({ list: [object] }, machine) => attributesOf(object, machine),
+  dir: ({ list: [object] }, machine) => {
+    const found = attributesOf(object, machine);
     return found && list([...found.entries.keys()]);
   },
-  len: ({ list: [of] }) => {
+  len: ({ list: [of] }, machine) => {
     if (typeof of === 'string') return BigInt(of.length);
-    const found = items(of);
+    if (of !== undefined && isObject(of) && of.kind === 'list')
+      return hasMany(of.items, machine) ? undefined : BigInt(of.items.length);
+    const found = iterate(of, machine);
     return found && !found.some(isMany) ? BigInt(found.length) : undefined;
   },
   str: ({ list: [value] }) => {
@@ -194,40 +200,41 @@ export const builtins: Record<string, Imitation> = {
     if (typeof value === 'bigint') return value < 0n ? -value : value;
     return typeof value === 'number' ? Math.abs(value) : undefined;
   },
-  pow: ({ list: [base, exponent] }) =>
-    base === undefined || exponent === undefined ? undefined : binary('**', base, exponent),
-  enumerate: ({ list: [from, start] }) => {
-    const found = items(from);
+  pow: ({ list: [base, exponent] }, machine) =>
+    base === undefined || exponent === undefined ? undefined : binary('**', base, exponent, machine),
+  enumerate: ({ list: [from, start] }, machine) => {
+    const found = iterate(from, machine);
     const first = typeof start === 'bigint' ? start : 0n;
+    machine.spend(8 * (found?.length ?? 0));
     return (
       found &&
       list(found.map((one, index) => (isMany(one) ? one : list([first + BigInt(index), one], 'tuple'))))
     );
   },
-  reversed: ({ list: [from] }) => {
-    const found = items(from);
+  reversed: ({ list: [from] }, machine) => {
+    const found = iterate(from, machine);
     return found && list(found.reverse());
   },
   sorted: (given, machine) => {
-    const found = items(given.list[0]);
+    const found = iterate(given.list[0], machine);
     return found && sort(found, given, machine);
   },
   map: ({ list: [callee, from], text: whole }, machine) => {
-    const found = items(from);
+    const found = iterate(from, machine);
     if (callee === undefined || !found) return undefined;
     return list(found.map((one) => (isMany(one) ? one : machine.call(callee, args([one], whole)))));
   },
   filter: ({ list: [callee, from], text: whole }, machine) => {
-    const found = items(from);
+    const found = iterate(from, machine);
     if (callee === undefined || !found) return undefined;
     const kept = found.filter(
       (one) => truth(callee === null ? one : machine.call(callee, args([one], whole))) !== false,
     );
     return list(kept);
   },
-  sum: ({ list: [from, start] }) =>
-    items(from)?.reduce<Value | undefined>(
-      (total, one) => (total === undefined ? undefined : binary('+', total, one)),
+  sum: ({ list: [from, start] }, machine) =>
+    iterate(from, machine)?.reduce<Value | undefined>(
+      (total, one) => (total === undefined ? undefined : binary('+', total, one, machine)),
       start ?? 0n,
     ),
   __import__: ({ list: [name] }, machine) =>

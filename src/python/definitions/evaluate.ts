@@ -1,20 +1,25 @@
 import { builtinNames } from './builtins.js';
-import { iterate } from './iterate.js';
-import { binary, compare, MAX_ITEMS, MAX_TEXT, merged, unary } from './operators.js';
-import { item, slice } from './subscripts.js';
+import { item, iterate, slice } from './items.js';
+import { binary, compare, unary } from './operators.js';
 import { type Argument, type Clause, type Expression, shown } from './syntax.js';
 import {
   type Arguments,
+  addAll,
+  addRest,
   type DictValue,
   dict,
   type FunctionValue,
+  hasMany,
   isAbsent,
   isMany,
   isObject,
   isUnknown,
   known,
   list,
+  MAX_ITEMS,
+  MAX_TEXT,
   type Machine,
+  paid,
   type Scope,
   sizeOf,
   truth,
@@ -48,29 +53,30 @@ function value(expression: Expression, scope: Scope, machine: Machine): Value | 
     case 'attribute':
       return machine.attribute(of(expression.object), expression.name, shown(expression));
     case 'item':
-      return item(searched(of(expression.object), machine), of(expression.key));
+      return item(of(expression.object), of(expression.key), machine);
     case 'slice':
       return slice(
-        searched(of(expression.object), machine),
+        of(expression.object),
         expression.from ? of(expression.from) : null,
         expression.to ? of(expression.to) : null,
+        machine,
       );
     case 'call':
       return call(expression, scope, machine);
     case 'list':
     case 'tuple':
     case 'set':
-      return list(spreadAll(expression.items, scope, machine), expression.kind);
+      return spreadAll(expression, scope, machine);
     case 'dict':
       return dictionary(expression.entries, scope, machine);
     case 'format':
-      return format(expression.parts, of);
+      return paid(format(expression.parts, of), machine);
     case 'binary':
-      return charged(binary(expression.operator, of(expression.left), of(expression.right)), machine);
+      return binary(expression.operator, of(expression.left), of(expression.right), machine);
     case 'boolean':
       return logical(expression.operator, of(expression.left), () => of(expression.right));
     case 'compare':
-      return compare(expression.operator, of(expression.left), searched(of(expression.right), machine));
+      return compare(expression.operator, of(expression.left), of(expression.right), machine);
     case 'unary': {
       const operand = of(expression.operand);
       if (expression.operator !== 'not') return unary(expression.operator, operand);
@@ -88,17 +94,6 @@ function value(expression: Expression, scope: Scope, machine: Machine): Value | 
     default:
       return undefined;
   }
-}
-
-function searched(value: Value, machine: Machine): Value {
-  machine.spend(sizeOf(value) >> 3);
-  return value;
-}
-
-/** What was built costs steps by its size, or doubling it would be cheap. */
-function charged(result: Value | undefined, machine: Machine): Value | undefined {
-  machine.spend(sizeOf(result));
-  return result;
 }
 
 export function lookup(id: string, scope: Scope): Value | undefined {
@@ -119,11 +114,16 @@ export function callArguments(given: Argument[], text: string, scope: Scope, mac
     const one = evaluate(argument.value, scope, machine);
     if (argument.name !== undefined) result.named.set(argument.name, one);
     else if (argument.spread === '*') {
-      if (isObject(one) && one.kind === 'list' && !one.items.some(isMany)) result.list.push(...one.items);
-      else uncertain = true;
+      const isPlain = isObject(one) && one.kind === 'list' && !hasMany(one.items, machine);
+      if (!isPlain || result.list.length + one.items.length > MAX_ITEMS) uncertain = true;
+      else {
+        machine.spend(sizeOf(one));
+        for (const inner of one.items) result.list.push(inner);
+      }
     } else if (argument.spread === '**') {
       if (!isObject(one) || one.kind !== 'dict') uncertain = true;
       else {
+        machine.spend(sizeOf(one));
         for (const [key, inner] of one.entries) if (typeof key === 'string') result.named.set(key, inner);
         if (one.rest.length > 0) uncertain = true;
       }
@@ -157,34 +157,40 @@ function named(scope: Scope): Value {
   };
 }
 
-function spreadAll(items: Expression[], scope: Scope, machine: Machine): Value[] {
+function spreadAll(
+  expression: Expression & { kind: 'list' | 'tuple' | 'set' },
+  scope: Scope,
+  machine: Machine,
+): Value | undefined {
   const result: Value[] = [];
-  for (const one of items) {
+  machine.spend(LIST_STEPS);
+  for (const one of expression.items) {
     if (one.kind !== 'spread') {
       result.push(placed(evaluate(one, scope, machine), one));
       continue;
     }
-    const inner = iterate(evaluate(one.value, scope, machine));
-    machine.spend(inner?.length ?? 1);
-    if (inner) result.push(...inner.slice(0, MAX_ITEMS));
-    else result.push(unknown(shown(one), true));
+    for (const inner of iterate(evaluate(one.value, scope, machine), machine) ?? [unknown(shown(one), true)])
+      if (result.length < MAX_ITEMS) result.push(inner);
   }
-  return result;
+  return paid(list(result, expression.kind), machine);
 }
+
+/** What making a list, or a dict or scope of names, costs besides what it holds. */
+const LIST_STEPS = 4;
+export const NAMES_STEPS = 16;
 
 function dictionary(
   entries: { readonly key?: Expression; readonly value: Expression }[],
   scope: Scope,
   machine: Machine,
 ): Value {
-  let result = dict();
+  const result = dict();
+  machine.spend(NAMES_STEPS);
   for (const entry of entries) {
     const inner = placed(evaluate(entry.value, scope, machine), entry.value);
-    if (entry.key) put(result, evaluate(entry.key, scope, machine), inner, shown(entry.key));
-    else if (isObject(inner) && inner.kind === 'dict') {
-      machine.spend(sizeOf(result) + sizeOf(inner));
-      result = merged(result, inner);
-    } else if (!isAbsent(inner)) result.rest.push({ key: unknown(`**${shown(entry.value)}`), value: inner });
+    if (entry.key) put(result, evaluate(entry.key, scope, machine), inner, shown(entry.key), machine);
+    else if (isObject(inner) && inner.kind === 'dict') addAll(result, inner, machine);
+    else if (!isAbsent(inner)) addRest(result, unknown(`**${shown(entry.value)}`), inner);
   }
   return result;
 }
@@ -194,9 +200,10 @@ function placed(inner: Value, at: Expression): Value {
   return isUnknown(inner) && !inner.at ? { ...inner, at } : inner;
 }
 
-export function put(target: DictValue, key: Value, value: Value, text: string): void {
+export function put(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
+  machine.spend(3);
   if (!isObject(key)) target.entries.set(key, value);
-  else target.rest.push({ key: unknown(key.kind === 'unknown' ? key.text : text), value });
+  else addRest(target, unknown(key.kind === 'unknown' ? key.text : text), value);
 }
 
 function format(parts: (string | Expression)[], of: (inner: Expression) => Value): string | undefined {
@@ -221,6 +228,7 @@ function logical(operator: string, left: Value, right: () => Value): Value | und
 }
 
 function lambda(expression: Expression & { kind: 'lambda' }, scope: Scope, machine: Machine): FunctionValue {
+  machine.spend(8 + expression.parameters.length / 4);
   const defaults = expression.parameters.map((one) => one.fallback && evaluate(one.fallback, scope, machine));
   return {
     kind: 'function',
@@ -241,17 +249,21 @@ function comprehension(
   const text = shown(expression);
   const items: Value[] = [];
   const result = dict();
+  machine.spend(2 * NAMES_STEPS);
   const add = () => {
     const one = evaluate(expression.value, inner, machine);
-    if (expression.key) put(result, evaluate(expression.key, inner, machine), one, text);
+    if (expression.key) put(result, evaluate(expression.key, inner, machine), one, text, machine);
     else if (items.length < MAX_ITEMS) items.push(one);
   };
   loop(expression.clauses, 0, inner, machine, text, add, (key) => {
-    if (expression.key) result.rest.push({ key, value: key });
-    else items.push(key);
+    if (expression.key) addRest(result, key, key);
+    else if (items.length < MAX_ITEMS) items.push(key);
   });
   return expression.of === 'dict' ? result : list(items, expression.of);
 }
+
+/** Loops of one comprehension that are followed. */
+const MAX_CLAUSES = 10;
 
 function loop(
   clauses: Clause[],
@@ -267,8 +279,8 @@ function loop(
     add();
     return;
   }
-  const mark = { ...unknown(text), many: true };
-  const items = iterate(evaluate(clause.iterable, scope, machine));
+  const mark = unknown(text, true);
+  const items = depth < MAX_CLAUSES ? iterate(evaluate(clause.iterable, scope, machine), machine) : undefined;
   if (!items) {
     addUnknown(mark);
     return;
@@ -278,7 +290,7 @@ function loop(
       addUnknown(mark);
       continue;
     }
-    bind(clause.target, one, scope);
+    bind(clause.target, one, scope, machine);
     const answers = clause.conditions.map((condition) => truth(evaluate(condition, scope, machine)));
     if (answers.includes(false)) continue;
     if (answers.includes(undefined)) addUnknown(mark);
@@ -291,30 +303,29 @@ export function bind(
   target: Expression,
   value: Value,
   scope: Scope,
+  machine: Machine,
   set: (target: Expression, value: Value) => void = (one, inner) => {
     if (one.kind === 'name') scope.names.set(one.id, inner);
   },
 ): void {
+  machine.spend(1);
   if (target.kind !== 'tuple' && target.kind !== 'list') {
     set(target, value);
     return;
   }
-  const items =
-    isObject(value) && value.kind === 'list' && !value.items.some(isMany) ? value.items : undefined;
+  const isPlain = isObject(value) && value.kind === 'list' && !hasMany(value.items, machine);
+  const items = isPlain ? value.items : undefined;
+  const otherwise = unknown(isObject(value) && 'text' in value ? value.text : shown(target));
   const starred = target.items.findIndex((one) => one.kind === 'spread');
   for (const [index, one] of target.items.entries()) {
     if (one.kind === 'spread') {
       const after = target.items.length - index - 1;
-      const rest = items ? list(items.slice(index, items.length - after)) : unknown(shown(target));
-      bind(one.value, rest, scope, set);
+      const rest = items && list(items.slice(index, Math.max(index, items.length - after)));
+      machine.spend(sizeOf(rest));
+      bind(one.value, rest ?? unknown(shown(target)), scope, machine, set);
       continue;
     }
     const at = starred !== -1 && index > starred ? index - target.items.length : index;
-    bind(
-      one,
-      known(items?.at(at), unknown(isObject(value) && 'text' in value ? value.text : shown(target))),
-      scope,
-      set,
-    );
+    bind(one, known(items?.at(at), otherwise), scope, machine, set);
   }
 }

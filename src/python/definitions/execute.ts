@@ -1,6 +1,7 @@
-import { bind, evaluate, put } from './evaluate.js';
-import { iterate } from './iterate.js';
+import { bind, evaluate, NAMES_STEPS, put } from './evaluate.js';
+import { iterate } from './items.js';
 import { binary, either } from './operators.js';
+import { CLASS_STEPS } from './reflection.js';
 import { type ClassSyntax, type Expression, type FunctionSyntax, type Statement, shown } from './syntax.js';
 import {
   args,
@@ -90,9 +91,11 @@ function one(statement: Statement, frame: Frame): Ending {
       for (const target of statement.targets) remove(target, frame);
       return undefined;
     case 'global':
+      machine.spend(statement.names.length);
       for (const name of statement.names) scope.elsewhere.set(name, scope.module.scope);
       return undefined;
     case 'nonlocal':
+      machine.spend(statement.names.length * 4);
       for (const name of statement.names) {
         let at = scope.parent;
         while (at && !at.names.has(name)) at = at.parent;
@@ -117,8 +120,9 @@ function branch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
 }
 
 function loop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
-  const iterable = evaluate(statement.iterable, frame.scope, frame.machine);
-  const items = iterate(iterable) ?? [unknown(shown(statement.iterable), true)];
+  const { machine } = frame;
+  const iterable = evaluate(statement.iterable, frame.scope, machine);
+  const items = iterate(iterable, machine) ?? [unknown(shown(statement.iterable), true)];
   for (const item of items) {
     const round: Frame = isMany(item) ? { ...frame, certainty: 'maybe' } : frame;
     set(statement.target, isMany(item) ? unknown(shown(statement.iterable)) : item, round);
@@ -162,15 +166,16 @@ function assign(statement: Statement & { kind: 'assign' }, frame: Frame): void {
       machine.call(machine.attribute(before, update, shown(target)), args([value], shown(statement.value)));
       return;
     }
-    value = known(binary(statement.operator, before, value), unknown(shown(statement.value)));
+    value = known(binary(statement.operator, before, value, machine), unknown(shown(statement.value)));
   }
-  for (const target of statement.targets) bind(target, value, scope, (one, inner) => set(one, inner, frame));
+  for (const target of statement.targets)
+    bind(target, value, scope, machine, (one, inner) => set(one, inner, frame));
 }
 
 function set(target: Expression, value: Value, frame: Frame): void {
   const { scope, machine } = frame;
   if (target.kind === 'tuple' || target.kind === 'list') {
-    bind(target, value, scope, (one, inner) => set(one, inner, frame));
+    bind(target, value, scope, machine, (one, inner) => set(one, inner, frame));
   } else if (target.kind === 'name') {
     setName(target.id, value, shown(target), frame);
   } else if (target.kind === 'item') {
@@ -179,12 +184,12 @@ function set(target: Expression, value: Value, frame: Frame): void {
       evaluate(target.key, scope, machine),
       value,
       target,
-      frame.certainty,
+      frame,
     );
   } else if (target.kind === 'attribute') {
     const object = evaluate(target.object, scope, machine);
     const names = namesOf(object);
-    if (names) settle(names, target.name, value, shown(target), frame.certainty);
+    if (names) settle(names, target.name, value, shown(target), frame);
   }
 }
 
@@ -196,7 +201,7 @@ function namesOf(object: Value): Map<string, Value> | undefined {
 
 function setName(name: string, value: Value, text: string, frame: Frame): void {
   const scope = frame.scope.elsewhere.get(name) ?? frame.scope;
-  settle(scope.names, name, value, text, frame.certainty);
+  settle(scope.names, name, value, text, frame);
 }
 
 function settle<Key>(
@@ -204,11 +209,12 @@ function settle<Key>(
   key: Key,
   value: Value,
   text: string,
-  certainty: Certainty,
+  { certainty, machine }: Frame,
 ): void {
+  machine.spend(2);
   const before = names.get(key);
   if (before === undefined || certainty === 'certain') names.set(key, value);
-  else if (certainty === 'maybe') names.set(key, either(before, value, text));
+  else if (certainty === 'maybe') names.set(key, either(before, value, text, machine));
   else if (isObject(before) && before.kind === 'unknown') names.set(key, value);
 }
 
@@ -217,12 +223,12 @@ function setItem(
   key: Value,
   value: Value,
   target: Expression & { kind: 'item' },
-  certainty: Certainty,
+  frame: Frame,
 ): void {
   if (!isObject(object)) return;
   if (object.kind === 'dict') {
-    if (isObject(key)) put(object, key, value, shown(target.key));
-    else settle(object.entries, key, value, shown(target), certainty);
+    if (isObject(key)) put(object, key, value, shown(target.key), frame.machine);
+    else settle(object.entries, key, value, shown(target), frame);
   } else if (object.kind === 'list' && typeof key === 'bigint') {
     const at = Number(key) < 0 ? object.items.length + Number(key) : Number(key);
     if (at >= 0 && at < object.items.length) object.items[at] = value;
@@ -230,6 +236,7 @@ function setItem(
 }
 
 function remove(target: Expression, { scope, machine }: Frame): void {
+  machine.spend(1);
   if (target.kind === 'name') scope.names.delete(target.id);
   if (target.kind !== 'item') return;
   const object = evaluate(target.object, scope, machine);
@@ -239,6 +246,7 @@ function remove(target: Expression, { scope, machine }: Frame): void {
 
 function makeFunction(syntax: FunctionSyntax, frame: Frame): FunctionValue {
   const { scope, machine } = frame;
+  machine.spend(8 + syntax.parameters.length / 4 + syntax.decorators.length / 4);
   const marks = syntax.decorators.map((decorator) =>
     decorator.kind === 'name' ? decorator.id : decorator.kind === 'attribute' ? decorator.name : '',
   );
@@ -263,6 +271,7 @@ function makeFunction(syntax: FunctionSyntax, frame: Frame): FunctionValue {
 
 function makeClass(syntax: ClassSyntax, frame: Frame): Value {
   const { scope, machine } = frame;
+  machine.spend(CLASS_STEPS);
   const attributes = new Map<string, Value>();
   const made: ClassValue = {
     kind: 'class',
@@ -279,7 +288,10 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
   const [first] = syntax.body;
   if (first?.kind === 'expression' && first.value.kind === 'constant' && !attributes.has('__doc__'))
     attributes.set('__doc__', first.value.value);
-  if (descends(made, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) becomeMembers(made);
+  if (descends(made, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) {
+    machine.spend(NAMES_STEPS * attributes.size);
+    becomeMembers(made);
+  }
   return syntax.decorators.reduceRight((value: Value, decorator) => {
     const wrapped = machine.call(evaluate(decorator, scope, machine), args([value], shown(decorator)));
     return isObject(wrapped) && wrapped.kind === 'class' ? wrapped : value;

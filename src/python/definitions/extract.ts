@@ -2,7 +2,7 @@ import { fromAttributes } from './attributes.js';
 import type { ParsePython } from './grammar.js';
 import { Definition, type HostNodeFields } from './host-node.js';
 import { Interpreter } from './interpreter.js';
-import { iterate } from './iterate.js';
+import { iterate } from './items.js';
 import type { PackModules } from './pack-modules.js';
 import { textOf } from './render.js';
 import { fromSchema } from './schema.js';
@@ -41,25 +41,40 @@ export interface Definitions {
   readonly unresolved: Unresolved[];
 }
 
-/** Steps for importing the whole pack, and for one node's inputs: far beyond what published packs take. */
-const IMPORT_STEPS = 5_000_000;
-const NODE_STEPS = 300_000;
-const TOTAL_STEPS = 8_000_000;
+/** Steps for importing the whole pack, for one node's inputs, and for all together. */
+export interface StepBudget {
+  readonly forImport: number;
+  readonly forNode: number;
+  /** What is left of it when the work is done. */
+  total: number;
+}
+
+/** Far beyond what published packs take. */
+function createBudget(): StepBudget {
+  return { forImport: 5_000_000, forNode: 600_000, total: 8_000_000 };
+}
+
+/** Nodes of one pack, and characters of their names: what the contract takes. */
+const MAX_NODES = 20_000;
+const MAX_NAME = 1024;
+const MAX_SENTENCE = 500;
 
 const ROOT = '__init__.py';
 
 /** Lists the nodes a pack registers, without running any of it. Never throws. */
-export function extract(modules: PackModules, parse: ParsePython): Definitions {
+export function extract(modules: PackModules, parse: ParsePython, budget = createBudget()): Definitions {
   if (!modules.file(ROOT)) return { nodes: [], unresolved: [] };
-  return new Extraction(new Interpreter(modules, parse)).run();
+  return new Extraction(new Interpreter(modules, parse), budget).run();
 }
 
 class Extraction {
   readonly #nodes = new Map<string, FoundNode>();
   readonly #unresolved: Unresolved[] = [];
-  #steps = TOTAL_STEPS;
 
-  constructor(readonly interpreter: Interpreter) {}
+  constructor(
+    readonly interpreter: Interpreter,
+    readonly budget: StepBudget,
+  ) {}
 
   run(): Definitions {
     const root = this.#load(ROOT);
@@ -73,19 +88,20 @@ class Extraction {
   }
 
   #load(path: string): ModuleValue | undefined {
-    const loaded = this.#within(IMPORT_STEPS, () => this.interpreter.loadFile(path));
+    const loaded = this.#within(this.budget.forImport, () => this.interpreter.loadFile(path));
     if (loaded) return loaded;
     this.#report(path, 1, 'the pack takes too many steps to follow at import; later definitions are missing');
     return this.interpreter.within(1000, () => this.interpreter.loadFile(path));
   }
 
   #within<Result>(steps: number, work: () => Result): Result | undefined {
-    return this.interpreter.within(Math.min(steps, this.#steps), work, (taken) => {
-      this.#steps -= taken;
+    return this.interpreter.within(Math.min(steps, this.budget.total), work, (taken) => {
+      this.budget.total -= taken;
     });
   }
 
   #report(file: string, line: number, what: string): void {
+    what = what.slice(0, MAX_SENTENCE);
     const same = (one: Unresolved) => one.file === file && one.line === line && one.what === what;
     if (this.#unresolved.length < 500 && !this.#unresolved.some(same))
       this.#unresolved.push({ file, line, what });
@@ -101,7 +117,14 @@ class Extraction {
       this.#computed(mapping, `NODE_CLASS_MAPPINGS of ${path} is computed at run time`);
       return;
     }
-    for (const [key, value] of mapping.entries) this.#named(String(key), value);
+    for (const [key, value] of mapping.entries) {
+      if (this.#nodes.size >= MAX_NODES) {
+        this.#report(path, 1, `more than ${MAX_NODES} nodes are registered; the others are left out`);
+        break;
+      }
+      if (String(key).length <= MAX_NAME) this.#named(String(key), value);
+      else this.#report(path, 1, `a node has a name of more than ${MAX_NAME} characters; it is left out`);
+    }
     for (const { key, value } of mapping.rest) {
       const node = isObject(value) && value.kind === 'class' ? value : undefined;
       if (node)
@@ -121,15 +144,21 @@ class Extraction {
       return;
     }
     const at = isUnknown(value) ? value.at : undefined;
-    const definition = new Definition(name);
-    definition.missing('category', 'function', 'input_types', 'return_types');
+    const definition = this.#bare(name);
     const [file, line] = [at?.source.path ?? ROOT, at ? lineOf(at) : 1];
     this.#nodes.set(name, { name, file, line, definition: definition.fields, unknown: definition.unknown });
     this.#report(file, line, `the class of "${name}" is computed at run time: ${textOf(value)}`);
   }
 
+  /** A definition of which nothing is known but the name. */
+  #bare(name: string): Definition {
+    const bare = new Definition(name, this.interpreter);
+    bare.missing('category', 'function', 'input_types', 'return_types');
+    return bare;
+  }
+
   #add(name: string | undefined, node: ClassValue): void {
-    const definition = this.#within(NODE_STEPS, () =>
+    const definition = this.#within(this.budget.forNode, () =>
       find(node, 'define_schema') === undefined
         ? name === undefined
           ? undefined
@@ -149,8 +178,7 @@ class Extraction {
       `what class ${node.name} defines cannot be followed: it is computed at run time`,
     );
     if (name === undefined) return;
-    const bare = new Definition(name);
-    bare.missing('category', 'function', 'input_types', 'return_types');
+    const bare = this.#bare(name);
     this.#nodes.set(name, {
       name,
       class: node.name,
@@ -162,12 +190,15 @@ class Extraction {
   }
 
   #fromExtension(entry: Value): void {
-    const listed = this.#within(IMPORT_STEPS, () => {
+    const listed = this.#within(this.budget.forImport, () => {
       const extension = this.interpreter.call(entry, args([], 'comfy_entrypoint()'));
       const method = this.interpreter.attribute(extension, 'get_node_list', 'get_node_list');
       return this.interpreter.call(method, args([], 'get_node_list()'));
     });
-    const nodes = listed === undefined ? undefined : iterate(listed);
+    const nodes =
+      listed === undefined
+        ? undefined
+        : this.#within(this.budget.forNode, () => iterate(listed, this.interpreter));
     if (!nodes) {
       this.#computed(listed ?? null, 'the list of nodes is computed at run time');
       return;

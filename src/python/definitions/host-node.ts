@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
-import { render } from './render.js';
-import { isObject, type Value } from './values.js';
+import { payWriting, render } from './render.js';
+import { isObject, type Machine, type Value } from './values.js';
 
 export type HostNodeFields = z.output<typeof HostNode>;
 type Field = Exclude<keyof HostNodeFields, 'policy' | 'host_node_name'>;
@@ -11,13 +11,18 @@ export class Definition {
   readonly fields: HostNodeFields;
   readonly unknown: string[] = [];
 
-  constructor(name: string) {
+  constructor(
+    name: string,
+    readonly machine: Machine,
+  ) {
     this.fields = { host_node_name: name };
   }
 
   text(field: 'category' | 'description' | 'function', value: Value | undefined): void {
-    if (typeof value === 'string') this.fields[field] = value;
-    else if (value !== undefined && value !== null) this.unknown.push(field);
+    if (typeof value === 'string') {
+      payWriting(value, this.machine);
+      this.fields[field] = value;
+    } else if (value !== undefined && value !== null) this.unknown.push(field);
   }
 
   flag(field: 'deprecated' | 'experimental', value: Value | undefined): void {
@@ -26,12 +31,13 @@ export class Definition {
   }
 
   json(field: 'input_types' | 'return_types' | 'return_names', value: Value): void {
-    const { text, computed } = render(value);
+    const { text, computed } = render(value, this.machine);
     this.fields[field] = text;
     this.unknown.push(...computed.map((path) => (path === '' ? field : `${field}.${path}`)));
   }
 
   lists(flags: readonly Value[]): void {
+    this.machine.spend(flags.length);
     if (flags.every((flag) => typeof flag === 'boolean'))
       this.fields.output_is_list = flags.map((flag) => flag === true);
     else this.unknown.push('output_is_list');

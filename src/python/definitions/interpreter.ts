@@ -1,5 +1,5 @@
-import { builtins, type Imitation } from './builtins.js';
-import { evaluate } from './evaluate.js';
+import { builtins } from './builtins.js';
+import { evaluate, NAMES_STEPS } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
 import { hostConstant } from './host-constants.js';
@@ -11,6 +11,7 @@ import type { PackModules } from './pack-modules.js';
 import { parameters } from './parameters.js';
 import { pathAttribute, pathFunctions } from './paths.js';
 import { patterns } from './patterns.js';
+import { attributesOf, payLookup } from './reflection.js';
 import { readFunction } from './statements.js';
 import type { FunctionSyntax, ImportSyntax, Statement } from './syntax.js';
 import {
@@ -18,17 +19,17 @@ import {
   args,
   type ClassValue,
   descends,
-  dict,
   type ExternalValue,
   type FunctionValue,
   find,
+  type Imitation,
   isObject,
   known,
   lineage,
   type Machine,
   type ModuleValue,
+  paid,
   type Scope,
-  sizeOf,
   unknown,
   type Value,
 } from './values.js';
@@ -39,6 +40,8 @@ export class OutOfSteps extends Error {}
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
 const MAX_DEPTH = 800;
 const MAX_CALLS = 40;
+/** Characters of a dotted name; longer ones are put together by a loop. */
+const MAX_NAME = 500;
 
 /** Follows a pack's code as far as it is plain, without running any of it. */
 export class Interpreter implements Machine {
@@ -98,8 +101,9 @@ export class Interpreter implements Machine {
   }
 
   entries(folder: string): string[] {
-    this.spend(10);
-    return this.modules.entries(folder);
+    const found = this.modules.entries(folder);
+    this.spend(10 + found.length);
+    return [...found];
   }
 
   addSearchPath(folder: string): void {
@@ -136,6 +140,8 @@ export class Interpreter implements Machine {
 
   /** `name` may begin with dots. Modules of other packages become externals. */
   importModule(name: string, from: ModuleValue | undefined): Value {
+    this.spend(10);
+    if (name.length > MAX_NAME) return unknown('a module with a long name');
     const level = /^\.*/.exec(name)?.[0].length ?? 0;
     const path = this.modules.resolve(level, name.slice(level), from?.folder ?? '');
     const module = path === undefined ? undefined : this.loadFile(path);
@@ -153,9 +159,10 @@ export class Interpreter implements Machine {
       else set(top, syntax.module.includes('.') ? this.importModule(top, scope.module) : module);
       return;
     }
+    this.spend(4 * syntax.names.length);
     for (const { name, as } of syntax.names) {
       if (name !== '*') set(as, this.attribute(module, name, name));
-      else if (isObject(module) && module.kind === 'module') copyAll(module, set);
+      else if (isObject(module) && module.kind === 'module') copyAll(module, this, set);
       // Marks the scope, so that names it lacks are known to be possible.
       else scope.names.set('*', unknown(syntax.module));
     }
@@ -167,12 +174,13 @@ export class Interpreter implements Machine {
 
   #attribute(object: Value, name: string, text: string): Value | undefined {
     const method = methodOf(object, name);
-    if (method) return native(method, text, object);
+    if (method) return native(method, text);
     if (!isObject(object)) return undefined;
+    payLookup(object, this);
     switch (object.kind) {
       case 'module':
         if (object.scope.names.has(name)) return object.scope.names.get(name);
-        return this.#submodule(object, name) ?? moduleSpecial(object, name) ?? absent(object, text);
+        return this.#submodule(object, name) ?? moduleSpecial(object, name, this) ?? absent(object, text);
       case 'class':
         return this.#classAttribute(object, name);
       case 'instance':
@@ -188,6 +196,7 @@ export class Interpreter implements Machine {
       case 'method':
         return name === '__func__' ? object.function : name === '__self__' ? object.self : undefined;
       case 'external':
+        if (object.name.length > MAX_NAME) return undefined;
         // What a call was given is what `schema.inputs` and the like hold afterwards.
         return known(object.called?.named.get(name) ?? hostConstant(`${object.name}.${name}`), {
           kind: 'external',
@@ -208,7 +217,7 @@ export class Interpreter implements Machine {
   #classAttribute(object: ClassValue, name: string): Value | undefined {
     if (name === '__name__' || name === '__qualname__') return object.name;
     if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
-    if (name === '__dict__') return dict(object.attributes);
+    if (name === '__dict__') return attributesOf(object, this);
     return this.#bound(find(object, name), object, object);
   }
 
@@ -228,10 +237,8 @@ export class Interpreter implements Machine {
   }
 
   call(callee: Value, given: Arguments): Value {
-    this.spend(1 + given.list.reduce<number>((sum, one) => sum + sizeOf(one), 0));
-    const result = known(this.#call(callee, given), unknown(given.text));
-    this.spend(sizeOf(result));
-    return result;
+    this.spend(1 + given.list.length / 4);
+    return known(this.#call(callee, given), unknown(given.text));
   }
 
   #call(callee: Value, given: Arguments): Value | undefined {
@@ -242,7 +249,7 @@ export class Interpreter implements Machine {
       case 'function':
         return this.#run(callee, given);
       case 'method':
-        return this.#run(callee.function, { ...given, list: [callee.self, ...given.list] }, callee.self);
+        return this.#run(callee.function, prepend(callee.self, given), callee.self);
       case 'class':
         return this.#instance(callee, given);
       case 'external':
@@ -259,12 +266,14 @@ export class Interpreter implements Machine {
       own(pathFunctions, callee.name) ??
       own(patterns, callee.name) ??
       own(loaders, callee.name);
-    if (imitation) return imitation(given, this);
+    if (imitation) return imitate(imitation, given, this);
     return { kind: 'external', name: callee.name, called: given, of: callee };
   }
 
   #instance(callee: ClassValue, given: Arguments): Value | undefined {
     const [first] = given.list;
+    payLookup(callee, this);
+    this.spend(NAMES_STEPS);
     // `class AnyType(str)` and the like: the text itself is what the host sees.
     if (descends(callee, 'str')) return typeof first === 'string' ? first : undefined;
     if (descends(callee, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) return undefined;
@@ -272,7 +281,7 @@ export class Interpreter implements Machine {
     const start = find(callee, '__init__');
     if (start === undefined && descends(callee, 'dict')) return builtins.dict?.(given, this);
     if (start !== undefined && isObject(start) && start.kind === 'function')
-      this.#run(start, { ...given, list: [made, ...given.list] }, made);
+      this.#run(start, prepend(made, given), made);
     return made;
   }
 
@@ -310,7 +319,7 @@ export class Interpreter implements Machine {
 
   #result(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
     const scope: Scope = {
-      names: parameters(callee, given),
+      names: parameters(callee, given, this),
       parent: callee.scope,
       module: callee.scope.module,
       elsewhere: new Map(),
@@ -320,7 +329,7 @@ export class Interpreter implements Machine {
     const returned: Value[] = [];
     const ending = execute(this.#body(callee.body), { scope, machine: this, returned, certainty: 'certain' });
     if (returned.length === 0) return ending === 'raise' ? undefined : null;
-    return returned.reduceRight((last, earlier) => either(last, earlier, given.text));
+    return returned.reduceRight((last, earlier) => either(last, earlier, given.text, this));
   }
 
   #body(syntax: FunctionSyntax): Statement[] {
@@ -338,14 +347,21 @@ function own(table: Record<string, Imitation>, name: string): Imitation | undefi
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-function native(method: Imitation, text: string, self: Value): Value {
+function native(method: Imitation, text: string): Value {
   return {
     kind: 'native',
-    call: (given, machine) => {
-      machine.spend(sizeOf(self) >> 2);
-      return known(method(given, machine), unknown(given.text || text));
-    },
+    call: (given, machine) => known(imitate(method, given, machine), unknown(given.text || text)),
   };
+}
+
+/** Calls what is imitated, paid by the length of its texts, and by what it makes. */
+function imitate(imitation: Imitation, given: Arguments, machine: Machine): Value | undefined {
+  for (const one of given.list) if (typeof one === 'string') machine.spend(one.length >> 5);
+  return paid(imitation(given, machine), machine);
+}
+
+function prepend(self: Value, given: Arguments): Arguments {
+  return { ...given, list: [self, ...given.list] };
 }
 
 function inherited(owner: ClassValue, self: Value, name: string): Value | undefined {

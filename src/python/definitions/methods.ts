@@ -1,14 +1,21 @@
-import type { Imitation } from './builtins.js';
-import { iterate } from './iterate.js';
-import { equal, MAX_ITEMS, MAX_TEXT, merged } from './operators.js';
+import { iterate } from './items.js';
+import { fillIn, findEqual, merged } from './operators.js';
 import {
+  addAll,
+  addRest,
   type DictValue,
   dict,
+  hasMany,
+  type Imitation,
   isAbsent,
   isMany,
   isObject,
   type ListValue,
   list,
+  MAX_ITEMS,
+  MAX_TEXT,
+  type Machine,
+  paySearch,
   sizeOf,
   unknown,
   type Value,
@@ -24,21 +31,29 @@ function trimmed(
   side: 'both' | 'start' | 'end',
 ): string | undefined {
   if (characters !== undefined && characters !== null && typeof characters !== 'string') return undefined;
+  const dropped = characters ? new Set(characters) : undefined;
   const drop = (character: string | undefined) =>
-    character !== undefined && (characters ? characters.includes(character) : /\s/.test(character));
+    character !== undefined && (dropped ? dropped.has(character) : /\s/.test(character));
   let [start, end] = [0, self.length];
   if (side !== 'end') while (start < end && drop(self[start])) start++;
   if (side !== 'start') while (end > start && drop(self[end - 1])) end--;
   return self.slice(start, end);
 }
 
-function tests(argument: Value | undefined, test: (piece: string) => boolean): boolean | undefined {
-  const pieces =
-    argument === undefined ? [] : typeof argument === 'string' ? [argument] : (iterate(argument) ?? []);
+function tests(
+  argument: Value | undefined,
+  machine: Machine,
+  test: (piece: string) => boolean,
+): boolean | undefined {
+  const pieces = typeof argument === 'string' ? [argument] : (iterate(argument, machine) ?? []);
   if (pieces.length === 0 || !pieces.every((piece) => typeof piece === 'string')) return undefined;
-  return pieces.some((piece) => test(String(piece)));
+  return pieces.some((piece) => {
+    machine.spend(String(piece).length >> 6);
+    return test(String(piece));
+  });
 }
 
+/** Each is paid by the length of its text before it runs, and by that of its result. */
 export const textMethods: Methods<string> = {
   lower: (self) => self.toLowerCase(),
   upper: (self) => self.toUpperCase(),
@@ -47,8 +62,9 @@ export const textMethods: Methods<string> = {
   strip: (self, { list: [characters] }) => trimmed(self, characters, 'both'),
   lstrip: (self, { list: [characters] }) => trimmed(self, characters, 'start'),
   rstrip: (self, { list: [characters] }) => trimmed(self, characters, 'end'),
-  startswith: (self, { list: [prefix] }) => tests(prefix, (piece) => self.startsWith(piece)),
-  endswith: (self, { list: [suffix] }) => tests(suffix, (piece) => self.endsWith(piece)),
+  startswith: (self, { list: [prefix] }, machine) =>
+    tests(prefix, machine, (piece) => self.startsWith(piece)),
+  endswith: (self, { list: [suffix] }, machine) => tests(suffix, machine, (piece) => self.endsWith(piece)),
   isupper: (self) => self !== self.toLowerCase() && self === self.toUpperCase(),
   islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),
   isdigit: (self) => /^\d+$/.test(self),
@@ -60,15 +76,17 @@ export const textMethods: Methods<string> = {
         ? self.slice(0, -suffix.length)
         : self
       : undefined,
-  replace: (self, { list: [from, to, count] }) => {
+  replace: (self, { list: [from, to, count] }, machine) => {
     if (typeof from !== 'string' || typeof to !== 'string' || from === '') return undefined;
+    paySearch(self, from, machine);
     if (count === 1n) return self.replace(from, () => to);
     // A count besides 1 is too rare to imitate; and the text must not grow without bound.
     if (count !== undefined || self.length * Math.max(1, to.length / from.length) > MAX_TEXT)
       return undefined;
     return self.replaceAll(from, () => to);
   },
-  split: (self, { list: [separator, limit] }) => {
+  split: (self, { list: [separator, limit] }, machine) => {
+    if (typeof separator === 'string') paySearch(self, separator, machine);
     if (limit === 1n && typeof separator === 'string' && separator !== '') {
       const at = self.indexOf(separator);
       return list(at === -1 ? [self] : [self.slice(0, at), self.slice(at + separator.length)]);
@@ -78,24 +96,21 @@ export const textMethods: Methods<string> = {
     return typeof separator === 'string' && separator !== '' ? list(self.split(separator)) : undefined;
   },
   splitlines: (self) => (self.length > MAX_ITEMS ? undefined : list(self.split(/\r?\n/))),
-  join: (self, { list: [pieces] }) => {
-    const found = pieces === undefined ? undefined : iterate(pieces);
+  join: (self, { list: [pieces] }, machine) => {
+    const found = iterate(pieces, machine);
     if (!found?.every((piece) => typeof piece === 'string')) return undefined;
     const size = found.reduce<number>((sum, piece) => sum + String(piece).length + self.length, 0);
     return size > MAX_TEXT ? undefined : found.join(self);
   },
-  format: (self, { list: values, named, uncertain }) => {
+  format: (self, { list: values, named, uncertain }, machine) => {
     if (uncertain) return undefined;
-    let [next, known] = [0, true];
-    const text = self.replace(/\{\{|\}\}|\{(\w*)\}|\{[^}]*\}/g, (whole, name?: string) => {
+    let next = 0;
+    return fillIn(self, /\{\{|\}\}|\{(\w*)\}|\{[^{}]*\}/g, machine, (name, whole) => {
       if (whole === '{{' || whole === '}}') return whole.charAt(0);
-      const value =
-        name === undefined ? undefined : (named.get(name) ?? values[/^\d+$/.test(name) ? +name : next++]);
-      if (typeof value === 'string' || typeof value === 'bigint') return String(value);
-      known = false;
-      return '';
+      if (whole !== `{${name}}`) return undefined;
+      const value = named.get(name) ?? values[/^\d+$/.test(name) ? +name : next++];
+      return typeof value === 'string' || typeof value === 'bigint' ? String(value) : undefined;
     });
-    return known && text.length <= MAX_TEXT ? text : undefined;
   },
 };
 
@@ -104,86 +119,119 @@ export const listMethods: Methods<ListValue> = {
     if (value !== undefined && self.items.length < MAX_ITEMS) self.items.push(value);
     return null;
   },
-  add: (self, { list: [value] }) => {
-    if (value !== undefined && self.items.length < MAX_ITEMS && !self.items.includes(value))
+  add: (self, { list: [value] }, machine) => {
+    machine.spend(sizeOf(self) >> 2);
+    if (value !== undefined && self.items.length < MAX_ITEMS && findSame(self.items, value, machine) === -1)
       self.items.push(value);
     return null;
   },
   extend: (self, { list: [more], text }, machine) => {
-    const found = more === undefined ? undefined : iterate(more);
-    machine.spend(found?.length ?? 1);
-    const room = MAX_ITEMS - self.items.length;
-    self.items.push(...(found?.slice(0, room) ?? [unknown(text, true)]));
+    for (const one of iterate(more, machine) ?? [unknown(text, true)])
+      if (self.items.length < MAX_ITEMS) self.items.push(one);
     return null;
   },
-  insert: (self, { list: [at, value] }) => {
-    if (value === undefined) return null;
-    if (typeof at === 'bigint' && !self.items.some(isMany)) self.items.splice(Number(at), 0, value);
+  insert: (self, { list: [at, value] }, machine) => {
+    if (value === undefined || self.items.length >= MAX_ITEMS) return null;
+    if (typeof at === 'bigint' && !hasMany(self.items, machine)) self.items.splice(Number(at), 0, value);
     else self.items.push(value);
     return null;
   },
-  remove: (self, { list: [value] }) => {
-    const at = self.items.findIndex((item) => value !== undefined && equal(item, value) === true);
+  remove: (self, { list: [value] }, machine) => {
+    const at = value === undefined ? -1 : findEqual(self.items, value, machine);
     if (at !== -1) self.items.splice(at, 1);
     return null;
   },
-  pop: (self, { list: [at] }) => {
-    if (self.items.some(isMany) || (at !== undefined && typeof at !== 'bigint')) return undefined;
+  pop: (self, { list: [at] }, machine) => {
+    if ((at !== undefined && typeof at !== 'bigint') || hasMany(self.items, machine)) return undefined;
     return self.items.splice(at === undefined ? -1 : Number(at), 1)[0];
   },
-  index: (self, { list: [value] }) => {
-    const at = self.items.findIndex((item) => value !== undefined && equal(item, value) === true);
-    return at === -1 || self.items.some(isMany) ? undefined : BigInt(at);
+  index: (self, { list: [value] }, machine) => {
+    const at = value === undefined ? -1 : findEqual(self.items, value, machine);
+    return at === -1 || hasMany(self.items, machine) ? undefined : BigInt(at);
   },
-  copy: (self) => list([...self.items], self.of),
-  reverse: (self) => {
+  copy: (self, _, machine) => {
+    machine.spend(sizeOf(self));
+    return list([...self.items], self.of);
+  },
+  reverse: (self, _, machine) => {
+    machine.spend(sizeOf(self));
     self.items.reverse();
     return null;
   },
   // Sorting what can be sorted; else the order is what it was, which is no worse than unknown.
-  sort: (self, given) => {
+  sort: (self, given, machine) => {
     if (given.named.has('key')) return null;
-    if (self.items.every((item) => typeof item === 'string')) self.items.sort();
+    if (self.items.every((item) => typeof item === 'string')) {
+      paySorting(self.items, machine);
+      self.items.sort();
+    }
     return null;
   },
 };
 listMethods.update = listMethods.extend as NonNullable<(typeof listMethods)['extend']>;
-listMethods.union = (self, { list: [more], text }) => {
-  const found = more === undefined ? undefined : iterate(more);
-  return list([...new Set([...self.items, ...(found ?? [unknown(text, true)])])], self.of);
+listMethods.union = (self, { list: [more], text }, machine) => {
+  const found = iterate(more, machine) ?? [unknown(text, true)];
+  machine.spend(4 * (self.items.length + found.length));
+  return list([...new Set([...self.items, ...found])], self.of);
 };
 
-function update(self: DictValue, given: Parameters<Imitation>[0], machine: Parameters<Imitation>[1]): Value {
-  const [more] = given.list;
-  const from = more !== undefined && isObject(more) ? more : undefined;
-  if (from?.kind === 'dict') {
-    machine.spend(sizeOf(from));
-    for (const [key, value] of from.entries) self.entries.set(key, value);
-    self.rest.push(...from.rest);
-  } else if (more !== undefined && !isAbsent(more)) {
-    const pairs = iterate(more);
-    if (!pairs) self.rest.push({ key: unknown(given.text), value: more });
-    for (const pair of pairs ?? []) {
-      const [key, value] = (!isMany(pair) && iterate(pair)) || [];
-      if (key === undefined || isObject(key) || value === undefined)
-        self.rest.push({ key: unknown(given.text), value: value ?? pair });
-      else self.entries.set(key, value);
+/** Like `findEqual` for members of a set: what is not known to be equal is another. */
+function findSame(items: readonly Value[], value: Value, machine: Machine): number {
+  return typeof value === 'string' ? findEqual(items, value, machine) : items.indexOf(value);
+}
+
+/** Pays for sorting: each value is compared with a few others, text by text. */
+export function paySorting(keys: readonly Value[], machine: Machine): void {
+  const rounds = Math.log2(keys.length + 1);
+  for (const key of keys) machine.spend(rounds * (0.5 + (typeof key === 'string' ? key.length >> 6 : 0)));
+}
+
+/** Adds the pairs that an iterable gives, as `dict(pairs)` and `update(pairs)` do. */
+export function addPairs(target: DictValue, from: Value, text: string, machine: Machine): void {
+  for (const pair of iterate(from, machine) ?? [unknown(text, true)]) {
+    const two = isMany(pair) ? undefined : pairOf(pair, machine);
+    if (!two) addRest(target, unknown(text), pair);
+    else if (isObject(two[0])) addRest(target, unknown(text), two[1]);
+    else {
+      machine.spend(4);
+      target.entries.set(two[0], two[1]);
     }
   }
+}
+
+function pairOf(pair: Value, machine: Machine): [Value, Value] | undefined {
+  const [key, value] = isObject(pair) && pair.kind === 'list' ? pair.items : (iterate(pair, machine) ?? []);
+  return key === undefined || value === undefined ? undefined : [key, value];
+}
+
+function update(self: DictValue, given: Parameters<Imitation>[0], machine: Machine): Value {
+  const [more] = given.list;
+  if (more !== undefined && isObject(more) && more.kind === 'dict') addAll(self, more, machine);
+  else if (more !== undefined && !isAbsent(more)) {
+    if (isObject(more) && more.kind === 'list') addPairs(self, more, given.text, machine);
+    else addRest(self, unknown(given.text), more);
+  }
+  machine.spend(4 * given.named.size);
   for (const [key, value] of given.named) self.entries.set(key, value);
   return null;
 }
 
 export const dictMethods: Methods<DictValue> = {
   update,
-  keys: (self) => list(iterate(self) ?? []),
-  values: (self) => list([...self.entries.values(), ...self.rest.map(() => unknown('values', true))]),
-  items: (self) =>
-    list([
+  keys: (self, _, machine) => list(iterate(self, machine) ?? [unknown('keys', true)]),
+  values: (self, _, machine) => {
+    machine.spend(sizeOf(self) >> 2);
+    return list([...self.entries.values(), ...self.rest.map(() => unknown('values', true))]);
+  },
+  items: (self, _, machine) => {
+    // Each pair is a list of its own.
+    machine.spend(sizeOf(self) * 2);
+    return list([
       ...[...self.entries].map(([key, value]) => list([key, value], 'tuple')),
       ...self.rest.map(({ key, value }) => list([key, value], 'tuple')),
-    ]),
-  copy: (self) => merged(dict(), self),
+    ]);
+  },
+  copy: (self, _, machine) => merged(dict(), self, machine),
   get: (self, { list: [key, otherwise] }) => {
     if (key === undefined || isObject(key)) return undefined;
     const found = self.entries.get(key);
@@ -213,7 +261,16 @@ export const dictMethods: Methods<DictValue> = {
 /** The method of a text, list or dict, ready to be called. */
 export function methodOf(object: Value, name: string): Imitation | undefined {
   // `name` is the pack's word: `constructor` must not find JavaScript's own.
-  if (typeof object === 'string') return own(textMethods, name, object);
+  if (typeof object === 'string') {
+    const method = own(textMethods, name, object);
+    return (
+      method &&
+      ((given, machine) => {
+        machine.spend(object.length >> 5);
+        return method(given, machine);
+      })
+    );
+  }
   if (!isObject(object)) return undefined;
   if (object.kind === 'list') return own(listMethods, name, object);
   return object.kind === 'dict' ? own(dictMethods, name, object) : undefined;

@@ -1,4 +1,13 @@
-import { dict, isObject, type ModuleValue, type Scope, unknown, type Value } from './values.js';
+import { attributesOf } from './reflection.js';
+import {
+  isObject,
+  type Machine,
+  type ModuleValue,
+  type Scope,
+  sizeOf,
+  unknown,
+  type Value,
+} from './values.js';
 
 /** A module before any of it has run. `path` is a folder where there is no file. */
 export function newModule(path: string, isFile: boolean): ModuleValue {
@@ -25,15 +34,20 @@ export function absent(module: ModuleValue, text: string): Value | undefined {
 }
 
 /** What every module has without stating it. */
-export function moduleSpecial(module: ModuleValue, name: string): Value | undefined {
+export function moduleSpecial(module: ModuleValue, name: string, machine: Machine): Value | undefined {
   if (name === '__file__') return { kind: 'path', path: module.path };
-  if (name === '__dict__') return dict(module.scope.names);
+  if (name === '__dict__') return attributesOf(module, machine);
   return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
 }
 
 /** `from module import *`. */
-export function copyAll(module: ModuleValue, set: (name: string, value: Value) => void): void {
+export function copyAll(
+  module: ModuleValue,
+  machine: Machine,
+  set: (name: string, value: Value) => void,
+): void {
   const all = module.scope.names.get('__all__');
+  machine.spend(4 * module.scope.names.size + sizeOf(all));
   const chosen =
     all !== undefined && isObject(all) && all.kind === 'list'
       ? new Set(all.items.filter((n) => typeof n === 'string'))

@@ -1,25 +1,48 @@
-import { type DictValue, dict, isMany, isObject, type ListValue, list, type Value } from './values.js';
+import {
+  addAll,
+  type DictValue,
+  dict,
+  hasMany,
+  isObject,
+  known,
+  type ListValue,
+  list,
+  MAX_ITEMS,
+  MAX_TEXT,
+  type Machine,
+  paid,
+  paySearch,
+  type Value,
+} from './values.js';
 
-/** Nothing a person writes grows beyond these; what does is unknown, so that hostile arithmetic costs nothing. */
-export const MAX_TEXT = 100_000;
-export const MAX_ITEMS = 20_000;
-const MAX_BITS = 2n ** 512n;
+/** Operands of what makes numbers longer, and the longest number that is kept; beyond them a number is unknown. */
+const MAX_OPERAND = 2n ** 512n;
+const MAX_WHOLE = 2n ** 1000n;
 
-/** Undefined where the result cannot be known. */
-export function binary(operator: string, left: Value, right: Value): Value | undefined {
+/** What an operator makes of two values, paid by its size; undefined where that cannot be known. */
+export function binary(operator: string, left: Value, right: Value, machine: Machine): Value | undefined {
   if (isObject(left) && left.kind === 'path') return onPath(operator, left.path, right);
-  if (typeof left === 'string') return onText(operator, left, right);
-  if (isObject(left) && left.kind === 'list') return onList(operator, left, right);
+  if (typeof left === 'string') return paid(onText(operator, left, right, machine), machine);
+  if (isObject(left) && left.kind === 'list') return paid(onList(operator, left, right, machine), machine);
   if (isObject(left) && left.kind === 'dict')
-    return operator === '|' && isObject(right) && right.kind === 'dict' ? merged(left, right) : undefined;
+    return operator === '|' && isObject(right) && right.kind === 'dict'
+      ? merged(left, right, machine)
+      : undefined;
   const [a, b] = [numeric(left), numeric(right)];
-  if (typeof a === 'bigint' && typeof b === 'bigint') return onWholes(operator, a, b);
+  if (typeof a === 'bigint' && typeof b === 'bigint') {
+    const result = onWholes(operator, a, b);
+    return typeof result === 'bigint' && abs(result) > MAX_WHOLE ? undefined : result;
+  }
   if (a === undefined || b === undefined) return undefined;
   return onFloats(operator, Number(a), Number(b));
 }
 
+/** Characters of a path; those of a pack's files are shorter. */
+const MAX_PATH = 4096;
+
 /** A path's segments put together, without leaving the pack; undefined outside of it. */
 export function joinPath(...segments: string[]): string | undefined {
+  if (segments.reduce((sum, { length }) => sum + length, 0) > MAX_PATH) return undefined;
   const found: string[] = [];
   for (const segment of segments.join('/').split(/[\\/]/)) {
     if (segment === '..') {
@@ -36,14 +59,14 @@ function onPath(operator: string, left: string, right: Value): Value | undefined
   return path === undefined ? undefined : { kind: 'path', path };
 }
 
-function onText(operator: string, left: string, right: Value): Value | undefined {
+function onText(operator: string, left: string, right: Value, machine: Machine): Value | undefined {
   if (operator === '+' && typeof right === 'string')
     return left.length + right.length > MAX_TEXT ? undefined : left + right;
   if (operator === '*' && typeof right === 'bigint') {
     const times = repetitions(right, left.length, MAX_TEXT);
     return times === undefined ? undefined : left.repeat(times);
   }
-  if (operator === '%') return percent(left, right);
+  if (operator === '%') return percent(left, right, machine);
   return undefined;
 }
 
@@ -53,50 +76,73 @@ function repetitions(times: bigint, length: number, max: number): number | undef
   return times * BigInt(length) > BigInt(max) ? undefined : Number(times);
 }
 
-function percent(format: string, right: Value): string | undefined {
-  const values = isObject(right) && right.kind === 'list' ? [...right.items] : [right];
-  let known = true;
-  const text = format.replace(/%(.)/g, (_, conversion: string) => {
+function percent(format: string, right: Value, machine: Machine): string | undefined {
+  const values = isObject(right) && right.kind === 'list' ? right.items : [right];
+  let next = 0;
+  return fillIn(format, /%(.)/g, machine, (conversion) => {
     if (conversion === '%') return '%';
-    const value = values.shift();
+    const value = values[next++];
     if (conversion === 's' && typeof value === 'string') return value;
-    if ('sdi'.includes(conversion) && typeof value === 'bigint') return String(value);
-    known = false;
-    return '';
+    return 'sdi'.includes(conversion) && typeof value === 'bigint' ? String(value) : undefined;
   });
-  return known && text.length <= MAX_TEXT ? text : undefined;
 }
 
-function onList(operator: string, left: ListValue, right: Value): Value | undefined {
+/** A text with each match of a pattern replaced; undefined where one is unknown or the result becomes too long. */
+export function fillIn(
+  format: string,
+  pattern: RegExp,
+  machine: Machine,
+  fill: (group: string, whole: string) => string | undefined,
+): string | undefined {
+  machine.spend(format.length >> 4);
+  let text = '';
+  let at = 0;
+  for (const match of format.matchAll(pattern)) {
+    machine.spend(1);
+    const filled = fill(match[1] ?? '', match[0]);
+    if (filled === undefined) return undefined;
+    text += format.slice(at, match.index) + filled;
+    if (text.length > MAX_TEXT) return undefined;
+    at = match.index + match[0].length;
+  }
+  return text + format.slice(at);
+}
+
+function onList(operator: string, left: ListValue, right: Value, machine: Machine): Value | undefined {
   if (operator === '*' && typeof right === 'bigint') {
     const times = repetitions(right, left.items.length, MAX_ITEMS);
     if (times === undefined) return undefined;
+    machine.spend(times);
     return list(Array.from({ length: times }, () => left.items).flat(), left.of);
   }
   if (!isObject(right) || right.kind !== 'list') return undefined;
   if (left.items.length + right.items.length > MAX_ITEMS) return undefined;
   if (operator === '+') return list([...left.items, ...right.items], left.of);
-  const same = (item: Value, other: readonly Value[]) => other.some((one) => equal(one, item) === true);
+  if (left.items.length * right.items.length > MAX_COMPARISONS) return undefined;
+  const isIn = (item: Value, { items }: ListValue) => findEqual(items, item, machine) !== -1;
   if (operator === '|')
-    return list([...left.items, ...right.items.filter((i) => !same(i, left.items))], left.of);
-  if ([...left.items, ...right.items].some(isMany) || left.items.length * right.items.length > 1e6)
-    return undefined;
-  if (operator === '-')
-    return list(
-      left.items.filter((item) => !same(item, right.items)),
-      left.of,
-    );
-  if (operator === '&')
-    return list(
-      left.items.filter((item) => same(item, right.items)),
-      left.of,
-    );
-  return undefined;
+    return list([...left.items, ...right.items.filter((item) => !isIn(item, left))], left.of);
+  if (hasMany(left.items, machine) || hasMany(right.items, machine)) return undefined;
+  if (operator !== '-' && operator !== '&') return undefined;
+  return list(
+    left.items.filter((item) => isIn(item, right) === (operator === '&')),
+    left.of,
+  );
 }
 
-export function merged(left: DictValue, right: DictValue): DictValue {
-  const result = dict([...left.entries, ...right.entries]);
-  result.rest.push(...left.rest, ...right.rest);
+/** Comparisons that one operation on two sets may take. */
+const MAX_COMPARISONS = 1_000_000;
+
+/** Where a value stands in a list, or -1; paid by what is compared. */
+export function findEqual(items: readonly Value[], value: Value, machine: Machine): number {
+  machine.spend(items.length >> 3);
+  return items.findIndex((item) => equal(item, value, machine) === true);
+}
+
+export function merged(left: DictValue, right: DictValue, machine: Machine): DictValue {
+  const result = dict();
+  addAll(result, left, machine);
+  addAll(result, right, machine);
   return result;
 }
 
@@ -112,7 +158,7 @@ function onWholes(operator: string, a: bigint, b: bigint): Value | undefined {
     case '-':
       return a - b;
     case '*':
-      return abs(a) > MAX_BITS || abs(b) > MAX_BITS ? undefined : a * b;
+      return abs(a) > MAX_OPERAND || abs(b) > MAX_OPERAND ? undefined : a * b;
     case '/':
       return b === 0n ? undefined : Number(a) / Number(b);
     case '//':
@@ -122,7 +168,7 @@ function onWholes(operator: string, a: bigint, b: bigint): Value | undefined {
     case '**':
       return b < 0n || b > 512n || abs(a) > 2n ** 64n ? undefined : a ** b;
     case '<<':
-      return b < 0n || b > 512n || abs(a) > MAX_BITS ? undefined : a << b;
+      return b < 0n || b > 512n || abs(a) > MAX_OPERAND ? undefined : a << b;
     case '>>':
       return b < 0n || b > 512n ? undefined : a >> b;
     case '|':
@@ -170,7 +216,11 @@ export function unary(operator: string, operand: Value): Value | undefined {
   return operator === '~' && typeof value === 'bigint' ? ~value : undefined;
 }
 
-export function equal(left: Value, right: Value): boolean | undefined {
+export function equal(left: Value, right: Value, machine: Machine): boolean | undefined {
+  if (typeof left === 'string' && typeof right === 'string') {
+    if (left.length !== right.length) return false;
+    machine.spend(left.length >> 6);
+  }
   if (left === right) return true;
   const [a, b] = [numeric(left), numeric(right)];
   // biome-ignore lint/suspicious/noDoubleEquals: 1 == 1.0 in Python, and between bigint and number in JavaScript.
@@ -189,40 +239,52 @@ export function equal(left: Value, right: Value): boolean | undefined {
   return undefined;
 }
 
-export function compare(operator: string, left: Value, right: Value): boolean | undefined {
+export function compare(operator: string, left: Value, right: Value, machine: Machine): boolean | undefined {
   const not = (value: boolean | undefined) => (value === undefined ? undefined : !value);
   switch (operator) {
     case '==':
     case 'is':
-      return equal(left, right);
+      return equal(left, right, machine);
     case '!=':
     case 'is not':
-      return not(equal(left, right));
+      return not(equal(left, right, machine));
     case 'in':
-      return contains(right, left);
+      return contains(right, left, machine);
     case 'not in':
-      return not(contains(right, left));
+      return not(contains(right, left, machine));
     default:
-      return ordered(operator, left, right);
+      return ordered(operator, left, right, machine);
   }
 }
 
-function contains(container: Value, item: Value): boolean | undefined {
-  if (typeof container === 'string') return typeof item === 'string' ? container.includes(item) : undefined;
+function contains(container: Value, item: Value, machine: Machine): boolean | undefined {
+  if (typeof container === 'string') {
+    if (typeof item !== 'string') return undefined;
+    paySearch(container, item, machine);
+    return container.includes(item);
+  }
   if (!isObject(container)) return undefined;
   if (container.kind === 'dict') {
     if (!isObject(item) && container.entries.has(item)) return true;
     return container.rest.length > 0 || isObject(item) ? undefined : false;
   }
   if (container.kind !== 'list') return undefined;
-  const answers = container.items.map((one) => equal(one, item));
-  if (answers.includes(true)) return true;
-  return answers.includes(undefined) ? undefined : false;
+  machine.spend(container.items.length >> 3);
+  let isKnown = true;
+  for (const one of container.items) {
+    const answer = equal(one, item, machine);
+    if (answer) return true;
+    if (answer === undefined) isKnown = false;
+  }
+  return isKnown ? false : undefined;
 }
 
-function ordered(operator: string, left: Value, right: Value): boolean | undefined {
+function ordered(operator: string, left: Value, right: Value, machine: Machine): boolean | undefined {
   let [a, b]: (string | bigint | number | undefined)[] = [numeric(left), numeric(right)];
-  if (typeof left === 'string' && typeof right === 'string') [a, b] = [left, right];
+  if (typeof left === 'string' && typeof right === 'string') {
+    machine.spend(Math.min(left.length, right.length) >> 6);
+    [a, b] = [left, right];
+  }
   if (a === undefined || b === undefined) return undefined;
   if (operator === '<') return a < b;
   if (operator === '<=') return a <= b;
@@ -235,25 +297,29 @@ function ordered(operator: string, left: Value, right: Value): boolean | undefin
  * What stands for two values of which only one will be real: what they share, and a mark for what they do not.
  * Classes, functions and modules keep the first, because the second is nearly always a stand-in for a missing import.
  */
-export function either(first: Value, second: Value, text: string, depth = 0): Value {
-  if (first === second || equal(first, second) === true) return first;
+export function either(first: Value, second: Value, text: string, machine: Machine, depth = 0): Value {
+  machine.spend(1);
+  if (first === second || equal(first, second, machine) === true) return first;
   const computed: Value = { kind: 'unknown', text };
   if (first === null) return isObject(second) && definite(second) ? second : computed;
   if (!isObject(first)) return computed;
   if (definite(first)) return first;
   if (!isObject(second) || depth > 8) return computed;
   if (first.kind === 'dict' && second.kind === 'dict') {
-    const result = merged(second, first);
+    const result = merged(second, first, machine);
     for (const [key, value] of first.entries) {
       const other = second.entries.get(key);
-      result.entries.set(key, other === undefined ? value : either(value, other, text, depth + 1));
+      if (other !== undefined) result.entries.set(key, either(value, other, text, machine, depth + 1));
     }
     return result;
   }
   if (first.kind === 'list' && second.kind === 'list') {
-    const extra = second.items.filter((item) => !first.items.includes(item));
-    const classes = [...first.items, ...extra].every((item) => isObject(item) && item.kind === 'class');
-    return classes ? list([...first.items, ...extra], first.of) : computed;
+    machine.spend((first.items.length + second.items.length) >> 1);
+    const isClass = (item: Value) => isObject(item) && item.kind === 'class';
+    if (!first.items.every(isClass) || !second.items.every(isClass)) return computed;
+    const own = new Set(first.items);
+    const extra = second.items.filter((item) => !own.has(item));
+    return known(paid(list([...first.items, ...extra], first.of), machine), computed);
   }
   return computed;
 }

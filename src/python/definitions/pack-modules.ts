@@ -9,9 +9,11 @@ export interface PythonModule {
 export class PackModules {
   readonly #files = new Map<string, PythonModule>();
   readonly #folders = new Map<string, Set<string>>();
+  readonly #sorted = new Map<string, readonly string[]>();
   readonly #searched = new Set(['']);
 
   add(module: PythonModule): void {
+    this.#sorted.clear();
     this.#files.set(module.path, module);
     let entry = module.path;
     for (let slash = entry.lastIndexOf('/'); ; slash = entry.lastIndexOf('/')) {
@@ -33,8 +35,13 @@ export class PackModules {
   }
 
   /** Names of the Python files and of the folders that hold some, in a fixed order. */
-  entries(folder: string): string[] {
-    return [...(this.#folders.get(folder) ?? [])].sort();
+  entries(folder: string): readonly string[] {
+    let sorted = this.#sorted.get(folder);
+    if (!sorted) {
+      sorted = [...(this.#folders.get(folder) ?? [])].sort();
+      if (sorted.length > 0) this.#sorted.set(folder, sorted);
+    }
+    return sorted;
   }
 
   /** A folder the pack itself puts on Python's search path. */

@@ -1,19 +1,36 @@
-import { type Arguments, dict, type FunctionValue, list, unknown, type Value } from './values.js';
+import { NAMES_STEPS } from './evaluate.js';
+import {
+  type Arguments,
+  addRest,
+  dict,
+  type FunctionValue,
+  list,
+  type Machine,
+  unknown,
+  type Value,
+} from './values.js';
 
 /** Gives a function's parameters their values, as a call does. */
-export function parameters(callee: FunctionValue, given: Arguments): Map<string, Value> {
+export function parameters(callee: FunctionValue, given: Arguments, machine: Machine): Map<string, Value> {
+  machine.spend(NAMES_STEPS + callee.parameters.length * 4 + given.list.length / 2 + given.named.size * 8);
   const names = new Map<string, Value>();
-  const positional = [...given.list];
+  let next = 0;
   const named = new Map(given.named);
   for (const [index, { name, spread }] of callee.parameters.entries()) {
-    if (spread === '*') names.set(name, list(positional.splice(0), 'tuple'));
-    else if (spread === '**') {
+    if (spread === '*') {
+      names.set(name, list(given.list.slice(next), 'tuple'));
+      next = given.list.length;
+    } else if (spread === '**') {
       const rest = dict(named);
-      if (given.uncertain) rest.rest.push({ key: unknown(given.text), value: unknown(given.text) });
+      if (given.uncertain) addRest(rest, unknown(given.text), unknown(given.text));
       names.set(name, rest);
     } else {
       const fallback = given.uncertain ? undefined : callee.defaults[index];
-      const value = named.has(name) ? named.get(name) : positional.length > 0 ? positional.shift() : fallback;
+      const value = named.has(name)
+        ? named.get(name)
+        : next < given.list.length
+          ? given.list[next++]
+          : fallback;
       named.delete(name);
       names.set(name, value === undefined ? unknown(name) : value);
     }

@@ -1,6 +1,16 @@
-import type { Imitation } from './builtins.js';
 import { joinPath } from './operators.js';
-import { type Arguments, isObject, known, list, type Machine, unknown, type Value } from './values.js';
+import {
+  type Arguments,
+  type Imitation,
+  isObject,
+  known,
+  list,
+  MAX_TEXT,
+  type Machine,
+  paid,
+  unknown,
+  type Value,
+} from './values.js';
 
 /*
  * Packs find their own modules by listing folders. The files of a pack are known, so these answer for paths that start at
@@ -17,7 +27,7 @@ function path(at: string | undefined): Value | undefined {
 
 const parent = (at: string): Value | undefined =>
   path(at === '' ? undefined : at.split('/').slice(0, -1).join('/'));
-const name = (at: string): string => at.split('/').at(-1) ?? '';
+const name = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
 const suffix = (at: string): string => /(?<=[^.])\.[^.]*$/.exec(name(at))?.[0] ?? '';
 const stem = (at: string): string => name(at).slice(0, name(at).length - suffix(at).length);
 
@@ -28,7 +38,8 @@ function join({ list: segments }: Arguments): Value | undefined {
   const at = pathOf(first);
   if (at === undefined) {
     const texts = segments.every((segment) => typeof segment === 'string');
-    return texts && segments.length > 0 ? segments.join('/') : undefined;
+    const length = segments.reduce<number>((sum, segment) => sum + String(segment).length + 1, 0);
+    return texts && segments.length > 0 && length <= MAX_TEXT ? segments.join('/') : undefined;
   }
   if (!others.every((segment) => typeof segment === 'string' && !segment.startsWith('/'))) return undefined;
   return path(joinPath(at, ...others.map(String)));
@@ -168,8 +179,13 @@ export function pathAttribute(at: string, wanted: string, text: string): Value |
     is_file: () => isFile({ kind: 'path', path: at }),
     endswith: ({ list: [end] }) => (typeof end === 'string' ? at.endsWith(end) : undefined),
     with_suffix: ({ list: [end] }) =>
-      path(typeof end === 'string' ? at.slice(0, at.length - suffix(at).length) + end : undefined),
+      path(typeof end === 'string' ? joinPath(at.slice(0, at.length - suffix(at).length) + end) : undefined),
   };
   const method = Object.hasOwn(methods, wanted) ? methods[wanted] : undefined;
-  return method && { kind: 'native', call: (given, machine) => known(method(given, machine), unknown(text)) };
+  return (
+    method && {
+      kind: 'native',
+      call: (given, machine) => known(paid(method(given, machine), machine), unknown(text)),
+    }
+  );
 }

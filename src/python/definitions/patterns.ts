@@ -1,6 +1,7 @@
-import type { Imitation } from './builtins.js';
-import { MAX_TEXT } from './operators.js';
-import { type Arguments, list, type Machine, type Value } from './values.js';
+import { type Arguments, type Imitation, list, MAX_TEXT, type Machine, type Value } from './values.js';
+
+/** Steps that one pattern may take; what could take more is not tried. */
+const MAX_PATTERN_STEPS = 100_000;
 
 /**
  * Packs split class names into words with regular expressions. A pattern is the pack's own, so only those run that cannot
@@ -10,26 +11,32 @@ function matchesOf(pattern: Value | undefined, text: Value | undefined, machine:
   if (typeof pattern !== 'string' || typeof text !== 'string' || pattern.length > 80 || text.length > 100)
     return undefined;
   const plain = pattern.replace(/\\./g, '_');
-  if (/\)[*+?{]|\(\?P|\(\?[a-zA-Z]/.test(plain) || /\\[1-9AZ]/.test(pattern)) return undefined;
+  if (/\)[*+?{]|\(\?P|\(\?[a-zA-Z]|\(\?<[^=!]/.test(plain) || /\\[1-9AZk]/.test(pattern)) return undefined;
   const open = (plain.match(/[*+]|\{\d*,/g) ?? []).length;
-  if (open > 2) return undefined;
+  // What is optional or has alternatives is tried in two ways, and each of them with all ways that follow.
+  const choices = (plain.match(/[^(]\?|\|/g) ?? []).length;
   // A start at each character, and an end at each for every repetition.
-  machine.spend(text.length ** (open + 1) / 20);
+  const steps = 100 + text.length ** (open + 1) * 2 ** choices;
+  if (open > 2 || steps > 20 * MAX_PATTERN_STEPS) return undefined;
+  machine.spend(steps / 20);
   try {
-    return { text, found: allMatches(pattern, text) };
-  } catch {
-    return undefined;
+    return { text, found: allMatches(pattern, text, machine) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 
 /** As Python finds them: after an empty match, another one that is not empty may begin at the same place. */
-function allMatches(pattern: string, text: string): RegExpExecArray[] {
+function allMatches(pattern: string, text: string, machine: Machine): RegExpExecArray[] {
   const found: RegExpExecArray[] = [];
+  const plain = new RegExp(pattern, 'g');
   let at = 0;
   let least = 0;
   while (at <= text.length) {
+    machine.spend(least > 0 ? 50 : 1);
     // Lookbehind holds the end of a match to at least `least` characters into the text.
-    const from = new RegExp(`(?:${pattern})(?<=^[^]{${least},})`, 'g');
+    const from = least > 0 ? new RegExp(`(?:${pattern})(?<=^[^]{${least},})`, 'g') : plain;
     from.lastIndex = at;
     const match = from.exec(text);
     if (!match) break;
@@ -64,7 +71,8 @@ export const patterns: Record<string, Imitation> = {
   're.sub': sub,
   're.findall': ({ list: [pattern, text, ...more] }, machine) => {
     // With groups the result is the groups; nobody names nodes that way.
-    if (more.length > 0 || /\((?!\?)/.test(String(pattern).replace(/\\./g, ''))) return undefined;
+    if (more.length > 0 || /\((?!\?)/.test(String(pattern).slice(0, 100).replace(/\\./g, '')))
+      return undefined;
     const matches = matchesOf(pattern, text, machine);
     return matches && list(matches.found.map(([whole]) => whole));
   },

@@ -1,4 +1,4 @@
-import { iterate } from './iterate.js';
+import { iterate } from './items.js';
 import {
   type Arguments,
   type ClassValue,
@@ -9,15 +9,20 @@ import {
   isObject,
   lineage,
   type Machine,
+  sizeOf,
   unknown,
   type Value,
 } from './values.js';
 
 /* What Python tells of its own objects: attributes, types, ancestry. */
 
+/** What making a class costs besides its attributes. */
+export const CLASS_STEPS = 40;
+
 /** Whether an object has an attribute; undefined where that depends on another package. */
 export function has(object: Value, name: string, machine: Machine): boolean | undefined {
   if (!isObject(object)) return undefined;
+  payLookup(object, machine);
   const inherited = (one: ClassValue) =>
     find(one, name) !== undefined || ['__name__', '__doc__', '__module__'].includes(name)
       ? true
@@ -52,8 +57,17 @@ export function getattr(
   return known === undefined && otherwise !== undefined ? undefined : machine.attribute(object, name, whole);
 }
 
-export function isInstance({ list: [object, type] }: Arguments): boolean | undefined {
-  const names = (type !== undefined && (iterate(type) ?? [type])) || [];
+/** Pays for looking through the classes that an object's class inherits from. */
+export function payLookup(object: Value, machine: Machine): void {
+  if (!isObject(object)) return;
+  const one = object.kind === 'super' && isObject(object.self) ? object.self : object;
+  const from = one.kind === 'class' ? one : one.kind === 'instance' ? one.class : undefined;
+  if (from) machine.spend(lineage(from).length / 8);
+}
+
+export function isInstance({ list: [object, type] }: Arguments, machine: Machine): boolean | undefined {
+  const names = type === undefined ? [] : (iterate(type, machine) ?? [type]);
+  if (object !== undefined) for (const _ of names) payLookup(object, machine);
   const answers = names.map((one): boolean | undefined => {
     if (!isObject(one) || object === undefined) return undefined;
     if (one.kind === 'class')
@@ -74,9 +88,10 @@ export function isInstance({ list: [object, type] }: Arguments): boolean | undef
   return answers.length === 0 || answers.includes(undefined) ? undefined : false;
 }
 
-export function isSubclass({ list: [type, base] }: Arguments): boolean | undefined {
+export function isSubclass({ list: [type, base] }: Arguments, machine: Machine): boolean | undefined {
   if (type === undefined || base === undefined || !isObject(type) || !isObject(base) || type.kind !== 'class')
     return undefined;
+  payLookup(type, machine);
   if (base.kind === 'class') {
     if (lineage(type).includes(base)) return true;
     return lineage(type).some((one) => one.kind === 'external') ? undefined : false;
@@ -85,11 +100,12 @@ export function isSubclass({ list: [type, base] }: Arguments): boolean | undefin
   return descends(type, base.name.split('.').at(-1) ?? '') || undefined;
 }
 
-export function typeOf({ list: [first, bases, attributes] }: Arguments): Value | undefined {
+export function typeOf({ list: [first, bases, attributes] }: Arguments, machine: Machine): Value | undefined {
   if (first === undefined) return undefined;
   if (typeof first === 'string' && isObject(bases ?? null) && isObject(attributes ?? null)) {
     const own = attributes as Value;
     if (!isObject(own) || own.kind !== 'dict') return undefined;
+    machine.spend(CLASS_STEPS + sizeOf(own));
     const entries = [...own.entries].filter(
       (entry): entry is [string, Value] => typeof entry[0] === 'string',
     );
@@ -98,15 +114,22 @@ export function typeOf({ list: [first, bases, attributes] }: Arguments): Value |
       name: first,
       path: '',
       line: 0,
-      bases: (bases === undefined ? undefined : iterate(bases)) ?? [unknown('bases')],
+      bases: iterate(bases, machine) ?? [unknown('bases')],
       attributes: new Map(entries),
     };
   }
   return isObject(first) && first.kind === 'instance' ? first.class : undefined;
 }
 
-export function attributesOf(object: Value | undefined): DictValue | undefined {
+/** A copy of an object's attributes, as `vars` gives it. */
+export function attributesOf(object: Value | undefined, machine: Machine): DictValue | undefined {
   if (object === undefined || !isObject(object)) return undefined;
-  if (object.kind === 'class' || object.kind === 'instance') return dict(object.attributes);
-  return object.kind === 'module' ? dict(object.scope.names) : undefined;
+  const names =
+    object.kind === 'class' || object.kind === 'instance'
+      ? object.attributes
+      : object.kind === 'module'
+        ? object.scope.names
+        : undefined;
+  machine.spend(4 * (names?.size ?? 0));
+  return names && dict(names);
 }

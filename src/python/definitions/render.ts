@@ -1,4 +1,4 @@
-import { descends, isObject, type Value } from './values.js';
+import { descends, isObject, type Machine, type Value } from './values.js';
 
 /** Beyond this a definition is an attack, not an interface. */
 const MAX_LENGTH = 512 * 1024;
@@ -11,8 +11,15 @@ export interface Rendered {
   readonly computed: string[];
 }
 
+/** Characters of a text that is only shown. */
+const MAX_SHOWN = 200;
+
 /** Source text of what is not known, for people. */
 export function textOf(value: Value): string {
+  return sourceOf(value).slice(0, MAX_SHOWN);
+}
+
+function sourceOf(value: Value): string {
   if (!isObject(value)) return String(value);
   switch (value.kind) {
     case 'unknown':
@@ -29,11 +36,16 @@ export function textOf(value: Value): string {
   }
 }
 
+/** Pays for text that becomes part of the report: what is written of one pack stays below some 32 MB. */
+export function payWriting(text: string, machine: Machine): void {
+  machine.spend(1 + text.length / 4);
+}
+
 /** A value as the host would write it, integers with all their digits. */
 // Decided: JSON text of definitions holds `{"$computed": "<source>"}` wherever a value is computed at run time; as a
 // key beside others it means that there are more.
-export function render(value: Value): Rendered {
-  const writer = new Writer();
+export function render(value: Value, machine: Machine): Rendered {
+  const writer = new Writer(machine);
   const text = writer.write(value, []);
   return { text, computed: [...writer.computed] };
 }
@@ -42,17 +54,29 @@ class Writer {
   readonly computed = new Set<string>();
   #length = 0;
 
+  constructor(readonly machine: Machine) {}
+
   write(value: Value, path: string[]): string {
-    if (this.#length > MAX_LENGTH || path.length > MAX_DEPTH) return this.#mark('…', path);
+    if (this.#isFull || path.length > MAX_DEPTH) return this.#mark('…', path);
     if (!isObject(value)) return this.#plain(value, path);
     switch (value.kind) {
-      case 'list':
-        return `[${value.items.map((item, index) => this.write(item, [...path, String(index)])).join(',')}]`;
+      case 'list': {
+        const items: string[] = [];
+        for (const [index, item] of value.items.entries()) {
+          items.push(this.write(item, [...path, String(index)]));
+          if (this.#isFull) break;
+        }
+        return `[${items.join(',')}]`;
+      }
       case 'dict': {
-        const entries = [...value.entries].map(([key, one]) => this.#entry(String(key), one, path));
+        const entries: string[] = [];
+        for (const [key, one] of value.entries) {
+          entries.push(this.#entry(String(key), one, path));
+          if (this.#isFull) break;
+        }
         if (value.rest.length > 0) {
-          const texts = value.rest.map(({ key }) => key.text);
-          entries.push(this.#count(`"$computed":${JSON.stringify(texts.slice(0, 20).join(', '))}`));
+          const texts = value.rest.slice(0, 20).map(({ key }) => key.text.slice(0, MAX_SHOWN));
+          entries.push(this.#count(`"$computed":${JSON.stringify(texts.join(', '))}`));
           this.#note(path);
         }
         return `{${entries.join(',')}}`;
@@ -69,6 +93,11 @@ class Writer {
     }
   }
 
+  /** Where the text is full, what surrounds it ends with a mark. */
+  get #isFull(): boolean {
+    return this.#length > MAX_LENGTH;
+  }
+
   #entry(key: string, value: Value, path: string[]): string {
     return `${this.#count(JSON.stringify(key))}:${this.write(value, [...path, key])}`;
   }
@@ -82,16 +111,20 @@ class Writer {
 
   #mark(text: string, path: string[]): string {
     this.#note(path);
-    return this.#count(`{"$computed":${JSON.stringify(text.slice(0, 200))}}`);
+    return this.#count(`{"$computed":${JSON.stringify(text)}}`);
   }
 
   /** Two levels name an input; what is inside of it is part of it. */
   #note(path: string[]): void {
-    if (this.computed.size < 1000) this.computed.add(path.slice(0, 2).join('.'));
+    if (this.computed.size < 1000) {
+      const names = path.slice(0, 2).map((name) => name.slice(0, MAX_SHOWN));
+      this.computed.add(names.join('.'));
+    }
   }
 
   #count(text: string): string {
     this.#length += text.length + 1;
+    payWriting(text, this.machine);
     return text;
   }
 }

@@ -1,6 +1,6 @@
 import { Definition, itemsOf } from './host-node.js';
 import type { Interpreter } from './interpreter.js';
-import { iterate } from './iterate.js';
+import { iterate } from './items.js';
 import { textOf } from './render.js';
 import {
   dynamicTypes,
@@ -13,6 +13,7 @@ import {
 } from './schema-types.js';
 import {
   type Arguments,
+  addRest,
   args,
   type ClassValue,
   type DictValue,
@@ -22,6 +23,8 @@ import {
   isMany,
   isObject,
   list,
+  type Machine,
+  sizeOf,
   unknown,
   type Value,
 } from './values.js';
@@ -38,21 +41,21 @@ export function fromSchema(
   const stated = called(schema, 'Schema');
   if (!stated) {
     if (name === undefined) return undefined;
-    const definition = new Definition(name);
+    const definition = new Definition(name, interpreter);
     definition.missing('category', 'input_types', 'return_types');
     return definition;
   }
   const given = byName(stated, schemaOrder);
   const id = name ?? given.get('node_id');
   if (typeof id !== 'string') return undefined;
-  const definition = new Definition(id);
+  const definition = new Definition(id, interpreter);
   definition.text('category', given.get('category'));
   definition.text('description', given.get('description'));
   definition.flag('deprecated', given.get('is_deprecated'));
   definition.flag('experimental', given.get('is_experimental'));
   // Decided: the entry point of a schema's class is its `execute`, which the host wraps under a name of its own.
   if (find(node, 'execute') !== undefined) definition.fields.function = 'execute';
-  definition.json('input_types', inputsOf(given));
+  definition.json('input_types', inputsOf(given, interpreter));
   outputs(definition, given.get('outputs'));
   if (stated.uncertain) definition.missing('input_types');
   return definition;
@@ -88,24 +91,24 @@ function word(name: string, type: Value | undefined): Value {
   return Object.hasOwn(schemaTypes, name) ? (schemaTypes[name] ?? null) : unknown(`io.${name}`);
 }
 
-function inputsOf(given: Map<string, Value>): Value {
+function inputsOf(given: Map<string, Value>, machine: Machine): Value {
   const required = dict();
   const optional = dict();
   const inputs = given.get('inputs');
-  const items = inputs === undefined || inputs === null ? [] : iterate(inputs);
+  const items = inputs === undefined || inputs === null ? [] : iterate(inputs, machine);
   for (const item of items ?? [unknown(textOf(inputs ?? null))]) {
-    const input = !isMany(item) && inputOf(item);
-    if (!input) required.rest.push({ key: unknown(textOf(item)), value: item });
+    const input = !isMany(item) && inputOf(item, machine);
+    if (!input) addRest(required, unknown(textOf(item)), item);
     else (input.optional ? optional : required).entries.set(input.id, input.value);
   }
   const result = dict([['required', required]]);
   if (optional.entries.size > 0) result.entries.set('optional', optional);
-  const hidden = hiddenOf(given);
+  const hidden = hiddenOf(given, machine);
   if (hidden.entries.size > 0 || hidden.rest.length > 0) result.entries.set('hidden', hidden);
   return result;
 }
 
-function inputOf(item: Value): { id: string; optional: boolean; value: Value } | undefined {
+function inputOf(item: Value, machine: Machine): { id: string; optional: boolean; value: Value } | undefined {
   const given = called(item, 'Input');
   if (!given || !isObject(item) || item.kind !== 'external') return undefined;
   const { name, word: type } = typeOf(item);
@@ -113,23 +116,21 @@ function inputOf(item: Value): { id: string; optional: boolean; value: Value } |
     given,
     (Object.hasOwn(inputOrder, name) ? inputOrder[name] : undefined) ?? plainInputOrder,
   );
-  let id = named.get('id');
-  if (name === 'MultiType') return multiType(named);
-  if (typeof id !== 'string') {
-    id = called(id, 'Input') ? undefined : id;
-    return undefined;
-  }
-  const options = optionsOf(name, named);
-  if (given.uncertain) options.rest.push({ key: unknown(given.text), value: unknown(given.text) });
+  machine.spend(50);
+  const id = named.get('id');
+  if (name === 'MultiType') return multiType(named, machine);
+  if (typeof id !== 'string') return undefined;
+  const options = optionsOf(name, named, machine);
+  if (given.uncertain) addRest(options, unknown(given.text), unknown(given.text));
   return { id, optional: named.get('optional') === true, value: list([type, options], 'tuple') };
 }
 
-function multiType(named: Map<string, Value>): ReturnType<typeof inputOf> {
+function multiType(named: Map<string, Value>, machine: Machine): ReturnType<typeof inputOf> {
   const own = named.get('id');
-  const inner = own === undefined ? undefined : inputOf(own);
+  const inner = own === undefined ? undefined : inputWithin(own, machine);
   const id = typeof own === 'string' ? own : inner?.id;
   if (id === undefined) return undefined;
-  const types = (iterate(named.get('types') ?? null) ?? []).map((type) =>
+  const types = (iterate(named.get('types'), machine) ?? []).map((type) =>
     isObject(type) && type.kind === 'external'
       ? word(type.name.split('.').at(-1) ?? '', type)
       : unknown(textOf(type)),
@@ -139,10 +140,20 @@ function multiType(named: Map<string, Value>): ReturnType<typeof inputOf> {
   const known = words.length > 0 && words.every((one) => typeof one === 'string');
   const type = known ? [...new Set(words)].join(',') : unknown(`io.MultiType of ${id}`);
   const optional = named.get('optional') === true || inner?.optional === true;
-  return { id, optional, value: list([type, first[1] ?? optionsOf('MultiType', named)], 'tuple') };
+  return { id, optional, value: list([type, first[1] ?? optionsOf('MultiType', named, machine)], 'tuple') };
 }
 
-function optionsOf(name: string, named: Map<string, Value>): DictValue {
+/** An input that another is made of; a loop can nest them without end. */
+function inputWithin(own: Value, machine: Machine): ReturnType<typeof inputOf> {
+  if (!machine.enter()) return undefined;
+  try {
+    return inputOf(own, machine);
+  } finally {
+    machine.leave();
+  }
+}
+
+function optionsOf(name: string, named: Map<string, Value>, machine: Machine): DictValue {
   const options = dict();
   // The host always says these two.
   if (name === 'String') options.entries.set('multiline', false);
@@ -157,18 +168,20 @@ function optionsOf(name: string, named: Map<string, Value>): DictValue {
         renamed[key] ?? key,
         typeof value === 'string' ? value : lastWord(value) || unknown(textOf(value)),
       );
-    else options.entries.set(renamed[key] ?? key, key === 'options' ? members(value) : value);
+    else options.entries.set(renamed[key] ?? key, key === 'options' ? members(value, machine) : value);
   }
   const extra = named.get('extra_dict');
-  if (extra !== undefined && isObject(extra) && extra.kind === 'dict')
+  if (extra !== undefined && isObject(extra) && extra.kind === 'dict') {
+    machine.spend(sizeOf(extra));
     for (const [key, value] of extra.entries) if (value !== null) options.entries.set(key, value);
+  }
   return options;
 }
 
 /** A combo's options may be an Enum, whose values are meant. */
-function members(value: Value): Value {
+function members(value: Value, machine: Machine): Value {
   if (!isObject(value) || value.kind !== 'class') return value;
-  const items = iterate(value)?.map((one) =>
+  const items = iterate(value, machine)?.map((one) =>
     isObject(one) && one.kind === 'instance' ? one.attributes.get('value') : one,
   );
   return items ? list(items.map((one) => one ?? null)) : unknown(value.name);
@@ -180,13 +193,13 @@ function lastWord(value: Value): string {
     : '';
 }
 
-function hiddenOf(given: Map<string, Value>): DictValue {
+function hiddenOf(given: Map<string, Value>, machine: Machine): DictValue {
   const hidden = dict();
   const add = (name: string) => hidden.entries.set(name, list([name.toUpperCase()], 'tuple'));
-  for (const item of iterate(given.get('hidden') ?? null) ?? []) {
+  for (const item of iterate(given.get('hidden'), machine) ?? []) {
     const name = lastWord(item);
     if (name) add(name);
-    else hidden.rest.push({ key: unknown(textOf(item)), value: item });
+    else addRest(hidden, unknown(textOf(item)), item);
   }
   if (given.get('is_api_node') === true)
     for (const name of ['auth_token_comfy_org', 'api_key_comfy_org']) add(name);
@@ -201,6 +214,7 @@ function outputs(definition: Definition, value: Value | undefined): void {
     return;
   }
   const ports = items.map((item) => {
+    definition.machine.spend(10);
     const given = called(item, 'Output');
     if (!given || !isObject(item) || item.kind !== 'external')
       return { type: unknown(textOf(item)), name: unknown(textOf(item)), isList: unknown(textOf(item)) };

@@ -13,7 +13,7 @@ const simple: Record<string, string> = {
 };
 
 const escapes =
-  /\\(?:\r?(\n)|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{[^}]*\}|([\s\S]))/g;
+  /\\(?:\r?(\n)|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{[^}]{0,100}\}|([\s\S]))/g;
 
 /** The value of a Python string's inner text; `\N{…}` stays as it is written. */
 export function unescaped(text: string): string {

@@ -145,18 +145,35 @@ export type Statement =
   | { readonly kind: 'global' | 'nonlocal'; readonly names: string[] }
   | { readonly kind: 'raise' | 'break' | 'continue' };
 
+const texts = new WeakMap<Place, string>();
+
 /** The text of a place, on one line and short enough to show. */
 export function shown(place: Place): string {
+  const known = texts.get(place);
+  if (known !== undefined) return known;
   const text = place.source.text
     .slice(place.start, Math.min(place.end, place.start + 400))
     .replace(/\s+/g, ' ');
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+  const short = text.length > 120 ? `${text.slice(0, 119)}…` : text;
+  texts.set(place, short);
+  return short;
 }
+
+const newlines = new WeakMap<Source, number[]>();
 
 /** The line of the file, from 1. */
 export function lineOf({ source, start }: Place): number {
-  let line = source.firstLine;
-  for (let at = source.text.indexOf('\n'); at !== -1 && at < start; at = source.text.indexOf('\n', at + 1))
-    line++;
-  return line;
+  let ends = newlines.get(source);
+  if (!ends) {
+    ends = [];
+    for (let at = source.text.indexOf('\n'); at !== -1; at = source.text.indexOf('\n', at + 1)) ends.push(at);
+    newlines.set(source, ends);
+  }
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] as number) < start) low = middle + 1;
+    else high = middle;
+  }
+  return source.firstLine + low;
 }

@@ -78,6 +78,9 @@ export interface MethodValue {
   readonly function: FunctionValue;
 }
 
+/** Imitates one function of Python's own; undefined where its result cannot be known. */
+export type Imitation = (given: Arguments, machine: Machine) => Value | undefined;
+
 export type Native = (args: Arguments, machine: Machine) => Value;
 
 /** A function of Python's own that is imitated here. */
@@ -180,20 +183,63 @@ export function isUnknown(value: Value): value is UnknownValue | ExternalValue {
   return isObject(value) && (value.kind === 'unknown' || value.kind === 'external');
 }
 
-/** What copying or searching a value costs, in steps. */
+/** Texts, lists and dicts beyond these are unknown: nothing that a person writes grows so long. */
+export const MAX_TEXT = 100_000;
+export const MAX_ITEMS = 20_000;
+
+/** What making a value costs, in steps: about one for 16 bytes, so that steps bound memory as well. */
 export function sizeOf(value: Value | undefined): number {
-  if (typeof value === 'string') return value.length >> 6;
+  if (typeof value === 'string') return value.length >> 4;
   if (value === undefined || !isObject(value)) return 0;
-  // A copy of a dict takes the time and memory of several lists.
-  return value.kind === 'list' ? value.items.length >> 2 : value.kind === 'dict' ? value.entries.size * 2 : 0;
+  if (value.kind === 'list') return value.items.length >> 1;
+  return value.kind === 'dict' ? (value.entries.size + value.rest.length) * 4 : 0;
 }
+
+/** Pays for a value that was made; undefined where it is too long to be kept. */
+export function paid(value: Value | undefined, machine: Machine): Value | undefined {
+  machine.spend(sizeOf(value));
+  if (typeof value === 'string') return value.length > MAX_TEXT ? undefined : value;
+  const isTooLong =
+    value !== undefined && isObject(value) && value.kind === 'list' && value.items.length > MAX_ITEMS;
+  return isTooLong ? undefined : value;
+}
+
+/** Pays for looking for one text in another; a search may compare each character of one with each of the other. */
+export function paySearch(text: string, searched: string, machine: Machine): void {
+  machine.spend((text.length >> 6) + (text.length * searched.length) / 1024);
+}
+
+/** Whether an unknown number of items is among those of a list, paid by its length. */
+export function hasMany(items: readonly Value[], machine: Machine): boolean {
+  machine.spend(items.length >> 4);
+  return items.some(isMany);
+}
+
+/** Remembers an entry whose key is computed; of very many it is enough to know that there are more. */
+export function addRest(target: DictValue, key: UnknownValue, value: Value): void {
+  if (target.rest.length < MAX_ITEMS) target.rest.push({ key, value });
+}
+
+/** Adds the entries of one dict to another. */
+export function addAll(target: DictValue, from: DictValue, machine: Machine): void {
+  machine.spend(sizeOf(from));
+  for (const [key, value] of from.entries) target.entries.set(key, value);
+  // The length is read once, because a dict may be added to itself.
+  for (let index = 0, { length } = from.rest; index < length; index++) {
+    const one = from.rest[index];
+    if (one) addRest(target, one.key, one.value);
+  }
+}
+
+/** Items of a list that decide its truth; all others are unknown numbers of items. */
+const MAX_DECISIVE = 50;
 
 /** Python's truth of a value; undefined when it cannot be known. */
 export function truth(value: Value): boolean | undefined {
   if (!isObject(value)) return Boolean(value);
   switch (value.kind) {
     case 'list':
-      if (value.items.some((item) => !isMany(item))) return true;
+      if (value.items.slice(0, MAX_DECISIVE).some((item) => !isMany(item))) return true;
       return value.items.length === 0 ? false : undefined;
     case 'dict':
       return value.entries.size > 0 ? true : value.rest.length === 0 ? false : undefined;
@@ -216,18 +262,26 @@ export function isMany(value: Value): boolean {
   return isObject(value) && value.kind === 'unknown' && value.many === true;
 }
 
-/** A class before those it inherits from: its own line of resolution, bounded and safe against cycles. */
-export function lineage(value: ClassValue): (ClassValue | ExternalValue)[] {
+const lineages = new WeakMap<ClassValue, readonly (ClassValue | ExternalValue)[]>();
+const MAX_LINEAGE = 200;
+
+/** A class before those it inherits from: its own line of resolution, bounded and worked out once. */
+export function lineage(value: ClassValue): readonly (ClassValue | ExternalValue)[] {
+  const known = lineages.get(value);
+  if (known) return known;
   const found = new Set<ClassValue | ExternalValue>();
+  let visits = 0;
   const visit = (one: Value, depth: number) => {
-    if (!isObject(one) || depth > 40 || found.size > 200) return;
+    if (!isObject(one) || depth > 40 || ++visits > MAX_LINEAGE) return;
     if (one.kind === 'external') found.add(one);
     if (one.kind !== 'class' || found.has(one)) return;
     found.add(one);
-    for (const base of one.bases) visit(base, depth + 1);
+    for (const base of one.bases.slice(0, MAX_LINEAGE)) visit(base, depth + 1);
   };
   visit(value, 0);
-  return [...found];
+  const line = [...found];
+  lineages.set(value, line);
+  return line;
 }
 
 /** Whether a class comes from one of another package, such as `str` or `Enum`. */

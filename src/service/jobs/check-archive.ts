@@ -1,9 +1,5 @@
-import {
-  type InspectionWithCode,
-  inspectArchiveApart,
-  inspectWithoutCode,
-  ReaderInterrupted,
-} from '../../python/reader-process.js';
+import { ReaderInterrupted } from '../../python/reader-child.js';
+import type { InspectionWithCode } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
 import type { Tx } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
@@ -18,10 +14,10 @@ const MAX_INTERRUPTIONS = 5;
 
 /** Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. */
 export function checkArchive(context: Context): JobHandler {
-  return async ({ key: versionId, attempts }) => {
+  return async ({ key: versionId, attempts }, signal) => {
     const version = await findUnchecked(context, versionId);
     if (!version) return;
-    const verdict = await inspectArchive(context, version, attempts);
+    const verdict = await inspectArchive(context, version, attempts, signal);
     await context.database.transaction().execute((tx) => recordVerdict(tx, context.now(), version, verdict));
   };
 }
@@ -50,20 +46,23 @@ async function inspectArchive(
   context: Context,
   version: Unchecked,
   attempts: number,
+  signal: AbortSignal,
 ): Promise<InspectionWithCode> {
   const { limits } = context.configuration;
+  const { packReader } = context;
   try {
     const archive = await context.storage.borrow(getArchiveKey(version));
     try {
-      return await inspectArchiveApart(archive.path, limits).catch((error) => {
+      return await packReader.inspectArchive(archive.path, limits, signal).catch((error) => {
         if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;
         const reason = `reading the code was interrupted ${attempts + 1} times`;
-        return inspectWithoutCode(archive.path, limits, { reason });
+        return packReader.inspectWithoutCode(archive.path, limits, { reason }, signal);
       });
     } finally {
       await archive.release();
     }
   } catch (error) {
+    if (signal.aborted) throw error;
     const reason = 'The service could not read the archive; it will retry.';
     await context.database.transaction().execute((tx) => explainPending(tx, version.id, reason));
     throw error;

@@ -1,3 +1,4 @@
+import type { PackReader } from '../../python/reader-process.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
@@ -15,6 +16,8 @@ export interface Context {
   readonly storage: Storage;
   readonly queue: Queue;
   readonly engines: Engines;
+  /** Reads uploaded packs in a process of its own; closed when the service stops. */
+  readonly packReader: PackReader;
   /** A folder for temporary files of this process; emptied at start. */
   readonly scratch: string;
   /** The service's own keys, loaded at start. */

@@ -1,0 +1,59 @@
+import { hasMany, isObject, list, MAX_ITEMS, type Machine, paid, sizeOf, type Value } from './values.js';
+
+/** Characters of a text that a loop goes through. */
+const MAX_CHARACTERS = 2000;
+
+/**
+ * The items a loop would see, paid by their number.
+ * @returns undefined where they are too many, or not even their kind is known
+ */
+export function iterate(value: Value | undefined, machine: Machine): Value[] | undefined {
+  if (typeof value === 'string') {
+    if (value.length > MAX_CHARACTERS) return undefined;
+    machine.spend(value.length);
+    return [...value];
+  }
+  if (value === undefined || !isObject(value)) return undefined;
+  if (value.kind === 'list') {
+    if (value.items.length > MAX_ITEMS) return undefined;
+    machine.spend(value.items.length);
+    return [...value.items];
+  }
+  if (value.kind === 'dict') {
+    machine.spend(sizeOf(value) / 4);
+    if (value.entries.size + value.rest.length > MAX_ITEMS) return undefined;
+    return [...value.entries.keys(), ...value.rest.map(({ key }) => key)];
+  }
+  if (value.kind !== 'class') return undefined;
+  // Iterating over an Enum gives its members.
+  machine.spend(value.attributes.size);
+  const members = [...value.attributes.values()].filter(
+    (member) => isObject(member) && member.kind === 'instance' && member.class === value,
+  );
+  return members.length > 0 && members.length <= MAX_ITEMS ? members : undefined;
+}
+
+/** `object[key]`; undefined where it cannot be known. */
+export function item(object: Value, key: Value, machine: Machine): Value | undefined {
+  if (!isObject(object)) {
+    if (typeof object !== 'string' || typeof key !== 'bigint') return undefined;
+    return object.at(Number(key));
+  }
+  if (object.kind === 'dict') return isObject(key) ? undefined : object.entries.get(key);
+  // An Enum's member by its name; a generic class such as Base[T] is the class itself.
+  if (object.kind === 'class') return typeof key === 'string' ? object.attributes.get(key) : object;
+  if (object.kind === 'external' && !object.called) return { ...object, of: object };
+  if (object.kind !== 'list' || typeof key !== 'bigint' || hasMany(object.items, machine)) return undefined;
+  return object.items.at(Number(key));
+}
+
+/** `object[from:to]`. */
+export function slice(object: Value, from: Value, to: Value, machine: Machine): Value | undefined {
+  const bound = (one: Value) =>
+    typeof one === 'bigint' ? Number(one) : one === null ? undefined : Number.NaN;
+  const [start, end] = [bound(from), bound(to)];
+  if (Number.isNaN(start) || Number.isNaN(end)) return undefined;
+  if (typeof object === 'string') return paid(object.slice(start, end), machine);
+  if (!isObject(object) || object.kind !== 'list' || hasMany(object.items, machine)) return undefined;
+  return paid(list(object.items.slice(start, end), object.of), machine);
+}
