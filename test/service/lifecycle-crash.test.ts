@@ -19,7 +19,7 @@ import {
   versionOf,
 } from '../support/service.js';
 
-const script = new URL('../support/service-process.ts', import.meta.url).pathname;
+const script = 'dist/test/service-process.js';
 
 interface ServiceProcess {
   readonly url: string;
@@ -40,7 +40,7 @@ interface ProcessOptions {
 
 async function serviceProcess(configuration: object, options: ProcessOptions = {}): Promise<ServiceProcess> {
   const limit = options.largestFile ? `ulimit -f ${options.largestFile / 512}; ` : '';
-  const program = [process.execPath, '--import', 'tsx', script, JSON.stringify(configuration)];
+  const program = [process.execPath, script, JSON.stringify(configuration)];
   const child = spawn(
     'sh',
     ['-c', `${limit}exec "$0" "$@"`, ...program, options.holdCheck ? 'hold-check' : ''],
