@@ -49,7 +49,7 @@ test('--version prints the version of the package', async () => {
 const heavy =
   /undici|zod|conf\/|inquirer|ora-|libsql|fastify|kysely|invocation|operation-|publish-|yazl|yauzl/;
 
-test('help loads no HTTP, schema, prompt or store code', { timeout: 60_000 }, async () => {
+test('help loads no HTTP, schema, prompt or store code', async () => {
   const loader = `
     import { register } from 'node:module';
     register('data:text/javascript,' + encodeURIComponent(\`

@@ -1,6 +1,7 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { ImageOperation } from '../../src/service/operation/engine.js';
 import { type Answered, ask } from './service.js';
+import { waitFor } from './wait-for.js';
 
 /** A PNG of one pixel, as Base64. */
 export const pixel =
@@ -54,12 +55,9 @@ export async function taskOf(
 
 /** A task once it has this status. */
 export function taskAt(asking: Asking, id: string, status = 'COMPLETED'): Promise<Answered> {
-  return vi.waitFor(
-    async () => {
-      const task = await taskOf(asking, id);
-      expect(task.status).toBe(status);
-      return task;
-    },
-    { timeout: 20_000 },
-  );
+  return waitFor(async () => {
+    const task = await taskOf(asking, id);
+    expect(task.status).toBe(status);
+    return task;
+  });
 }

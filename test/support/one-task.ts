@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
 import { copyingEngine } from './copying-engine.js';
@@ -7,6 +7,7 @@ import { startPaths, statusPath, taskIn } from './generation.js';
 import type { Told } from './receiver.js';
 import { type Answered, ask, serviceForTest } from './service.js';
 import { creationsPath, videoPaths } from './videos.js';
+import { waitFor } from './wait-for.js';
 import { watchWrites } from './watch-writes.js';
 
 /** A task and the statuses it goes through. */
@@ -68,7 +69,7 @@ export async function live(course: Course, life: Life): Promise<RunningService> 
   }
   end();
   const isBusy = () => service.context.queue.hasWorkBy(now() + 60_000);
-  await vi.waitFor(async () => expect(await isBusy()).toBe(false), { timeout: 20_000, interval: 10 });
+  await waitFor(async () => expect(await isBusy()).toBe(false));
   return service;
 }
 

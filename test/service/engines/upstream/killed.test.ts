@@ -10,9 +10,7 @@ import { folderForTest, serviceForTest } from '../../../support/service.js';
 
 const script = 'dist/test/service-process.js';
 
-test('a service that is killed while its vendor answers is charged once per task and gets all results', {
-  timeout: 60_000,
-}, async () => {
+test('a service that is killed while its vendor answers is charged once per task and gets all results', async () => {
   let watched = (_: Moment): void | Promise<void> => {};
   const gate = await gateForTest(
     () => vendor.localUrl,
