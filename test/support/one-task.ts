@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
@@ -65,6 +66,7 @@ export async function live(course: Course, life: Life): Promise<RunningService> 
   known.id = await start(course, service, hook);
   while (known.seen.at(-1) !== course.statuses.at(-1)) {
     known.seen.push((await look(course, service, known.id)).status);
+    await pause(5);
     if (course.fails === 'late' && known.seen.at(-1) === 'processing') ahead = (life.ahead ?? 0) + tooLongMs;
   }
   end();
