@@ -1,18 +1,13 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { grammarFiles } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
 
-/**
- * Bundles src into dist, split so that a command loads only what it runs. What package.json does not list as
- * a dependency becomes part of the bundle: one file of a bundle is found quicker than many of a folder.
- */
+/** Bundles src into dist, split so that a command loads only what it runs. */
 export async function bundle(): Promise<Metafile> {
   writeCommands();
-  const { dependencies, optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
-  const { metafile } = await build({
+  const metafile = await bundlePrograms({
     entryPoints: {
       cli: 'src/cli/index.ts',
       client: 'src/client/index.ts',
@@ -23,24 +18,43 @@ export async function bundle(): Promise<Metafile> {
     },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
     splitting: true,
+  });
+  const { resolve } = createRequire(import.meta.url);
+  const installed = await listInstalled();
+  for (const [file, module] of Object.entries(grammarFiles)) {
+    if (installed.some((name) => module.startsWith(`${name}/`))) continue;
+    await copyFile(resolve(module), `dist/${file}`);
+  }
+  return metafile;
+}
+
+/**
+ * Bundles programs with what package.json does not list as a dependency: one file of a bundle is found quicker
+ * than many of a folder.
+ */
+export async function bundlePrograms(
+  options: Pick<BuildOptions, 'entryPoints' | 'outdir' | 'chunkNames' | 'splitting'>,
+): Promise<Metafile> {
+  const { metafile } = await build({
+    ...options,
+    bundle: true,
     metafile: true,
     minifySyntax: true,
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    external: installed,
+    external: await listInstalled(),
     // Bundled CommonJS modules load node's own modules with require.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
     logLevel: 'warning',
   });
-  const { resolve } = createRequire(import.meta.url);
-  for (const [file, module] of Object.entries(grammarFiles)) {
-    if (installed.some((name) => module.startsWith(`${name}/`))) continue;
-    await copyFile(resolve(module), `dist/${file}`);
-  }
   return metafile;
+}
+
+async function listInstalled(): Promise<string[]> {
+  const { dependencies, optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+  return Object.keys({ ...dependencies, ...optionalDependencies });
 }

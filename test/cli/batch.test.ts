@@ -327,7 +327,7 @@ test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', 
   const { double, cwd, home, env, write } = await desk({ states: ['IN_PROGRESS'] });
   write(Array.from({ length: 20 }, () => relight));
   const { child, ended, said } = start(['batch', 'jobs.jsonl'], { cwd, home, env });
-  await expect.poll(() => double.looks.length, { timeout: 20_000 }).toBeGreaterThan(4);
+  await expect.poll(() => double.looks.length).toBeGreaterThan(4);
   child.kill('SIGINT');
   const { exit, stdout } = await ended;
   expect({ exit, stdout }).toEqual({ exit: 130, stdout: '' });

@@ -48,7 +48,7 @@ test('--version prints the version of the package', async () => {
 // What only a command that runs may load; the built program names its files after what they hold.
 const heavy = /undici|zod|conf\/|inquirer|ora-|libsql|fastify|kysely|compose|operation-|publish-|yazl|yauzl/;
 
-test('help loads no HTTP, schema, prompt or store code', { timeout: 60_000 }, async () => {
+test('help loads no HTTP, schema, prompt or store code', async () => {
   const loader = `
     import { register } from 'node:module';
     register('data:text/javascript,' + encodeURIComponent(\`

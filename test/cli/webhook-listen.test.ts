@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
 import { homeForTest, regen, type Started, start } from '../support/cli.js';
@@ -10,8 +10,8 @@ import { startedTask, taskAt } from '../support/generation.js';
 import { generationDouble, png } from '../support/generation-double.js';
 import { deliveriesOf, isVerified, receiverForTest, statusesOf, webhookSecret } from '../support/receiver.js';
 import { type Answered, ask, folderForTest, serviceForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
-const soon = { timeout: 10_000 };
 const engines = { image: copyingEngine() };
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -41,11 +41,11 @@ async function listener({ service, flags = [], env = {}, home = homeForTest() }:
     printed += chunk;
   });
   onTestFinished(() => void started.child.kill('SIGKILL'));
-  const url = await vi.waitFor(() => {
+  const url = await waitFor(() => {
     const [, found] = /Listening at (\S+?)\. /.exec(started.said()) ?? [];
     if (!found) throw new Error(started.said());
     return found;
-  }, soon);
+  });
   const events = () =>
     printed
       .split('\n')
@@ -97,7 +97,7 @@ describe('webhook listen', () => {
     const service = await serviceForTest({}, { engines });
     const { url, events, stop } = await listener({ service });
     const id = await startedTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
-    await vi.waitFor(() => expect(states(events())).toEqual(['IN_PROGRESS', 'COMPLETED']), soon);
+    await waitFor(() => expect(states(events())).toEqual(['IN_PROGRESS', 'COMPLETED']));
     expect(events()[1]).toEqual({
       id: expect.stringMatching(/^msg_/),
       event: 'image.task.updated',
@@ -159,7 +159,7 @@ describe('webhook listen', () => {
     const { url, events } = await listener({ service, flags: ['--forward-to', target.url] });
     await startedTask({ url: service.url, token: service.ownerToken }, { webhook_url: url });
     const order = ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'];
-    await vi.waitFor(() => expect(statusesOf(target.told)).toEqual(order), soon);
+    await waitFor(() => expect(statusesOf(target.told)).toEqual(order));
     const own = await webhookSecret(service);
     expect(target.told.map((told) => isVerified(told, own))).toEqual([true, true, true]);
     expect(target.told[0]?.headers).toMatchObject({
@@ -253,7 +253,7 @@ describe('webhook listen --until', () => {
       env,
       flags: ['--until', 'styled'],
     });
-    await vi.waitFor(() => expect(started.said()).toContain('its webhook is waited for'), soon);
+    await waitFor(() => expect(started.said()).toContain('its webhook is waited for'));
     await send(url, {
       body: JSON.stringify({ task_id: 'styled', status: 'COMPLETED', generated: ['http://a/1'] }),
     });
@@ -270,13 +270,13 @@ describe('webhook listen after a break', () => {
     const webhook_url = `http://127.0.0.1:${port}/`;
     const id = await startedTask({ url: base, token }, { webhook_url });
     await taskAt({ url: base, token }, id);
-    await vi.waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBeGreaterThan(0), soon);
+    await waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBeGreaterThan(0));
     const target = await receiverForTest();
     const flags = ['--port', String(port), '--forward-to', target.url];
     const { events } = await listener({ service, flags });
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect((await deliveriesOf(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
-    }, soon);
+    });
     await expect.poll(events).toMatchObject([{ task_id: id, state: 'COMPLETED', caught_up: true }]);
     expect(statusesOf(target.told)).toEqual(['COMPLETED']);
     const own = await webhookSecret(service);

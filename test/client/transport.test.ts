@@ -1,11 +1,16 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect } from 'node:net';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.js';
 import type { NetworkError } from '../../src/client/errors.js';
 import { selfSigned } from './certificate.js';
 import { fakeClock, listen, serve } from './server.js';
+
+const run = promisify(execFile);
 
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const client = createClient({ baseUrl, retries: 0, ...options });
@@ -61,11 +66,15 @@ async function proxy(target: string, credential?: string) {
 }
 
 it('loads the HTTP stack with the first request', async () => {
-  const loaded = () => Symbol.for('undici.globalDispatcher.1') in globalThis;
-  const client = clientOf('http://127.0.0.1:1');
-  expect(loaded()).toBe(false);
-  await failure(client.user.me());
-  expect(loaded()).toBe(true);
+  const program = `
+    const { createClient } = await import(${JSON.stringify(pathToFileURL('dist/client.js'))});
+    const loaded = () => Symbol.for('undici.globalDispatcher.1') in globalThis;
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
+    const before = loaded();
+    await client.user.me().catch(() => {});
+    console.log(before, loaded());`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program]);
+  expect(stdout).toBe('false true\n');
 });
 
 describe('a proxy of the environment', () => {

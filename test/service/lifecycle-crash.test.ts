@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import yazl from 'yazl';
 import { zipOf } from '../support/archives.js';
 import {
@@ -18,8 +18,9 @@ import {
   upload,
   versionOf,
 } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
-const script = new URL('../support/service-process.ts', import.meta.url).pathname;
+const script = 'dist/test/service-process.js';
 
 interface ServiceProcess {
   readonly url: string;
@@ -40,7 +41,7 @@ interface ProcessOptions {
 
 async function serviceProcess(configuration: object, options: ProcessOptions = {}): Promise<ServiceProcess> {
   const limit = options.largestFile ? `ulimit -f ${options.largestFile / 512}; ` : '';
-  const program = [process.execPath, '--import', 'tsx', script, JSON.stringify(configuration)];
+  const program = [process.execPath, script, JSON.stringify(configuration)];
   const child = spawn(
     'sh',
     ['-c', `${limit}exec "$0" "$@"`, ...program, options.holdCheck ? 'hold-check' : ''],
@@ -77,9 +78,7 @@ function movedTo(url: string, signedUrl: string): string {
 }
 
 function becomesActive(publisher: TestPublisher): Promise<void> {
-  return vi.waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'), {
-    timeout: 15_000,
-  });
+  return waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
 }
 
 function files(folder: string): string[] {
@@ -111,7 +110,7 @@ describe('a service that is killed', () => {
     });
     half.on('error', () => {});
     half.write(zip.subarray(0, zip.length / 2));
-    await vi.waitFor(() => expect(files(join(data, 'objects'))).toHaveLength(1));
+    await waitFor(() => expect(files(join(data, 'objects'))).toHaveLength(1));
     await second.kill();
 
     const third = await serviceProcess({ data });

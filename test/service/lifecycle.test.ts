@@ -21,6 +21,7 @@ import {
   serviceForTest,
   versionOf,
 } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 const nonce = 'abcdefghijklmnop';
@@ -95,7 +96,7 @@ describe('a start', () => {
   it('refuses a port that is in use, and unlocks the folder', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void blocker.close());
-    await vi.waitFor(() => expect(blocker.listening).toBe(true));
+    await waitFor(() => expect(blocker.listening).toBe(true));
     const { port } = blocker.address() as { port: number };
     const data = folderForTest();
     const error = await startService({ data, port }).catch((caught) => caught);
@@ -180,15 +181,13 @@ describe('a stop', () => {
     const publisher = await publisherForTest(service);
     const upload = await halfUpload((await register(publisher)).signedUrl);
     const stopped = service.stop();
-    await vi.waitFor(() => expect(fetch(`${service.url}/ready`)).rejects.toThrow(), { timeout: 10_000 });
+    await waitFor(() => expect(fetch(`${service.url}/ready`)).rejects.toThrow());
     upload.finish();
     expect(await upload.status).toBe(200);
     await stopped;
     const next = await serviceForTest({ data });
-    await vi.waitFor(
-      async () =>
-        expect((await versionOf({ ...publisher, url: next.url })).status).toBe('NodeVersionStatusActive'),
-      { timeout: 10_000 },
+    await waitFor(async () =>
+      expect((await versionOf({ ...publisher, url: next.url })).status).toBe('NodeVersionStatusActive'),
     );
   });
 
@@ -250,6 +249,6 @@ describe('a service that stops when idle', () => {
       time += 10_000;
       return ended;
     };
-    await expect.poll(later, { timeout: 20_000 }).toBe(true);
+    await expect.poll(later).toBe(true);
   });
 });

@@ -22,9 +22,7 @@ function results(child: ChildProcess, count: number): Promise<void> {
   });
 }
 
-test(`${jobs} jobs whose client and service are killed ${kills} times each are ${jobs} results, each charged once`, {
-  timeout: 180_000,
-}, async () => {
+test(`${jobs} jobs whose client and service are killed ${kills} times each are ${jobs} results, each charged once`, async () => {
   const home = homeWithService();
   const data = join(home, '.local/share/regen');
   const cwd = folderForTest();

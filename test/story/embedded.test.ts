@@ -14,9 +14,7 @@ async function run(home: string, argv: readonly string[], env: Record<string, st
   return start(argv, { home, env }).ended;
 }
 
-test('the first command starts the service, says so in one line, and answers', {
-  timeout: 60_000,
-}, async () => {
+test('the first command starts the service, says so in one line, and answers', async () => {
   const home = homeWithService();
   const first = await run(home, ['publisher', 'list', '--json']);
   expect(first).toMatchObject({ exit: 0, stdout: '[]\n' });
@@ -31,9 +29,7 @@ test('the first command starts the service, says so in one line, and answers', {
   }
 });
 
-test('ten first commands of each of two people at once: one service each, and nobody is let into the other one', {
-  timeout: 120_000,
-}, async () => {
+test('ten first commands of each of two people at once: one service each, and nobody is let into the other one', async () => {
   const homes = [homeWithService(), homeWithService()] as const;
   const commands = homes.flatMap((home) =>
     Array.from({ length: 10 }, () => run(home, ['auth', 'status', '--json'])),
@@ -53,9 +49,7 @@ test('ten first commands of each of two people at once: one service each, and no
   expect(foreign.status).toBe(401);
 });
 
-test('a listener that cannot prove it owns the folder never sees the token', {
-  timeout: 60_000,
-}, async () => {
+test('a listener that cannot prove it owns the folder never sees the token', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'list']);
   await stopEmbedded(home);
@@ -79,9 +73,7 @@ test('a listener that cannot prove it owns the folder never sees the token', {
   expect(seen.join().toLowerCase()).not.toContain('authorization');
 });
 
-test('something else on the port: a free one is taken, unless the port was asked for', {
-  timeout: 60_000,
-}, async () => {
+test('something else on the port: a free one is taken, unless the port was asked for', async () => {
   const other = createServer((_, answer) => answer.end());
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
   onTestFinished(() => void other.close());
@@ -93,7 +85,7 @@ test('something else on the port: a free one is taken, unless the port was asked
   expect((await run(home, ['serve', '--port', port])).exit).toBe(7);
 });
 
-test('a service of another version is drained and replaced', { timeout: 60_000 }, async () => {
+test('a service of another version is drained and replaced', async () => {
   const home = homeWithService();
   const old = await serviceForTest({ data: folderOf(home), version: '0.0.1' });
   const { exit, stderr } = await run(home, ['publisher', 'list']);
@@ -103,9 +95,7 @@ test('a service of another version is drained and replaced', { timeout: 60_000 }
   expect(recordOf(home)).not.toMatchObject({ version: '0.0.1' });
 });
 
-test('a service killed with SIGKILL is started again, with everything it acknowledged', {
-  timeout: 60_000,
-}, async () => {
+test('a service killed with SIGKILL is started again, with everything it acknowledged', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'create', '--id', 'kept', '--name', 'Kept']);
   process.kill(recordOf(home).pid, 'SIGKILL');
@@ -114,7 +104,7 @@ test('a service killed with SIGKILL is started again, with everything it acknowl
   expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
 });
 
-test('a service whose record was lost or spoilt is found again', { timeout: 60_000 }, async () => {
+test('a service whose record was lost or spoilt is found again', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'list']);
   const { url } = recordOf(home);
@@ -124,9 +114,7 @@ test('a service whose record was lost or spoilt is found again', { timeout: 60_0
   expect(JSON.parse((await run(home, ['auth', 'status', '--json'])).stdout)).toMatchObject({ service: url });
 });
 
-test('a data folder that was lost is begun anew, publisher and token with it', {
-  timeout: 60_000,
-}, async () => {
+test('a data folder that was lost is begun anew, publisher and token with it', async () => {
   const home = homeWithService();
   expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
   await stopEmbedded(home);
@@ -134,9 +122,7 @@ test('a data folder that was lost is begun anew, publisher and token with it', {
   expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
 });
 
-test('a listener that answers without end on the recorded port holds nobody up', {
-  timeout: 60_000,
-}, async () => {
+test('a listener that answers without end on the recorded port holds nobody up', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'list']);
   await stopEmbedded(home);
@@ -159,7 +145,7 @@ test('a listener that answers without end on the recorded port holds nobody up',
   expect(await run(home, ['publisher', 'list', '--json'])).toMatchObject({ exit: 0, stdout: '[]\n' });
 });
 
-test('its environment holds no secrets of the command that started it', { timeout: 60_000 }, async () => {
+test('its environment holds no secrets of the command that started it', async () => {
   if (!existsSync('/proc/self/environ')) return;
   const home = homeWithService();
   await run(home, ['node', 'search'], {
@@ -171,7 +157,7 @@ test('its environment holds no secrets of the command that started it', { timeou
   expect(environment).not.toContain('planted-secret');
 });
 
-test('autostart can be turned off by flag, by variable and by setting', { timeout: 60_000 }, async () => {
+test('autostart can be turned off by flag, by variable and by setting', async () => {
   const home = homeForTest();
   for (const [argv, env] of [
     [['publisher', 'list', '--no-autostart'], {}],
@@ -185,9 +171,7 @@ test('autostart can be turned off by flag, by variable and by setting', { timeou
   expect((await run(home, ['publisher', 'list'])).exit).toBe(7);
 });
 
-test('serve prints its URL alone, is found by other commands, and ends well when told to', {
-  timeout: 60_000,
-}, async () => {
+test('serve prints its URL alone, is found by other commands, and ends well when told to', async () => {
   const home = homeForTest();
   const server = start(['serve', '--port', '0'], { home });
   const url = await new Promise<string>((done) =>
@@ -203,16 +187,14 @@ test('serve prints its URL alone, is found by other commands, and ends well when
   expect((await run(home, ['serve', 'status'])).exit).toBe(7);
 });
 
-test('a detached service goes on by itself; SIGTERM ends it and frees its port', {
-  timeout: 60_000,
-}, async () => {
+test('a detached service goes on by itself; SIGTERM ends it and frees its port', async () => {
   const home = homeWithService();
   const { exit, stdout } = await run(home, ['serve', '--detach', '--port', '0']);
   expect(exit).toBe(0);
   expect(stdout.trim()).toBe(recordOf(home).url);
   const { pid, url } = recordOf(home);
   process.kill(pid, 'SIGTERM');
-  await expect.poll(() => existsSync(join(folderOf(home), 'service.json')), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => existsSync(join(folderOf(home), 'service.json'))).toBe(false);
   const refused = await new Promise((done) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1', () => done(false));
     socket.once('error', () => done(true));
@@ -220,9 +202,7 @@ test('a detached service goes on by itself; SIGTERM ends it and frees its port',
   expect(refused).toBe(true);
 });
 
-test('a service started on the way ends by itself when there is nothing to do', {
-  timeout: 60_000,
-}, async () => {
+test('a service started on the way ends by itself when there is nothing to do', async () => {
   const home = homeForTest();
   const server = start(['serve', '--port', '0', '--until-idle', '500ms'], { home });
   expect((await server.ended).exit).toBe(0);

@@ -35,7 +35,7 @@ async function brightness(path: string, half: 'left' | 'right'): Promise<number>
   return channels.slice(0, 3).reduce((sum, { mean }) => sum + mean, 0) / 3;
 }
 
-test('with nothing configured, the light in a relit photo follows the map', { timeout: 60_000 }, async () => {
+test('with nothing configured, the light in a relit photo follows the map', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
   await photo(join(cwd, 'photo.jpg'), 320, 240);
@@ -53,9 +53,7 @@ test('with nothing configured, the light in a relit photo follows the map', { ti
   expect(after - before).toBeGreaterThan(20);
 });
 
-test('an embedded service that dies on the way is started again, and there is one result', {
-  timeout: 90_000,
-}, async () => {
+test('an embedded service that dies on the way is started again, and there is one result', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
   await photo(join(cwd, 'photo.jpg'), 1600, 1200);

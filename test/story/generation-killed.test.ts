@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { beforeWrites } from '../support/before-writes.js';
 import { homeForTest, type Ran, regen, type Started, start } from '../support/cli.js';
 import {
@@ -11,6 +11,7 @@ import {
   png,
 } from '../support/generation-double.js';
 import { folderForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 const cases = {
   'image relight': { argv: ['image', 'relight', 'photo.png'], output: 'out.png', made: png },
@@ -31,7 +32,6 @@ const cases = {
 
 test.each(Object.entries(cases))(
   '%s, killed before any of its writes and run again, leads to one task and one result',
-  { timeout: 60_000 },
   async (_, { argv, output, made }) => {
     const double = await generationDouble();
     const folders = { home: homeForTest(), cwd: folderForTest() };
@@ -93,7 +93,7 @@ async function desk(options: DoubleOptions = {}) {
 
 /** Kills a process once it has said so. */
 async function killAfter({ child, said, ended }: Started, words: string): Promise<void> {
-  await vi.waitFor(() => expect(said()).toContain(words), { timeout: 30_000 });
+  await waitFor(() => expect(said()).toContain(words));
   child.kill('SIGKILL');
   expect((await ended).exit).toBe(137);
 }
@@ -138,7 +138,7 @@ test('of several images none is paid for again, the finished ones neither, when 
   const { double, cwd, begin, run } = await desk({ stuck: (_, count) => count === 2 });
   const all = ['image', 'relight', 'a.png', 'b.png', 'c.png', '-o', 'out/'];
   const first = begin(...all);
-  await vi.waitFor(() => expect(first.said().match(/saved as/g)).toHaveLength(2), { timeout: 30_000 });
+  await waitFor(() => expect(first.said().match(/saved as/g)).toHaveLength(2));
   await killAfter(first, 'saved as');
   double.endAll();
   expect((await run(...all)).exit).toBe(0);

@@ -47,7 +47,7 @@ beforeAll(async () => {
     install([packed.tarball], project),
     ...brought.map((major) => install([`${binaries}@${major}`], folderOfNode(major))),
   ]);
-}, 180_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
@@ -140,7 +140,6 @@ test('npm installs the tarball globally, and each package in it accepts the olde
 
 test.for(majors)(
   'under Node %i the installed program publishes a pack as its first command',
-  { timeout: 60_000 },
   async (major, context) => {
     needsInstall(context);
     const PATH = [join(prefix, 'bin'), folderOf(major, context), process.env.PATH].join(delimiter);
@@ -173,9 +172,7 @@ function folderOf(major: number, context: TestContext): string {
   return join(folderOfNode(major), 'node_modules', binaries, 'bin');
 }
 
-test("the README's program runs in a project that depends on the tarball", {
-  timeout: 60_000,
-}, async (context) => {
+test("the README's program runs in a project that depends on the tarball", async (context) => {
   needsInstall(context);
   expect(inProject).toMatchObject({ exit: 0 });
   const rest = `

@@ -28,7 +28,6 @@ const deaths: Record<string, () => (moment: Moment) => boolean> = {
 
 test.each(Object.keys(deaths))(
   'a publish killed %s and run again ends with one Active version of the same files',
-  { timeout: 60_000 },
   async (when) => {
     let moment = (_: Moment) => {};
     let target = '';

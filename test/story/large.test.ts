@@ -23,9 +23,7 @@ function largePack(): string {
   return pack;
 }
 
-test('200 MB in 2,000 files are published with less than 200 MB of memory on each side', {
-  timeout: 180_000,
-}, async () => {
+test('200 MB in 2,000 files are published with less than 200 MB of memory on each side', async () => {
   const home = homeForTest();
   const reports = folderForTest();
   const remembering = (name: string) => ({ NODE_OPTIONS: preload, MEMORY_REPORT: join(reports, name) });

@@ -6,7 +6,7 @@ import { type Scene, scenesOf, seen, settled, withScenes } from '../support/tran
 const page = readFileSync('README.md', 'utf8');
 
 // UPDATE_TRANSCRIPT=1 writes what the commands show now into the page.
-test('the transcript in the README is what happens', { timeout: 60_000 }, async () => {
+test('the transcript in the README is what happens', async () => {
   const home = homeWithService();
   const env = { PATH: process.env.PATH, HOME: home };
   const scenes = scenesOf(page);

@@ -23,7 +23,7 @@ function filesBelow(folder: string): [string, string][] {
     .map((path) => [path, readFileSync(path, 'latin1')]);
 }
 
-test('a tour of the commands leaves no secret where others could read it', { timeout: 120_000 }, async () => {
+test('a tour of the commands leaves no secret where others could read it', async () => {
   const home = homeWithService();
   const data = join(home, '.local', 'share', 'regen');
   const env: Record<string, string> = {

@@ -12,9 +12,7 @@ function sizeOf(path: string): [width: number, height: number] {
   return [bytes.readUInt32BE(end - 8) / 65_536, bytes.readUInt32BE(end - 4) / 65_536];
 }
 
-test('with nothing configured, a video is made of a prompt, and made longer', {
-  timeout: 150_000,
-}, async () => {
+test('with nothing configured, a video is made of a prompt, and made longer', async () => {
   const home = homeWithService();
   const cwd = folderForTest();
   const run = (...argv: string[]) => start(['video', ...argv, '--interval', '300ms'], { cwd, home }).ended;

@@ -1,10 +1,21 @@
-import { expect, vi } from 'vitest';
+import { crc32 } from 'node:zlib';
+import { expect } from 'vitest';
 import type { ImageOperation } from '../../src/service/operation/engine.js';
 import { type Answered, ask } from './service.js';
+import { waitFor } from './wait-for.js';
 
 /** A PNG of one pixel, as Base64. */
 export const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+
+/** A PNG whose header declares this size; its content is one pixel. */
+export function createPngHeader(width: number, height: number): Buffer {
+  const png = Buffer.from(pixel, 'base64');
+  png.writeUInt32BE(width, 16);
+  png.writeUInt32BE(height, 20);
+  png.writeUInt32BE(crc32(png.subarray(12, 29)), 29);
+  return png;
+}
 
 /** Where the tasks of each operation start. */
 export const startPaths: Readonly<Record<ImageOperation, string>> = {
@@ -54,12 +65,9 @@ export async function taskOf(
 
 /** A task once it has this status. */
 export function taskAt(asking: Asking, id: string, status = 'COMPLETED'): Promise<Answered> {
-  return vi.waitFor(
-    async () => {
-      const task = await taskOf(asking, id);
-      expect(task.status).toBe(status);
-      return task;
-    },
-    { timeout: 20_000 },
-  );
+  return waitFor(async () => {
+    const task = await taskOf(asking, id);
+    expect(task.status).toBe(status);
+    return task;
+  });
 }

@@ -1,4 +1,5 @@
-import { expect, vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import type { RunningService } from '../../src/service/serve.js';
 import { copyingEngine } from './copying-engine.js';
@@ -7,6 +8,7 @@ import { startPaths, statusPath, taskIn } from './generation.js';
 import type { Told } from './receiver.js';
 import { type Answered, ask, serviceForTest } from './service.js';
 import { creationsPath, videoPaths } from './videos.js';
+import { waitFor } from './wait-for.js';
 import { watchWrites } from './watch-writes.js';
 
 /** A task and the statuses it goes through. */
@@ -64,11 +66,12 @@ export async function live(course: Course, life: Life): Promise<RunningService> 
   known.id = await start(course, service, hook);
   while (known.seen.at(-1) !== course.statuses.at(-1)) {
     known.seen.push((await look(course, service, known.id)).status);
+    await pause(5);
     if (course.fails === 'late' && known.seen.at(-1) === 'processing') ahead = (life.ahead ?? 0) + tooLongMs;
   }
   end();
   const isBusy = () => service.context.queue.hasWorkBy(now() + 60_000);
-  await vi.waitFor(async () => expect(await isBusy()).toBe(false), { timeout: 20_000, interval: 10 });
+  await waitFor(async () => expect(await isBusy()).toBe(false));
   return service;
 }
 

@@ -1,7 +1,7 @@
 import { startService } from '../../src/service/serve.js';
 
 // A service in its own process, for tests that kill or measure one:
-// `node --import tsx test/support/service-process.ts <configuration as JSON> [hold-check]`
+// `node dist/test/service-process.js <configuration as JSON> [hold-check]`
 
 const [configuration = '{}', hold] = process.argv.slice(2);
 const send = (message: object) => process.send?.(message);

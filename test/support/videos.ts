@@ -1,8 +1,9 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { contract } from '../../src/contract/index.js';
 import type { VideoOperation } from '../../src/service/operation/engine.js';
 import { pixel } from './generation.js';
 import { type Answered, ask } from './service.js';
+import { waitFor } from './wait-for.js';
 
 /** Where the tasks of each operation start. */
 export const videoPaths: Readonly<Record<VideoOperation, string>> = {
@@ -42,12 +43,9 @@ export function creationsPath(taskId: string): string {
 
 /** Waits until a task has this state. @returns the task with its creations */
 export function videoAt({ url, token }: Asking, taskId: string, state = 'success'): Promise<Answered> {
-  return vi.waitFor(
-    async () => {
-      const { body } = await ask(url + creationsPath(taskId), { token });
-      expect(body.state).toBe(state);
-      return body;
-    },
-    { timeout: 20_000 },
-  );
+  return waitFor(async () => {
+    const { body } = await ask(url + creationsPath(taskId), { token });
+    expect(body.state).toBe(state);
+    return body;
+  });
 }

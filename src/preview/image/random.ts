@@ -21,12 +21,16 @@ export const GRAIN_SIZE = 256;
 /** Creates a tile of film grain: around 0 with a deviation of 1, a little coarser than a pixel. */
 export function createGrainTile(seed: number): Float32Array {
   const next = createRandom(seed);
-  const points = Float32Array.from({ length: GRAIN_SIZE ** 2 }, () => next() + next() + next() + next() - 2);
+  const points = new Float32Array(GRAIN_SIZE ** 2);
+  for (let place = 0; place < points.length; place++) points[place] = next() + next() + next() + next() - 2;
   const at = (x: number, y: number) =>
     points[(y & (GRAIN_SIZE - 1)) * GRAIN_SIZE + (x & (GRAIN_SIZE - 1))] as number;
-  return points.map((value, place) => {
-    const x = place % GRAIN_SIZE;
-    const y = Math.floor(place / GRAIN_SIZE);
-    return 1.25 * (value + 0.5 * (at(x + 1, y) + at(x, y + 1)) + 0.25 * at(x + 1, y + 1));
-  });
+  const tile = new Float32Array(points.length);
+  for (let y = 0; y < GRAIN_SIZE; y++) {
+    for (let x = 0; x < GRAIN_SIZE; x++) {
+      const coarse = at(x, y) + 0.5 * (at(x + 1, y) + at(x, y + 1)) + 0.25 * at(x + 1, y + 1);
+      tile[y * GRAIN_SIZE + x] = 1.25 * coarse;
+    }
+  }
+  return tile;
 }

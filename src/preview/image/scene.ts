@@ -88,13 +88,14 @@ function detectSubject(small: Picture, skin: Plane): Plane {
     const along = (step % 16) / 15;
     const x = step < 16 ? along * (width - 1) : step < 32 ? 0 : width - 1;
     const y = step < 16 ? 0 : along * 0.7 * (height - 1);
-    return readOpponents(small, Math.round(y) * width + Math.round(x));
+    const [light, cb, cr] = readOpponents(small, Math.round(y) * width + Math.round(x));
+    return { light, cb, cr };
   });
   const found = createPlane(small, (at, x, y) => {
     const [light, cb, cr] = readOpponents(small, at);
     let nearest = 1;
-    for (const [otherLight, otherCb, otherCr] of places) {
-      const far = (light - otherLight) ** 2 * 0.6 + ((cb - otherCb) ** 2 + (cr - otherCr) ** 2) * 6;
+    for (const other of places) {
+      const far = (light - other.light) ** 2 * 0.6 + ((cb - other.cb) ** 2 + (cr - other.cr) ** 2) * 6;
       if (far < nearest) nearest = far;
     }
     const aside = ((x / width - 0.5) / 0.36) ** 2 + ((y / height - 0.58) / 0.55) ** 2;

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { z } from 'zod';
 import { contract, type OperationName } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import { jsonSchema } from '../../contract/schema/json-schema.js';
@@ -72,7 +73,6 @@ function routeOperation(
     // A HEAD must not count as an installation.
     exposeHeadRoute: operation.method === 'GET' && 'read' in handler,
     bodyLimit: task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody,
-    ...(response ? { schema: { response: { [status]: jsonSchema(response, 'output') } } } : {}),
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
       request.caller = await admitCaller(shared, request, reply);
@@ -95,9 +95,24 @@ function routeOperation(
       const call = validated as OperationCall<OperationName>;
       const access = toAuthorization(request);
       const answer = await runOperation({ name, operation, handler, call, access, running }, request, reply);
-      return reply.code(status).send(answer);
+      reply.code(status);
+      if (!response) return reply.send(answer);
+      return reply.type('application/json; charset=utf-8').send(serialize(reply, response, answer));
     },
   });
+}
+
+/** Compiled once in a process, when first needed: compiling all of them would be most of a start. */
+const serializers = new WeakMap<z.ZodType, (answer: { [field: string]: unknown }) => string>();
+
+/** Writes an answer as JSON, without what its schema does not declare. */
+function serialize(reply: FastifyReply, response: z.ZodType, answer: unknown): string {
+  let serializer = serializers.get(response);
+  if (!serializer) {
+    serializer = reply.compileSerializationSchema(jsonSchema(response, 'output'));
+    serializers.set(response, serializer);
+  }
+  return serializer(answer as { [field: string]: unknown });
 }
 
 /** Authenticates the caller and counts the request against their rate limit. */

@@ -107,7 +107,6 @@ it.each(Object.keys(cases))(
       expect.arrayContaining([...alwaysReached, ...course.reached]),
     );
   },
-  120_000,
 );
 
 /** Everything about the task, once a service has continued with the data. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { contract } from '../../../src/contract/index.js';
 import { operations } from '../../../src/contract/operation.js';
 import { videoModels } from '../../../src/contract/video-models.js';
@@ -10,6 +10,7 @@ import { pixel } from '../../support/generation.js';
 import { startRegistry } from '../../support/registry.js';
 import { type Answered, ask, serviceForTest } from '../../support/service.js';
 import { creationsPath, smallestVideos, startedVideo, videoAt, videoPaths } from '../../support/videos.js';
+import { waitFor } from '../../support/wait-for.js';
 
 type Job = EngineJob<VideoOperation>;
 
@@ -333,7 +334,7 @@ describe('an off-peak task', () => {
     const states = async () => (await ask(url + creationsPath(task_id), { token })).body.state;
     expect(await states()).toBe('queueing');
     go();
-    await vi.waitFor(() => expect(begun).toEqual(['first', 'second', 'cheap']), { timeout: 5_000 });
+    await waitFor(() => expect(begun).toEqual(['first', 'second', 'cheap']));
   });
 
   it('that has not ended after 48 hours fails and is refunded, even if it is running', async () => {
@@ -377,7 +378,7 @@ describe('the callback of a video task', () => {
     const callback_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const { asking } = await filming();
     const { task_id } = await startedVideo(asking, { callback_url, payload: 'mine' });
-    await vi.waitFor(() => expect(told).toHaveLength(2), { timeout: 5_000 });
+    await waitFor(() => expect(told).toHaveLength(2));
     const body = { event: 'video.task.updated', id: task_id, err_code: '', credits: 30, payload: 'mine' };
     const creation = expect.objectContaining({ id: `${task_id}-0`, url: expect.stringContaining('/0.mp4?') });
     expect(told).toEqual([

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { nextRequest } from '../../support/next-request.js';
 import { serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
 function sendAllFirst(url: string, head: string[], body: Buffer): Promise<string> {
@@ -64,7 +65,7 @@ async function service(): Promise<string> {
   return url;
 }
 
-const arrived = () => vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { interval: 5 });
+const arrived = () => waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
 
 describe('a body that stalls', () => {
   it('is cut off with an answer', async () => {
@@ -79,7 +80,7 @@ describe('a body that stalls', () => {
   it('is cut off even if the request was refused before', async () => {
     const { socket, answer } = await begun(await service(), '/nowhere');
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    await vi.waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 404 /), { interval: 5 });
+    await waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 404 /));
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
   });
@@ -93,10 +94,10 @@ describe('a body that stalls', () => {
     for (let part = 0; part < 4; part += 1) {
       const before = served.bytesRead;
       socket.write(' '.repeat(70_000));
-      await vi.waitFor(() => expect(served.bytesRead).toBe(before + 70_000), { interval: 5 });
+      await waitFor(() => expect(served.bytesRead).toBe(before + 70_000));
       vi.advanceTimersByTime(HALF_MINUTE_MS);
     }
     socket.write(' '.repeat(300_000 - 1 - 280_000));
-    await vi.waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 400 .*malformed_json/s));
+    await waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 400 .*malformed_json/s));
   });
 });

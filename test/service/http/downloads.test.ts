@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseRange } from '../../../src/service/http/send-file.js';
 import type { RunningService } from '../../../src/service/serve.js';
 import { zipOf } from '../../support/archives.js';
@@ -12,6 +12,7 @@ import {
   upload,
   versionOf,
 } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 const digest = createHash('sha256').update(zip).digest();
@@ -28,10 +29,8 @@ async function setting(archive: Buffer = zip, status = 'Active'): Promise<Settin
   const publisher = await publisherForTest(service);
   const { signedUrl, node_version } = await register(publisher, '1.0.0-rc.1+linux');
   expect((await upload(signedUrl, archive)).status).toBe(200);
-  await vi.waitFor(
-    async () =>
-      expect((await versionOf(publisher, '1.0.0-rc.1+linux')).status).toBe(`NodeVersionStatus${status}`),
-    { timeout: 10_000 },
+  await waitFor(async () =>
+    expect((await versionOf(publisher, '1.0.0-rc.1+linux')).status).toBe(`NodeVersionStatus${status}`),
   );
   return { service, publisher, url: node_version.downloadUrl };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
 import { zipOf } from '../../support/archives.js';
 import {
@@ -16,6 +16,7 @@ import {
   upload,
   versionOf,
 } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const someZip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n', 'readme.md': '# Pack\n' });
 const otherZip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}  # other\n' });
@@ -73,14 +74,11 @@ function raw(
 }
 
 async function becomes(publisher: TestPublisher, status: string, version = '1.0.0'): Promise<Answered> {
-  return vi.waitFor(
-    async () => {
-      const found = await versionOf(publisher, version);
-      expect(found.status).toBe(`NodeVersionStatus${status}`);
-      return found;
-    },
-    { timeout: 10_000 },
-  );
+  return waitFor(async () => {
+    const found = await versionOf(publisher, version);
+    expect(found.status).toBe(`NodeVersionStatus${status}`);
+    return found;
+  });
 }
 
 describe('an upload', () => {
@@ -214,7 +212,7 @@ describe('an upload', () => {
     for (let count = 0; count < 20; count += 1) socket.write(chunk);
     socket.write('0\r\n\r\n');
     send('GET /health HTTP/1.1');
-    await vi.waitFor(() => expect(answers).toMatch(/^HTTP\/1.1 413 .*too_large.*HTTP\/1.1 200 /s), 5_000);
+    await waitFor(() => expect(answers).toMatch(/^HTTP\/1.1 413 .*too_large.*HTTP\/1.1 200 /s));
     expect(objects()).toEqual([]);
   });
 
@@ -241,10 +239,10 @@ describe('an upload', () => {
     const head = ['Content-Type: application/zip', `Content-Length: ${someZip.length}`];
     await raw(signedUrl, head, async (send, cut) => {
       send(someZip.subarray(0, 50));
-      await vi.waitFor(() => expect(objects()).toHaveLength(1));
+      await waitFor(() => expect(objects()).toHaveLength(1));
       cut();
     });
-    await vi.waitFor(() => expect(objects()).toEqual([]));
+    await waitFor(() => expect(objects()).toEqual([]));
     expect(await versionOf(publisher)).toMatchObject({ status: 'NodeVersionStatusPending' });
     expect((await upload(signedUrl, someZip)).status).toBe(200);
   });
@@ -255,10 +253,10 @@ describe('an upload', () => {
     const head = ['Content-Type: application/zip', 'Transfer-Encoding: chunked'];
     await raw(signedUrl, head, async (send, cut) => {
       send(Buffer.from('5\r\nhello\r\n'));
-      await vi.waitFor(() => expect(objects()).toHaveLength(1));
+      await waitFor(() => expect(objects()).toHaveLength(1));
       cut();
     });
-    await vi.waitFor(() => expect(objects()).toEqual([]));
+    await waitFor(() => expect(objects()).toEqual([]));
   });
 
   it('may be repeated with the same bytes, in case the answer was lost, but not with others', async () => {
@@ -302,7 +300,7 @@ describe('an upload', () => {
     const head = ['Content-Type: application/zip', `Content-Length: ${someZip.length}`];
     const answer = await raw(signedUrl, head, async (send) => {
       send(someZip.subarray(0, 50));
-      await vi.waitFor(() => expect(objects()).toHaveLength(1));
+      await waitFor(() => expect(objects()).toHaveLength(1));
       const version = `${publisher.url}/publishers/acme/nodes/pack/versions/${node_version.id}`;
       expect((await ask(version, { method: 'DELETE', token: publisher.ownerToken })).status).toBe(204);
       send(someZip.subarray(50));
@@ -337,7 +335,7 @@ describe('an upload', () => {
       const head = ['Content-Type: application/zip', `Content-Length: ${someZip.length}`];
       const during = await raw(signedUrl, head, async (send) => {
         send(someZip.subarray(0, 50));
-        await vi.waitFor(() => expect(objects()).toHaveLength(1));
+        await waitFor(() => expect(objects()).toHaveLength(1));
         const done = await ask(publisher.url + path, { method, json, token: publisher.ownerToken });
         expect(done.status).toBeLessThan(300);
         send(someZip.subarray(50));
@@ -359,7 +357,7 @@ describe('an upload', () => {
     let fresh = '';
     const answer = await raw(signedUrl, head, async (send) => {
       send(someZip.subarray(0, 50));
-      await vi.waitFor(() => expect(objects()).toHaveLength(1));
+      await waitFor(() => expect(objects()).toHaveLength(1));
       fresh = (await register(publisher)).signedUrl;
       send(someZip.subarray(50));
     });
@@ -414,7 +412,7 @@ describe('a registered version', () => {
       borrow: async () => Promise.reject(new Error('EIO: i/o error')),
     });
     expect((await upload(signedUrl, someZip)).status).toBe(200);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { status, status_reason } = await versionOf(publisher);
       expect(status).toBe('NodeVersionStatusPending');
       expect(status_reason).toMatch(/will retry/);

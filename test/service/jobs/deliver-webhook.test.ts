@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/service/network/guarded-agent.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
 import { copyingEngine } from '../../support/copying-engine.js';
@@ -12,16 +12,16 @@ import {
   webhookSecret,
 } from '../../support/receiver.js';
 import { ask, serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const engines = { image: copyingEngine() };
-const soon = { timeout: 10_000 };
 
 describe('the webhook of a task', () => {
   it('gets each change in order, with an unwrapped body', async () => {
     const { url: webhook_url, told } = await receiverForTest();
     const { url, ownerToken: token } = await serviceForTest({}, { engines });
     const id = await startedTask({ url, token }, { webhook_url });
-    await vi.waitFor(() => expect(told).toHaveLength(2), soon);
+    await waitFor(() => expect(told).toHaveLength(2));
     expect(told.map(({ body }) => body)).toEqual([
       { task_id: id, status: 'IN_PROGRESS', generated: [] },
       { task_id: id, status: 'COMPLETED', generated: [expect.stringContaining(`/results/${id}/0.png?`)] },
@@ -40,7 +40,7 @@ describe('the webhook of a task', () => {
     });
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
     await startedTask({ url, token }, { webhook_url });
-    await vi.waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'FAILED']), soon);
+    await waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'FAILED']));
   });
 
   it.each<[string, ReceiverAnswer]>([
@@ -55,13 +55,13 @@ describe('the webhook of a task', () => {
       const { url, ownerToken: token } = service;
       await startedTask({ url, token }, { webhook_url });
       const order = ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'];
-      await vi.waitFor(() => expect(statusesOf(told)).toEqual(order), soon);
+      await waitFor(() => expect(statusesOf(told)).toEqual(order));
       const ids = told.map(({ headers }) => headers['webhook-id']);
       expect(ids[0]).toBe(ids[1]);
       expect(ids[2]).not.toBe(ids[1]);
       const secret = await webhookSecret(service);
       expect(told.map((one) => isVerified(one, secret))).toEqual([true, true, true]);
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         const log = await deliveriesOf(service);
         const facts = log.map(({ status, attempts, reason }) => ({ status, attempts, reason }));
         expect(facts).toEqual([
@@ -91,10 +91,10 @@ describe('the webhook of a task', () => {
     const service = await serviceForTest({}, parts);
     const { url, ownerToken: token, context } = service;
     await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
-    await vi.waitFor(() => expect(told).not.toHaveLength(0));
+    await waitFor(() => expect(told).not.toHaveLength(0));
     clock.ahead = 25 * 3_600_000;
     const jobs = () => context.database.selectFrom('jobs').select('kind').execute();
-    await expect.poll(jobs, soon).toEqual([]);
+    await expect.poll(jobs).toEqual([]);
     const log = await deliveriesOf(service);
     expect(log.map(({ state, status, next_at }) => [state, status, next_at])).toEqual([
       ['IN_PROGRESS', 'failed', undefined],
@@ -109,7 +109,7 @@ describe('the webhook of a task', () => {
     const { url, ownerToken: token } = service;
     const before = Date.now();
     await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
-    await vi.waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBe(1), soon);
+    await waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBe(1));
     const log = await deliveriesOf(service);
     expect(log).toMatchObject([{ state: 'IN_PROGRESS', attempts: 1 }, { attempts: 0 }]);
     const due = Date.parse(log[0].next_at);
@@ -127,10 +127,10 @@ describe('the webhook of a task', () => {
     const ids = await Promise.all(
       Array.from({ length: 8 }, () => startedTask({ url, token }, { webhook_url })),
     );
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const log = await deliveriesOf(service);
       expect(log.map(({ status }) => status)).toEqual(Array(16).fill('delivered'));
-    }, soon);
+    });
     for (const id of ids) {
       const of = told.filter(({ body }) => body.task_id === id);
       expect([...new Set(statusesOf(of))]).toEqual(['IN_PROGRESS', 'COMPLETED']);
@@ -158,13 +158,13 @@ describe('the name of a webhook’s host', () => {
     const { url, ownerToken: token } = service;
     const webhook_url = `http://hooks.example:${port}/`;
     await taskAt({ url, token }, await startedTask({ url, token }, { webhook_url }));
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const log = await deliveriesOf(service);
       expect(log).toMatchObject([
         { state: 'IN_PROGRESS', attempts: 2, status: 'failed', reason: 'its address is not public' },
         { state: 'COMPLETED', attempts: 1, status: 'failed', reason: 'its address is not public' },
       ]);
-    }, soon);
+    });
     expect(statusesOf(told)).toEqual(['IN_PROGRESS']);
     expect(asked()).toBe(3);
   });
@@ -177,11 +177,11 @@ describe('the delivery log', () => {
     const { url, ownerToken: token } = service;
     const first = await startedTask({ url, token }, { webhook_url });
     const second = await startedTask({ url, token }, { webhook_url });
-    const all = await vi.waitFor(async () => {
+    const all = await waitFor(async () => {
       const log = await deliveriesOf(service);
       expect(log.map(({ status }) => status)).toEqual(Array(4).fill('delivered'));
       return log;
-    }, soon);
+    });
     expect(all[0]).toEqual({
       id: expect.stringMatching(/^msg_/),
       task_id: expect.any(String),

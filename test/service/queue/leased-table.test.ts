@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
 import { openSqlite } from '../../../src/service/database/sqlite.js';
 import { createLeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
@@ -9,6 +9,7 @@ import { claimJob } from '../../../src/service/queue/leases.js';
 import type { Job, JobHandler, NewJob, Queue } from '../../../src/service/queue/queue.js';
 
 import { plansOf } from '../../support/query-plans.js';
+import { waitFor } from '../../support/wait-for.js';
 
 let folder: string;
 let database: Database;
@@ -55,7 +56,7 @@ function enqueue(to: Queue, job: NewJob): Promise<void> {
 }
 
 const jobs = () => database.selectFrom('jobs').selectAll().execute();
-const emptied = () => vi.waitFor(async () => expect(await jobs()).toEqual([]));
+const emptied = () => waitFor(async () => expect(await jobs()).toEqual([]));
 
 /** A handler that records its jobs and ends when `finish` is called. */
 function held(): { work: JobHandler; begun: Job[]; signals: AbortSignal[]; finish: () => void } {
@@ -114,15 +115,15 @@ describe('the queue', () => {
     const first = queue();
     start(first, { retried: () => Promise.reject(new Error('not yet')) });
     await enqueue(first, { kind: 'retried', key: 'a' });
-    await vi.waitFor(async () => expect((await jobs())[0]?.last_error).toContain('not yet'));
+    await waitFor(async () => expect((await jobs())[0]?.last_error).toContain('not yet'));
     await first.stop(1_000);
     await enqueue(first, { kind: 'greet', key: 'b' });
     await enqueue(first, { kind: 'later', key: 'c', runAt: time + 24 * 3_600_000 });
     time -= 2 * 3_600_000;
     const note: JobHandler = async ({ kind }) => void done.push(kind);
     start(queue({ instance: 'two' }), { retried: note, greet: note, later: note });
-    await vi.waitFor(() => expect(done.sort()).toEqual(['greet', 'retried']));
-    await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
+    await waitFor(() => expect(done.sort()).toEqual(['greet', 'retried']));
+    await waitFor(async () => expect(await jobs()).toHaveLength(1));
     expect(Date.parse((await jobs())[0]?.run_at as string)).toBe(time + 24 * 3_600_000);
   });
 
@@ -132,7 +133,7 @@ describe('the queue', () => {
     start(one, { greet: async ({ key }) => void done.push(key) });
     await enqueue(one, { kind: 'greet', key: 'later', runAt: time + 60_000 });
     await enqueue(one, { kind: 'greet', key: 'now' });
-    await vi.waitFor(() => expect(done).toEqual(['now']));
+    await waitFor(() => expect(done).toEqual(['now']));
     expect(await jobs()).toHaveLength(1);
     time += 60_000;
     await emptied();
@@ -145,9 +146,9 @@ describe('the queue', () => {
     const one = queue();
     start(one, { wait: work, greet: async ({ key }) => void done.push(key) });
     for (const key of ['a', 'b', 'c']) await enqueue(one, { kind: 'wait', key });
-    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    await waitFor(() => expect(begun).toHaveLength(2));
     await enqueue(one, { kind: 'greet', key: 'quick' });
-    await vi.waitFor(() => expect(done).toEqual(['quick']));
+    await waitFor(() => expect(done).toEqual(['quick']));
     expect(begun).toHaveLength(2);
     finish();
     await emptied();
@@ -166,7 +167,7 @@ describe('the queue', () => {
     });
     await enqueue(one, { kind: 'fail', key: 'a' });
     for (const before of [0, 1, 2, 3]) {
-      await vi.waitFor(async () => {
+      await waitFor(async () => {
         const [job] = await jobs();
         expect(job?.last_error).toBe(`Error: failure ${before}`);
         pauses[before] = Date.parse(job?.run_at as string) - time;
@@ -196,10 +197,10 @@ describe('the queue', () => {
       },
     });
     await enqueue(one, { kind: 'wait', key: 'a' });
-    await vi.waitFor(() => expect(gates).toHaveLength(1));
+    await waitFor(() => expect(gates).toHaveLength(1));
     await enqueue(one, { kind: 'wait', key: 'a' });
     gates[0]?.();
-    await vi.waitFor(() => expect(gates).toHaveLength(2));
+    await waitFor(() => expect(gates).toHaveLength(2));
     gates[1]?.();
     await emptied();
     expect(most).toBe(1);
@@ -221,7 +222,7 @@ describe('the queue', () => {
     const shared = queue({ instance: 'two', alone: false });
     start(shared, { greet: async ({ key }) => void done.push(key) });
     await enqueue(shared, { kind: 'greet', key: 'b' });
-    await vi.waitFor(() => expect(done).toEqual(['b']));
+    await waitFor(() => expect(done).toEqual(['b']));
     time += 60_001;
     await emptied();
     expect(done).toEqual(['b', 'a']);
@@ -243,7 +244,7 @@ describe('the queue', () => {
     const one = queue();
     start(one, { wait: work });
     await enqueue(one, { kind: 'wait', key: 'a' });
-    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await waitFor(() => expect(begun).toHaveLength(1));
     time += 3_600_000;
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(begun).toHaveLength(1);
@@ -256,14 +257,12 @@ describe('the queue', () => {
     const one = queue({ leaseMs: 30 });
     start(one, { wait: work });
     await enqueue(one, { kind: 'wait', key: 'a' });
-    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await waitFor(() => expect(signals).toHaveLength(1));
     time += 1_000;
-    await vi.waitFor(async () =>
-      expect(Date.parse((await jobs())[0]?.leased_until as string)).toBe(time + 30),
-    );
+    await waitFor(async () => expect(Date.parse((await jobs())[0]?.leased_until as string)).toBe(time + 30));
     expect(signals[0]?.aborted).toBe(false);
     await lease('thief', time + 60_000);
-    await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true));
+    await waitFor(() => expect(signals[0]?.aborted).toBe(true));
     finish();
     await one.stop(1_000);
     expect((await jobs())[0]?.leased_by).toBe('thief');
@@ -274,7 +273,7 @@ describe('the queue', () => {
     const one = queue();
     one.start({ wait: { run: work, atOnce: 1 } });
     await enqueue(one, { kind: 'wait', key: 'a' });
-    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await waitFor(() => expect(begun).toHaveLength(1));
     await enqueue(one, { kind: 'wait', key: 'b', runAt: time - 1 });
     const stopped = one.stop(10_000);
     finish();
@@ -293,7 +292,7 @@ describe('the queue', () => {
         }),
     });
     await enqueue(one, { kind: 'endless', key: 'a' });
-    await vi.waitFor(() => expect(begun).toBe(true));
+    await waitFor(() => expect(begun).toBe(true));
     await one.stop(10);
     expect(await jobs()).toMatchObject([
       { attempts: 0, leased_by: null, leased_until: null, last_error: null },
@@ -309,11 +308,11 @@ describe('the queue', () => {
     expect(await one.hasWorkBy(time + 1_000)).toBe(true);
     time += 1_000;
     start(one, { wait: work });
-    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await waitFor(() => expect(begun).toHaveLength(1));
     expect(await one.hasWorkBy(0)).toBe(true);
     finish();
     await emptied();
-    await vi.waitFor(async () => expect(await one.hasWorkBy(time + 1_000_000)).toBe(false));
+    await waitFor(async () => expect(await one.hasWorkBy(time + 1_000_000)).toBe(false));
   });
 
   it('leaves unknown kinds to other processes', async () => {
@@ -321,7 +320,7 @@ describe('the queue', () => {
     start(one, { greet: async () => {} });
     await enqueue(one, { kind: 'foreign', key: 'a' });
     await enqueue(one, { kind: 'greet', key: 'a' });
-    await vi.waitFor(async () => expect((await jobs()).map(({ kind }) => kind)).toEqual(['foreign']));
+    await waitFor(async () => expect((await jobs()).map(({ kind }) => kind)).toEqual(['foreign']));
   });
 });
 

@@ -361,7 +361,7 @@ describe('definitions that an admin sets', () => {
     expect((await upload(again.signedUrl, await zipOf({ '__init__.py': code }))).status).toBe(200);
     const checked = async () =>
       (await ask(`${url}/nodes/defined/versions/1.1.0`, { token: tokens.ann })).body.status;
-    await expect.poll(checked, { timeout: 20_000 }).toBe('NodeVersionStatusActive');
+    await expect.poll(checked).toBe('NodeVersionStatusActive');
     const { host_nodes } = await ok('ann', 'GET', at('1.1.0'));
     expect(host_nodes.map(({ host_node_name }: Answered) => host_node_name)).toEqual(['Mine']);
   });

@@ -3,6 +3,7 @@ import { copyingEngine } from '../../support/copying-engine.js';
 import { startedTask } from '../../support/generation.js';
 import { isVerified, receiverForTest, webhookSecret } from '../../support/receiver.js';
 import { ask, serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const hour = 3_600_000;
 
@@ -28,7 +29,7 @@ it('a rotated secret signs beside the new one for 24 hours, and no longer', asyn
   const tell = async () => {
     const count = told.length + 2;
     await startedTask({ url, token }, { webhook_url });
-    await vi.waitFor(() => expect(told).toHaveLength(count), { timeout: 5_000 });
+    await waitFor(() => expect(told).toHaveLength(count));
     return told.at(-1) as (typeof told)[0];
   };
   const both = await tell();
@@ -53,6 +54,6 @@ it('many rotations in a day add at most three signatures to the header', async (
     await ask(`${url}/users/webhook-secret/rotate`, { method: 'POST', token });
   }
   await startedTask({ url, token }, { webhook_url });
-  await vi.waitFor(() => expect(told).toHaveLength(2), { timeout: 5_000 });
+  await waitFor(() => expect(told).toHaveLength(2));
   expect(String(told[0]?.headers['webhook-signature']).split(' ')).toHaveLength(3);
 });

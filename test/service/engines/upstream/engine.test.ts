@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RunningService } from '../../../../src/service/serve.js';
 import { serviceBehind } from '../../../support/behind.js';
 import { chaosForTest, mishaps } from '../../../support/chaos.js';
 import { copyingEngine } from '../../../support/copying-engine.js';
 import { startedTask, taskOf } from '../../../support/generation.js';
 import { serviceForTest } from '../../../support/service.js';
+import { waitFor } from '../../../support/wait-for.js';
 
 const prices = { image: { relight: 3 } };
 
-test('two chained services return the results of one, and charge each task once, while a fifth of their requests fail', {
-  timeout: 60_000,
-}, async () => {
+test('two chained services return the results of one, and charge each task once, while a fifth of their requests fail', async () => {
   const toVendor = await chaosForTest(() => vendor.localUrl, { share: 0.2, seed: 7, slowMs: 2_000 });
   const toService = await chaosForTest(() => service.localUrl, { share: 0.2, seed: 8, slowMs: 2_000 });
   const vendor = await serviceForTest(
@@ -49,13 +48,10 @@ const started = ({ localUrl, ownerToken }: RunningService, image: Buffer) =>
 
 /** Reads the database, because polling thirty tasks over HTTP slows both services down. */
 async function allEnded({ context }: RunningService): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const tasks = await context.database.selectFrom('tasks').select('status').execute();
-      expect(tasks.map(({ status }) => status)).toEqual(tasks.map(() => 'COMPLETED'));
-    },
-    { timeout: 40_000, interval: 100 },
-  );
+  await waitFor(async () => {
+    const tasks = await context.database.selectFrom('tasks').select('status').execute();
+    expect(tasks.map(({ status }) => status)).toEqual(tasks.map(() => 'COMPLETED'));
+  });
 }
 
 /** The digest of the result of a task. */

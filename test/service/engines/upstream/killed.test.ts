@@ -8,11 +8,9 @@ import { gateForTest, type Moment } from '../../../support/gate.js';
 import { startedTask, taskAt } from '../../../support/generation.js';
 import { folderForTest, serviceForTest } from '../../../support/service.js';
 
-const script = new URL('../../../support/service-process.ts', import.meta.url).pathname;
+const script = 'dist/test/service-process.js';
 
-test('a service that is killed while its vendor answers is charged once per task and gets all results', {
-  timeout: 60_000,
-}, async () => {
+test('a service that is killed while its vendor answers is charged once per task and gets all results', async () => {
   let watched = (_: Moment): void | Promise<void> => {};
   const gate = await gateForTest(
     () => vendor.localUrl,
@@ -53,7 +51,7 @@ test('a service that is killed while its vendor answers is charged once per task
 });
 
 async function serviceProcess(configuration: ConfigurationInput) {
-  const program = ['--import', 'tsx', script, JSON.stringify(configuration)];
+  const program = [script, JSON.stringify(configuration)];
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const exit = once(child, 'exit');
   const kill = async () => {

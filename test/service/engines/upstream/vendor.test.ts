@@ -10,6 +10,7 @@ import {
   generationDouble,
 } from '../../../support/generation-double.js';
 import { type Answered, ask, folderForTest, serviceForTest } from '../../../support/service.js';
+import { waitFor } from '../../../support/wait-for.js';
 
 const key = 'sk-vendor-secret';
 
@@ -116,7 +117,7 @@ test('a task fails if its vendor is down for an hour', async () => {
   const service = await serviceBehind({ url: 'http://127.0.0.1:9', key }, { prices }, { now, log });
   const asking = { url: service.url, token: service.ownerToken };
   const id = await startedTask(asking);
-  await vi.waitFor(() => expect(log).toHaveBeenCalled(), { timeout: 30_000 });
+  await waitFor(() => expect(log).toHaveBeenCalled());
   ahead = 2 * 60 * 60_000;
   await taskAt(asking, id, 'FAILED');
   expect((await accountOf(service, id)).reason).toContain('The vendor is not available: ECONNREFUSED');
@@ -129,9 +130,7 @@ const operation = 'image.skinEnhancer';
 async function notFound(log: Mock): Promise<void> {
   const reason = 'it does not know the task';
   const told = expect.objectContaining({ reason });
-  await vi.waitFor(() => expect(log).toHaveBeenCalledWith('warn', expect.anything(), told), {
-    timeout: 30_000,
-  });
+  await waitFor(() => expect(log).toHaveBeenCalledWith('warn', expect.anything(), told));
 }
 
 test('a callback is used if the status of a task cannot be read', async () => {
@@ -179,7 +178,7 @@ test('a service that stops does not wait for its vendor, and continues at the ne
   const start = () => serviceBehind({ url: vendor.url, key }, { data, graceMs: 10_000 });
   const first = await start();
   const id = await startedTask({ url: first.url, token: first.ownerToken });
-  await vi.waitFor(() => expect(vendor.looks.length).toBeGreaterThan(0), { timeout: 10_000 });
+  await waitFor(() => expect(vendor.looks.length).toBeGreaterThan(0));
   const began = performance.now();
   await first.stop();
   expect(performance.now() - began).toBeLessThan(5_000);

@@ -8,9 +8,7 @@ import { pixel } from '../../../support/generation.js';
 import { serviceForTest } from '../../../support/service.js';
 import { startedVideo, videoAt } from '../../../support/videos.js';
 
-test("videos are made by the vendor with the reported seed, and extended by the vendor's ids, while a fifth of the requests fail", {
-  timeout: 60_000,
-}, async () => {
+test("videos are made by the vendor with the reported seed, and extended by the vendor's ids, while a fifth of the requests fail", async () => {
   const jobs: EngineJob[] = [];
   const chaos = await chaosForTest(() => vendor.localUrl, { share: 0.2, seed: 3, slowMs: 100 });
   const video = filmingEngine((job) => void jobs.push(job));
