@@ -207,8 +207,19 @@ export interface JobTable {
   kind: Fixed<string>;
   /** One job per kind and key. */
   key: Fixed<string>;
+  /** The user or publisher that it is for; empty if it is for none. */
+  owner: string;
+  /** 0, or 1 if it runs after all others of its kind. */
+  priority: number;
   run_at: Time;
+  /** Its place among the due jobs of its kind and priority; null until it is due. Owners share turns. */
+  turn: number | null;
+  /** How often it failed; one more while it runs. */
   attempts: number;
+  /** How often in a row its process ended without releasing it. */
+  unclean_ends: Generated<number>;
+  /** How often its process ended like this while it ran no other job. */
+  crashes: Generated<number>;
   leased_until: Time | null;
   leased_by: string | null;
   last_error: string | null;

@@ -113,7 +113,7 @@ async function keepArchive(context: Context, versionId: string, staged: Staged):
     // Checked again, because the node may have been banned or deleted during the transfer.
     const version = await getUploadTarget(tx, versionId);
     if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
-      await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId });
+      await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner: version.publisher_id });
       // Last, so that hardly anything can fail after it; without its row the file is not reachable.
       await staged.commit();
     } else if (version.archive_sha256 !== sha256) throw differentArchive(version.version);

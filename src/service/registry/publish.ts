@@ -38,6 +38,7 @@ export async function publishVersion(call: PublishCall, tx: Tx): Promise<Publish
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
     key: row.id,
+    owner: params.publisherId,
     runAt: context.now() + context.configuration.limits.uploadAbandonedSeconds * 1000,
   });
   const viewer = await loadViewer(tx, caller);
