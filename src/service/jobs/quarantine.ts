@@ -44,19 +44,25 @@ export function flagVersion({ database, now }: Context): Quarantine {
     });
 }
 
-/** Gives up the pending deliveries of a task. */
-export function failDeliveries({ database }: Context): Quarantine {
-  return async (taskId) => {
-    const reason = `the service ended unexpectedly ${MAX_CRASHES} times during the delivery`;
-    await database
-      .transaction()
-      .execute((tx) =>
-        tx
-          .updateTable('webhook_deliveries')
-          .set({ status: 'failed', reason, next_at: null })
-          .where('task_id', '=', taskId)
-          .where('status', '=', 'pending')
-          .execute(),
-      );
-  };
+/** Gives up the delivery that was attempted, and goes on with the next one of its task. */
+export function failDelivery({ database, queue }: Context): Quarantine {
+  return (taskId) =>
+    database.transaction().execute(async (tx) => {
+      const [attempted, next] = await tx
+        .selectFrom('webhook_deliveries')
+        .select(['id', 'user_id'])
+        .where('task_id', '=', taskId)
+        .where('status', '=', 'pending')
+        .orderBy('number')
+        .limit(2)
+        .execute();
+      if (!attempted) return;
+      const reason = `the service ended unexpectedly ${MAX_CRASHES} times during the delivery`;
+      await tx
+        .updateTable('webhook_deliveries')
+        .set({ status: 'failed', reason, next_at: null })
+        .where('id', '=', attempted.id)
+        .execute();
+      if (next) await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: next.user_id });
+    });
 }

@@ -46,15 +46,14 @@ export async function claimJob(
     if (suspected) return isIdle ? leaseJob(tx, holder, { ...suspected, isSuspected: true }) : undefined;
     // Also for kinds that are not free, so that turns follow the order of arrival.
     await assignTurns(tx, kinds, now);
-    for (const kind of free) {
-      const job = await findNextJob(tx, kind);
-      if (job) return leaseJob(tx, holder, { ...job, isSuspected: false });
-    }
-    return undefined;
+    const due = [];
+    for (const kind of free) due.push(await findNextJob(tx, kind));
+    const [job] = due.filter((one) => one !== undefined).sort(compareDue);
+    return job && leaseJob(tx, holder, { ...job, isSuspected: false });
   });
 }
 
-const CLAIMED_COLUMNS = ['id', 'kind', 'key', 'attempts', 'crashes'] as const;
+const CLAIMED_COLUMNS = ['id', 'kind', 'key', 'attempts', 'crashes', 'run_at', 'created_at'] as const;
 
 /** Once may be an accident; a job that was running at two unclean ends in a row is suspected. */
 function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
@@ -83,6 +82,14 @@ function findNextJob(tx: Tx, kind: string) {
     .orderBy('id')
     .limit(1)
     .executeTakeFirst();
+}
+
+type DueJob = NonNullable<Awaited<ReturnType<typeof findNextJob>>>;
+
+/** Between kinds, the job that has been due longest comes first. */
+function compareDue(one: DueJob, other: DueJob): number {
+  const [left, right] = [one, other].map(({ run_at, created_at, id }) => `${run_at} ${created_at} ${id}`);
+  return (left as string) < (right as string) ? -1 : 1;
 }
 
 async function leaseJob(tx: Tx, holder: LeaseHolder, job: LeasedJob): Promise<LeasedJob | undefined> {
