@@ -162,6 +162,9 @@ export const migrations: readonly Migration[] = [
       'create index jobs_owner on jobs (owner, kind, priority, turn)',
       'create index jobs_leased on jobs (kind, leased_by) where leased_by is not null',
       'create index jobs_suspected on jobs (created_at) where unclean_ends > 1',
+      `create table quota_usage (
+        publisher_id text not null references publishers (id), quota text not null, day text not null,
+        amount bigint not null, primary key (publisher_id, quota))`,
     ],
   },
 ];

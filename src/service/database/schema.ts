@@ -226,6 +226,16 @@ export interface JobTable {
   created_at: Fixed<Time>;
 }
 
+/** What a publisher used of a daily quota on the last day on which it used any. */
+export interface QuotaUsageTable {
+  publisher_id: Fixed<string>;
+  /** The setting that limits it: `versionsPerDay`, `bytesPerDay`. */
+  quota: Fixed<string>;
+  /** ISO 8601 date, in UTC. */
+  day: string;
+  amount: number;
+}
+
 export interface IdempotencyTable {
   caller: Fixed<string>;
   operation: Fixed<string>;
@@ -264,6 +274,7 @@ export interface Schema {
   webhook_secrets: WebhookSecretTable;
   events: EventTable;
   jobs: JobTable;
+  quota_usage: QuotaUsageTable;
   idempotency: IdempotencyTable;
   keys: KeyTable;
 }

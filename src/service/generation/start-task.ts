@@ -5,6 +5,7 @@ import type { Tx } from '../database/database.js';
 import type { PreparedWrite } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
+import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { chargeCredits } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
@@ -40,6 +41,7 @@ function prepareTask<Answer>(
   return async (call) => {
     const { context } = call;
     await requireEngine(context, operation);
+    await requireTaskQuota(context.database, context, toTaskDemand(call));
     const id = randomUUID();
     const inputs = await stageInputs(call, { id, operation });
     try {
@@ -49,12 +51,19 @@ function prepareTask<Answer>(
       throw error;
     }
     const write = async (tx: Tx) => {
+      // Again, because other tasks may have started during the preparation.
+      await requireTaskQuota(tx, context, toTaskDemand(call));
       const task = toNewTask(call, id, operation);
       await createTask(tx, call, task, inputs);
       return answer(context, task);
     };
     return { write, end: inputs.discard };
   };
+}
+
+function toTaskDemand({ caller, body }: StartCall): TaskDemand {
+  const hasWebhook = (body.webhook_url ?? body.callback_url) !== undefined;
+  return { userId: caller.userId as string, hasWebhook };
 }
 
 async function requireEngine({ engines }: Context, operation: TaskOperation): Promise<void> {

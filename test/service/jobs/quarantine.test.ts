@@ -32,7 +32,12 @@ it('ends task, version and delivery visibly if they ended the service too often'
   const changed = await database
     .transaction()
     .execute((tx) =>
-      tx.updateTable('jobs').set({ crashes: MAX_CRASHES }).where('kind', 'in', kinds).returning('kind').execute(),
+      tx
+        .updateTable('jobs')
+        .set({ crashes: MAX_CRASHES })
+        .where('kind', 'in', kinds)
+        .returning('kind')
+        .execute(),
     );
   expect(changed.map(({ kind }) => kind).sort()).toEqual(kinds);
   await first.stop();
