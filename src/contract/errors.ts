@@ -35,6 +35,11 @@ export const errorCodes = {
   forbidden: { status: 403, exit: 4, meaning: 'The credential is valid but does not allow this.' },
   admin_required: { status: 403, exit: 4, meaning: 'Only an admin may do this.' },
   banned: { status: 403, exit: 4, meaning: 'The node or its publisher is banned.' },
+  quota_exceeded: {
+    status: 403,
+    exit: 4,
+    meaning: 'A quota of the user or publisher is used up; the message names it and says when to continue.',
+  },
   invalid_signature: { status: 403, exit: 4, meaning: 'The signed URL has expired or was modified.' },
   host_not_allowed: {
     status: 403,

@@ -6,8 +6,10 @@ export {
   InvalidConfiguration,
   OwnerTokenInvalid,
   PortTaken,
+  ResourceExhausted,
   type ServiceFile,
 } from './configuration/start-errors.js';
+export { DataUnusable } from './database/data-unusable.js';
 export { ownerProof } from './http/owner-routes.js';
 export type { Context } from './operation/context.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';

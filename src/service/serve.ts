@@ -8,7 +8,7 @@ import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
 import { Configuration, type ConfigurationInput } from './configuration/configuration.js';
-import { InvalidConfiguration, PortTaken } from './configuration/start-errors.js';
+import { explainStartError, InvalidConfiguration, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
 import { createEngines } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
@@ -57,7 +57,7 @@ export interface RunningService {
 
 /**
  * Starts the service; it is ready when this returns.
- * @throws InvalidConfiguration, FolderInUse, OwnerTokenInvalid, PortTaken
+ * @throws InvalidConfiguration, FolderInUse, OwnerTokenInvalid, DataUnusable, ResourceExhausted, PortTaken
  */
 export async function startService(
   input: ConfigurationInput = {},
@@ -65,12 +65,13 @@ export async function startService(
 ): Promise<RunningService> {
   const configuration = check(Configuration, input);
   if (!configuration.ok) throw new InvalidConfiguration(configuration.problems);
-  const folder = openDataFolder(configuration.value.data);
+  let folder: DataFolder | undefined;
   try {
+    folder = openDataFolder(configuration.value.data);
     return await startInFolder(folder, configuration.value, parts);
   } catch (error) {
-    folder.release();
-    throw error;
+    folder?.release();
+    throw explainStartError(error);
   }
 }
 
@@ -80,7 +81,11 @@ async function startInFolder(
   { now = Date.now, log = logToStderr, lookup, engines: given }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
-  const database = await openSqlite({ file: join(folder.path, 'regen.db'), durable: folder.durable });
+  const database = await openSqlite({
+    file: join(folder.path, 'regen.db'),
+    durable: folder.durable,
+    verify: folder.endedUncleanly,
+  });
   try {
     const { uploadAbandonedSeconds, offPeakSeconds } = configuration.limits;
     const maxDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;

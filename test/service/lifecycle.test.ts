@@ -235,7 +235,9 @@ describe('a service that stops when idle', () => {
     upload.finish();
     expect(await upload.status).toBe(200);
     const { database, queue } = service.context;
-    await database.transaction().execute((tx) => queue.enqueue(tx, { kind: 'unknown here', key: 'a' }));
+    await database
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, { kind: 'unknown here', key: 'a', owner: 'ann' }));
     time += 10_000;
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(ended).toBe(false);

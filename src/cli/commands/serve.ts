@@ -63,11 +63,10 @@ function portOf(text: string): number {
 }
 
 async function start(context: CommandContext, configuration: ConfigurationInput): Promise<RunningService> {
-  const { startService, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = await import(
-    '../../service/index.js'
-  );
+  const service = await import('../../service/index.js');
+  const { DataUnusable, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = service;
   try {
-    return await startService(configuration);
+    return await service.startService(configuration);
   } catch (error) {
     if (error instanceof PortTaken) {
       if (context.flags['any-port']) return start(context, { ...configuration, port: 0 });
@@ -81,6 +80,10 @@ async function start(context: CommandContext, configuration: ConfigurationInput)
         hint: `End the one that runs with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
       });
     }
+    if (error instanceof service.ResourceExhausted)
+      throw new Failure(error.message, { code: 'out_of_resources', exit: exitCodes.unreachable });
+    if (error instanceof DataUnusable)
+      throw new Failure(error.message, { code: 'data_unusable', exit: exitCodes.usage });
     if (error instanceof InvalidConfiguration || error instanceof OwnerTokenInvalid)
       throw usage(error.message);
     throw error;

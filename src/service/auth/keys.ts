@@ -4,10 +4,10 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { recordEvent } from '../database/audit-log.js';
 import type { Database, Tx } from '../database/database.js';
 import { openSqlite } from '../database/sqlite.js';
+import { OWNER_ID } from '../operation/caller.js';
 import type { Keys, SigningKey } from '../operation/keys.js';
 import { openDataFolder } from '../storage/data-folder.js';
 import { getSigningKey, MAX_TOKEN_SECONDS } from './tokens.js';
-import { OWNER_ID } from './users.js';
 
 type KeyUse = 'token' | 'url';
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../database/audit-log.js';
 import type { Database, Tx } from '../database/database.js';
+import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
 
 type Person = Pick<Identity, 'issuer' | 'subject' | 'verifiedEmail' | 'name'>;
 
-/** The embedded owner is an ordinary user. */
-export const OWNER_ID = 'owner';
 const OWNER: Person = { issuer: 'regen', subject: OWNER_ID, name: 'Owner' };
 
 /** @returns the id of the user with this identity, who is created if new */

@@ -46,6 +46,24 @@ export const Configuration = z.strictObject({
   generation: GenerationSettings.prefault({}),
   cors: z.strictObject({ origins: z.array(z.url()).default([]) }).prefault({}),
   limits: Limits.prefault({}),
+  /** What one user or publisher may use; the embedded owner has no quotas. */
+  quotas: z
+    .strictObject({
+      /** Tasks of a user that have not ended. */
+      tasksInFlight: z.int().positive().default(100),
+      /** Tasks of a user with webhooks that are not delivered yet. */
+      pendingWebhooks: z.int().positive().default(1_000),
+      /** Publishers that a user owns. */
+      publishers: z.int().positive().default(20),
+      /** New versions of a publisher per day, in UTC. */
+      versionsPerDay: z.int().positive().default(200),
+      /** Bytes that a publisher uploads per day, in UTC. */
+      bytesPerDay: z
+        .int()
+        .positive()
+        .default(10 * 1024 ** 3),
+    })
+    .prefault({}),
   /** Requests per minute and caller; absent: no limit. */
   rateLimit: z.int().positive().optional(),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */

@@ -42,6 +42,27 @@ export class OwnerTokenInvalid extends Error {
   }
 }
 
+/** The machine is out of something that the service needs to start. */
+export class ResourceExhausted extends Error {
+  override readonly name = 'ResourceExhausted';
+}
+
+const NO_SPACE = 'There is no space left on the disk of the data folder; free some, and start again.';
+const NO_HANDLES = 'Too many files are open; raise the limit with ulimit -n, and start again.';
+const EXHAUSTED: Readonly<Record<string, string>> = {
+  ENOSPC: NO_SPACE,
+  EDQUOT: NO_SPACE,
+  SQLITE_FULL: NO_SPACE,
+  EMFILE: NO_HANDLES,
+  ENFILE: NO_HANDLES,
+};
+
+/** Explains an error of the operating system that ended a start; leaves others unchanged. */
+export function explainStartError(error: unknown): unknown {
+  const reason = EXHAUSTED[(error as { code?: string }).code ?? ''];
+  return reason === undefined ? error : new ResourceExhausted(reason, { cause: error });
+}
+
 /** Another process listens on the port. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';

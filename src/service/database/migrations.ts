@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { DataUnusable } from './data-unusable.js';
 import type { Schema } from './schema.js';
 
 /** One numbered step. A released step is never changed; changes are new steps. */
@@ -138,6 +139,34 @@ export const migrations: readonly Migration[] = [
       'create unique index versions_number on versions (version, node_id)',
     ],
   },
+  // Turns between the users of the queue, and what is known of jobs whose process ended while they ran.
+  {
+    number: 8,
+    statements: [
+      "alter table jobs add column owner text not null default ''",
+      'alter table jobs add column priority integer not null default 0',
+      'alter table jobs add column turn bigint',
+      'alter table jobs add column unclean_ends integer not null default 0',
+      'alter table jobs add column crashes integer not null default 0',
+      `update jobs set owner = coalesce((select creator from tasks where tasks.id = jobs.key), '')
+        where kind in ('run-image-task', 'run-video-task', 'deliver-webhook', 'expire-task', 'forget-inputs')`,
+      `update jobs set priority = 1 where kind = 'run-video-task'
+        and key in (select id from tasks where request like '%"off_peak":true%')`,
+      `update jobs set owner = coalesce((
+          select nodes.publisher_id from versions join nodes on nodes.id = versions.node_id where versions.id = jobs.key), '')
+        where kind in ('check-archive', 'abandon-version')`,
+      'drop index jobs_claim',
+      'create index jobs_waiting on jobs (kind, run_at) where turn is null and leased_by is null',
+      `create index jobs_ready on jobs (kind, priority, turn, created_at, id)
+        where turn is not null and leased_by is null`,
+      'create index jobs_owner on jobs (owner, kind, priority, turn)',
+      'create index jobs_leased on jobs (kind, leased_by) where leased_by is not null',
+      'create index jobs_suspected on jobs (created_at) where unclean_ends > 1',
+      `create table quota_usage (
+        publisher_id text not null references publishers (id), quota text not null, day text not null,
+        amount bigint not null, primary key (publisher_id, quota))`,
+    ],
+  },
 ];
 
 /**
@@ -150,9 +179,10 @@ export async function migrate(database: Kysely<Schema>, identity: string): Promi
     const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
     const done = new Set(rows.map((row) => row.number));
     const newest = Math.max(0, ...done);
-    if (newest > migrations.length) {
-      throw new Error(
-        `The data was written by a newer release (schema ${newest}; this one supports ${migrations.length}); upgrade regen.`,
+    const supported = Math.max(...migrations.map(({ number }) => number));
+    if (newest > supported) {
+      throw new DataUnusable(
+        `The data was written by a newer release (schema ${newest}; this one supports ${supported}); upgrade regen.`,
       );
     }
     for (const step of migrations.filter(({ number }) => !done.has(number))) {

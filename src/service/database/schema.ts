@@ -207,12 +207,33 @@ export interface JobTable {
   kind: Fixed<string>;
   /** One job per kind and key. */
   key: Fixed<string>;
+  /** The user or publisher that it is for; empty if it is for none. */
+  owner: string;
+  /** 0, or 1 if it runs after all others of its kind. */
+  priority: number;
   run_at: Time;
+  /** Its place among the due jobs of its kind and priority; null until it is due. Owners share turns. */
+  turn: number | null;
+  /** How often it failed; one more while it runs. */
   attempts: number;
+  /** How often in a row its process ended without releasing it. */
+  unclean_ends: Generated<number>;
+  /** How often its process ended like this while it ran no other job. */
+  crashes: Generated<number>;
   leased_until: Time | null;
   leased_by: string | null;
   last_error: string | null;
   created_at: Fixed<Time>;
+}
+
+/** What a publisher used of a daily quota on the last day on which it used any. */
+export interface QuotaUsageTable {
+  publisher_id: Fixed<string>;
+  /** The setting that limits it: `versionsPerDay`, `bytesPerDay`. */
+  quota: Fixed<string>;
+  /** ISO 8601 date, in UTC. */
+  day: string;
+  amount: number;
 }
 
 export interface IdempotencyTable {
@@ -253,6 +274,7 @@ export interface Schema {
   webhook_secrets: WebhookSecretTable;
   events: EventTable;
   jobs: JobTable;
+  quota_usage: QuotaUsageTable;
   idempotency: IdempotencyTable;
   keys: KeyTable;
 }

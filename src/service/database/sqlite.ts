@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { statSync } from 'node:fs';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -8,9 +10,11 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import Database from 'libsql';
 import { makePrivateDatabase } from '../../disk/private-file.js';
+import { DataUnusable, StoreLost } from './data-unusable.js';
 import { migrate } from './migrations.js';
 import type { Schema } from './schema.js';
 
@@ -19,13 +23,41 @@ export interface SqliteOptions {
   readonly file: string;
   /** `false` skips fsync: only for data that ends with the process. */
   readonly durable: boolean;
+  /** Checks the whole file first, because the last process ended without closing it. */
+  readonly verify?: boolean;
 }
 
-/** Opens and migrates the embedded database. */
+/**
+ * Opens and migrates the embedded database.
+ * @throws DataUnusable
+ */
 export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>> {
   const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
-  await migrate(database, 'integer primary key autoincrement');
-  return database;
+  try {
+    if (options.verify) await verifyFile(database);
+    await migrate(database, 'integer primary key autoincrement');
+    return database;
+  } catch (error) {
+    await database.destroy();
+    throw toDataUnusable(error, options.file);
+  }
+}
+
+async function verifyFile(database: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(database);
+  const found = rows[0]?.quick_check;
+  if (found !== 'ok') throw Object.assign(new Error(found), { code: 'SQLITE_CORRUPT' });
+}
+
+/** Explains errors that a restart does not solve. */
+function toDataUnusable(error: unknown, file: string): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  const restore = 'Restore the data folder from a copy';
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
+    return new DataUnusable(`${file} is damaged (${message}). ${restore}.`);
+  if (code === 'SQLITE_ERROR')
+    return new DataUnusable(`The data in ${file} cannot be upgraded (${message}). ${restore}.`);
+  return error;
 }
 
 function sqliteDialect(options: SqliteOptions): Dialect {
@@ -43,26 +75,30 @@ function sqliteDialect(options: SqliteOptions): Dialect {
  * block the thread on the lock of a transaction that then cannot continue; `query_only` makes it fail at once.
  */
 class LibsqlDriver implements Driver {
-  #reader: Database.Database | undefined;
-  #writer: Database.Database | undefined;
+  #reader: Handle | undefined;
+  #writer: Handle | undefined;
+  #files: ReadonlyMap<string, string | undefined> = new Map();
   #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(readonly options: SqliteOptions) {}
 
   async init(): Promise<void> {
-    this.#writer = openHandle(this.options);
-    this.#reader = openHandle(this.options);
-    this.#reader.pragma('query_only = ON');
+    this.#writer = new Handle(this.options);
+    this.#reader = new Handle(this.options);
+    this.#reader.database.pragma('query_only = ON');
+    const { file } = this.options;
+    this.#files = new Map([file, `${file}-wal`].map((path) => [path, identifyFile(path)]));
   }
 
   async acquireConnection(): Promise<LibsqlConnection> {
-    return new LibsqlConnection(this.#reader as Database.Database);
+    return new LibsqlConnection(this.#reader as Handle);
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const endTurn = await this.#takeTurn();
     try {
-      (connection as LibsqlConnection).begin(this.#writer as Database.Database, endTurn);
+      this.#requireFiles();
+      (connection as LibsqlConnection).begin(this.#writer as Handle, endTurn);
     } catch (error) {
       endTurn();
       throw error;
@@ -80,8 +116,22 @@ class LibsqlDriver implements Driver {
   async releaseConnection(): Promise<void> {}
 
   async destroy(): Promise<void> {
-    this.#reader?.close();
-    this.#writer?.close();
+    this.#reader?.database.close();
+    try {
+      // A copy of the database file alone is then complete.
+      this.#writer?.database.pragma('wal_checkpoint(TRUNCATE)');
+    } catch {
+      // There may be no space for it; the next start reads both files.
+    } finally {
+      this.#writer?.database.close();
+    }
+  }
+
+  /** SQLite goes on with a file that was removed or replaced, and everything written to it would be lost. */
+  #requireFiles(): void {
+    for (const [path, identity] of this.#files) {
+      if (identity !== undefined && identifyFile(path) !== identity) throw new StoreLost(path);
+    }
   }
 
   async #takeTurn(): Promise<() => void> {
@@ -96,39 +146,36 @@ class LibsqlDriver implements Driver {
 }
 
 class LibsqlConnection implements DatabaseConnection {
-  #handle: Database.Database;
+  #handle: Handle;
   #endTurn: () => void = () => {};
 
-  constructor(handle: Database.Database) {
+  constructor(handle: Handle) {
     this.#handle = handle;
   }
 
-  begin(writer: Database.Database, endTurn: () => void): void {
-    writer.exec('begin immediate');
+  begin(writer: Handle, endTurn: () => void): void {
+    writer.database.exec('begin immediate');
     this.#handle = writer;
     this.#endTurn = endTurn;
   }
 
   commit(): void {
-    this.#handle.exec('commit');
+    this.#handle.database.exec('commit');
     this.#endTurn();
   }
 
   /** Also called after a failed commit, when SQLite may already have rolled back. */
   rollback(): void {
     try {
-      if (this.#handle.inTransaction) this.#handle.exec('rollback');
+      const { database } = this.#handle;
+      if (database.inTransaction) database.exec('rollback');
     } finally {
       this.#endTurn();
     }
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const statement = this.#handle.prepare(query.sql);
-    const parameters = query.parameters.map(toStorable);
-    if (statement.reader) return { rows: statement.all(parameters) as Row[] };
-    const { changes } = statement.run(parameters);
-    return { rows: [], numAffectedRows: BigInt(changes) };
+    return this.#handle.execute(query.sql, query.parameters.map(toStorable));
   }
 
   // biome-ignore lint/correctness/useYield: kysely asks for the method; nothing here streams rows
@@ -150,11 +197,69 @@ function toStorable(value: unknown): string | number | bigint | Buffer | null {
   throw new TypeError(`A value of type ${typeof value} cannot be stored.`);
 }
 
-function openHandle({ file, durable }: SqliteOptions): Database.Database {
-  makePrivateDatabase(file);
-  const handle = new Database(file, { timeout: 10_000 });
-  handle.pragma('journal_mode = WAL');
-  handle.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
-  handle.pragma('foreign_keys = ON');
-  return handle;
+type Run = <Row>(parameters: unknown[]) => QueryResult<Row>;
+
+/** Statements that stay prepared, per handle. */
+const MAX_PREPARED = 300;
+
+/** One connection to the file, with its prepared statements. */
+class Handle {
+  readonly database: Database.Database;
+  readonly #prepared = new Map<string, Run>();
+
+  constructor({ file, durable }: SqliteOptions) {
+    makePrivateDatabase(file);
+    this.database = new Database(file, { timeout: 10_000 });
+    this.database.pragma('journal_mode = WAL');
+    this.database.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
+    this.database.pragma('foreign_keys = ON');
+  }
+
+  execute<Row>(text: string, parameters: unknown[]): QueryResult<Row> {
+    const run = this.#prepared.get(text) ?? this.#prepare(text);
+    // The one that was used longest ago is the first.
+    this.#prepared.delete(text);
+    this.#prepared.set(text, run);
+    if (this.#prepared.size > MAX_PREPARED)
+      this.#prepared.delete(this.#prepared.keys().next().value as string);
+    return run(parameters);
+  }
+
+  #prepare(text: string): Run {
+    const statement = this.database.prepare(text);
+    if (!statement.reader) {
+      return (parameters) => ({ rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) });
+    }
+    const columns = statement.columns().map(({ name }) => name);
+    if (/^(select|with)\b/i.test(text) && new Set(columns).size === columns.length)
+      return prepareSafeRead(this.database, text, columns);
+    return <Row>(parameters: unknown[]) => ({ rows: statement.all(parameters) as Row[] });
+  }
+}
+
+/**
+ * libsql aborts the process on text that is not valid UTF-8, which a damaged file may have, so all rows are read
+ * as one value of bytes. This is also as fast, because each value that libsql converts takes long.
+ */
+function prepareSafeRead(database: Database.Database, text: string, columns: readonly string[]): Run {
+  const values = columns.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
+  const statement = database
+    .prepare(`select cast(json_group_array(json_array(${values})) as blob) from (${text})`)
+    .raw(true);
+  return <Row>(parameters: unknown[]) => {
+    const [[bytes]] = statement.all(parameters) as [[ArrayBuffer]];
+    if (!isUtf8(bytes)) {
+      const message = 'The database returned text that is not valid UTF-8; the file may be damaged.';
+      throw Object.assign(new Error(message), { code: 'SQLITE_CORRUPT' });
+    }
+    const rows = JSON.parse(Buffer.from(bytes).toString()) as unknown[][];
+    const toRow = (row: unknown[]) => Object.fromEntries(columns.map((name, at) => [name, row[at]])) as Row;
+    return { rows: rows.map(toRow) };
+  };
+}
+
+/** Distinguishes a file from another one at the same path; undefined if there is none. */
+function identifyFile(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
 }

@@ -5,6 +5,7 @@ import type { Tx } from '../database/database.js';
 import type { PreparedWrite } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
+import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { chargeCredits } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
@@ -40,15 +41,18 @@ function prepareTask<Answer>(
   return async (call) => {
     const { context } = call;
     await requireEngine(context, operation);
+    await requireTaskQuota(context.database, context, toTaskDemand(call));
     const id = randomUUID();
     const inputs = await stageInputs(call, { id, operation });
     try {
-      await enqueueForget(context, id);
+      await enqueueForget(call, id);
     } catch (error) {
       await inputs.discard();
       throw error;
     }
     const write = async (tx: Tx) => {
+      // Again, because other tasks may have started during the preparation.
+      await requireTaskQuota(tx, context, toTaskDemand(call));
       const task = toNewTask(call, id, operation);
       await createTask(tx, call, task, inputs);
       return answer(context, task);
@@ -57,14 +61,21 @@ function prepareTask<Answer>(
   };
 }
 
+function toTaskDemand({ caller, body }: StartCall): TaskDemand {
+  const hasWebhook = (body.webhook_url ?? body.callback_url) !== undefined;
+  return { userId: caller.userId as string, hasWebhook };
+}
+
 async function requireEngine({ engines }: Context, operation: TaskOperation): Promise<void> {
   const why = await engines[getTaskKind(operation)].unavailable?.();
   if (why !== undefined) throw new Refused('unavailable', why);
 }
 
 /** The job removes inputs without a row, which a crash between storing inputs and row would leave. */
-async function enqueueForget({ database, queue, now }: Context, id: string): Promise<void> {
-  const job = { kind: 'forget-inputs', key: id, runAt: now() + ORPHANS_KEPT_MS };
+async function enqueueForget({ context, caller }: StartCall, id: string): Promise<void> {
+  const { database, queue, now } = context;
+  const owner = caller.userId as string;
+  const job = { kind: 'forget-inputs', key: id, owner, runAt: now() + ORPHANS_KEPT_MS };
   await database.transaction().execute((tx) => queue.enqueue(tx, job));
 }
 
@@ -95,19 +106,22 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: Staged
     .execute();
   await chargeCredits(tx, { taskId: id, userId: creator, amount: task.credits, now: context.now() });
   await recordTaskStatus(tx, context.now, { taskId: id, status, actor: creator });
-  await enqueueTask(tx, context, task);
+  await enqueueTask(tx, call, task);
   // Last, so that hardly anything can fail after it.
   await inputs.commit();
 }
 
-async function enqueueTask(tx: Tx, context: Context, { id, operation, request }: NewTask): Promise<void> {
+async function enqueueTask(
+  tx: Tx,
+  { context, caller }: StartCall,
+  { id, operation, request }: NewTask,
+): Promise<void> {
+  const owner = caller.userId as string;
   const { queue, now, configuration } = context;
   const kind = getTaskKind(operation);
-  // Jobs due immediately come before those with a time, so off-peak tasks run after all others.
-  const later = request.off_peak ? { runAt: now() } : {};
-  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, ...later });
+  await queue.enqueue(tx, { kind: `run-${kind}-task`, key: id, owner, last: request.off_peak === true });
   if (kind === 'video') await advanceTask(tx, context, { id, operation }, { to: 'queued' });
   if (!request.off_peak) return;
   const runAt = now() + configuration.limits.offPeakSeconds * 1000;
-  await queue.enqueue(tx, { kind: 'expire-task', key: id, runAt });
+  await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });
 }

@@ -85,7 +85,9 @@ export async function advanceTask(
   // Decided: webhooks do not report that a task is queued.
   if (step.to !== 'queued') await enqueueDelivery(tx, { queue, now }, id, status);
   if (step.to === 'failed') await refundCredits(tx, id, now());
-  if (!ACTIVE_STATUSES.includes(status)) await queue.enqueue(tx, { kind: 'forget-inputs', key: id });
+  // The owner is the service: removing inputs is not part of anyone's turn.
+  if (!ACTIVE_STATUSES.includes(status))
+    await queue.enqueue(tx, { kind: 'forget-inputs', key: id, owner: 'service' });
   return true;
 }
 

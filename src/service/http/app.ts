@@ -43,6 +43,8 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/ready', async () => {
     if (!isReady()) throw new Refused('unavailable', 'The service is starting or stopping.');
+    // Fails if the database file is lost or its lock is held.
+    await context.database.transaction().execute(async () => {});
     return { status: 'ready' };
   });
   // Built on the first request, because it takes a third of the start-up time.

@@ -4,8 +4,10 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorBody, type ErrorCode, errorCodes } from '../../contract/errors.js';
 import { formatChallenge } from '../auth/protected-resource.js';
+import { StoreLost } from '../database/data-unusable.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
+import { ObjectMissing, StorageMissing } from '../storage/storage.js';
 
 // Decided: the body of every failure is { error, message, details? }.
 function toErrorBody({ code, message, details }: Refused): ErrorBody {
@@ -30,6 +32,14 @@ const TRANSIENT_CODES = ['SQLITE_BUSY', 'SQLITE_FULL', 'ENOSPC', 'EMFILE', 'ENFI
 /** Turns any error into a refusal. Unexpected errors are logged and become `internal`. */
 function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof Refused) return error;
+  if (error instanceof StoreLost || error instanceof StorageMissing) {
+    log(error);
+    return new Refused('unavailable', 'The service has lost its data folder; its operator must restart it.');
+  }
+  if (error instanceof ObjectMissing) {
+    log(error);
+    return new Refused('not_found', 'The file is missing in the storage of the service.');
+  }
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);

@@ -24,23 +24,24 @@ export async function sendFile(
   { key, type, disposition, size, sha256 }: SendFileOptions,
 ): Promise<FastifyReply> {
   const etag = `"${sha256}"`;
-  reply
-    .header('accept-ranges', 'bytes')
-    .header('content-disposition', disposition)
-    .header('etag', etag)
-    .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
-  if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send();
+  reply.header('accept-ranges', 'bytes');
+  if (matchesEtag(headers['if-none-match'], etag)) {
+    return reply.code(304).header('content-disposition', disposition).header('etag', etag).send();
+  }
   const resumed = headers['if-range'] === undefined || headers['if-range'] === etag;
   const range = resumed ? parseRange(headers.range, size) : undefined;
   if (range === 'outside') {
     reply.header('content-range', `bytes */${size}`);
-    reply.removeHeader('content-disposition').removeHeader('repr-digest').removeHeader('etag');
     throw new Refused('range_not_satisfiable', `The range is outside the ${size} bytes of the file.`);
   }
+  const body = method === 'HEAD' ? undefined : await storage.read(key, range);
+  reply
+    .header('content-disposition', disposition)
+    .header('etag', etag)
+    .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
-  if (method === 'HEAD') return reply.send();
-  return reply.send(await storage.read(key, range));
+  return reply.send(body);
 }
 
 /** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */

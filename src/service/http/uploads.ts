@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
+import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { type ArchiveName, getArchiveKey, type SignedQuery, verifyUpload } from '../operation/signed-urls.js';
 import { getUploadTarget } from '../registry/upload-target.js';
@@ -61,6 +62,11 @@ async function receiveUpload(context: Context, request: UploadRequest): Promise<
     if (wasRefused(request.raw.socket)) {
       throw new Refused('upload_incomplete', 'More bytes arrived than Content-Length announced.');
     }
+    // Decided: an empty body does not use up the version number.
+    if (staged.size === 0) {
+      const message = 'must not be empty';
+      throw new Refused('invalid_request', `The archive ${message}.`, [{ path: 'body', message }]);
+    }
     await keepArchive(context, versionId, staged);
   } finally {
     await staged.discard();
@@ -102,6 +108,12 @@ function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | 
 /** Refuses before the transfer what would be refused after it. */
 async function refuseEarly(context: Context, versionId: string, announced?: number): Promise<void> {
   const version = await getUploadTarget(context.database, versionId);
+  if (version.archive_size === null) {
+    const { publisher_id: publisherId } = version;
+    // An archive of unknown size has at least one byte.
+    const demand = { publisherId, quota: 'bytesPerDay', amount: announced ?? 1 } as const;
+    await requireDailyQuota(context.database, context, demand);
+  }
   const otherSize = announced !== undefined && announced !== version.archive_size;
   if (version.archive_size !== null && otherSize) throw differentArchive(version.version);
 }
@@ -113,7 +125,9 @@ async function keepArchive(context: Context, versionId: string, staged: Staged):
     // Checked again, because the node may have been banned or deleted during the transfer.
     const version = await getUploadTarget(tx, versionId);
     if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
-      await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId });
+      const { publisher_id: publisherId } = version;
+      await takeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount: size });
+      await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner: publisherId });
       // Last, so that hardly anything can fail after it; without its row the file is not reachable.
       await staged.commit();
     } else if (version.archive_sha256 !== sha256) throw differentArchive(version.version);

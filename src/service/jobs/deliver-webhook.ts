@@ -111,7 +111,8 @@ async function stopDeliveries(tx: Tx, { task_id, reason }: DeliveryRow): Promise
     .execute();
 }
 
-async function enqueueWakeUp({ database, queue }: Context, { task_id, next_at }: DeliveryRow): Promise<void> {
-  const job = { kind: 'deliver-webhook', key: task_id, runAt: Date.parse(next_at as string) };
+async function enqueueWakeUp({ database, queue }: Context, delivery: DeliveryRow): Promise<void> {
+  const { task_id: key, user_id: owner, next_at } = delivery;
+  const job = { kind: 'deliver-webhook', key, owner, runAt: Date.parse(next_at as string) };
   await database.transaction().execute((tx) => queue.enqueue(tx, job));
 }

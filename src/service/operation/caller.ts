@@ -1,3 +1,6 @@
+/** The user id of the embedded owner, who is an ordinary user. */
+export const OWNER_ID = 'owner';
+
 /** Who sends a request. */
 export interface Caller {
   readonly kind: 'none' | 'service' | 'owner' | 'personal_access_token' | 'identity_provider' | 'admin_token';

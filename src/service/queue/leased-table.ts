@@ -8,10 +8,10 @@ import {
   failJob,
   type LeasedJob,
   limitDelays,
+  recoverLeases,
   releaseJob,
-  releaseOtherLeases,
 } from './leases.js';
-import type { Job, JobKind, NewJob, Queue } from './queue.js';
+import { type JobKind, MAX_CRASHES, type NewJob, type Queue } from './queue.js';
 
 export interface LeasedTableOptions {
   readonly database: Database;
@@ -29,6 +29,9 @@ export interface LeasedTableOptions {
   readonly pollMs?: number;
 }
 
+/** How long a suspected job that can be interrupted keeps the others waiting. */
+const SUSPICION_MS = 10_000;
+
 /** Creates a queue in a table of the database: a worker leases a job and renews the lease while it runs. */
 export function createLeasedTable(options: LeasedTableOptions): Queue {
   return new LeasedTable(options);
@@ -41,6 +44,7 @@ class LeasedTable implements Queue {
   #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   #woken = false;
+  #isRecoveryDue = false;
   #stopped = true;
 
   constructor(options: LeasedTableOptions) {
@@ -59,6 +63,9 @@ class LeasedTable implements Queue {
         id: randomUUID(),
         kind: job.kind,
         key: job.key,
+        owner: job.owner,
+        priority: job.last ? 1 : 0,
+        turn: null,
         // A job that is due immediately stays due even if the clock is set back.
         run_at: new Date(job.runAt ?? 0).toISOString(),
         attempts: 0,
@@ -70,6 +77,9 @@ class LeasedTable implements Queue {
       .onConflict((conflict) =>
         conflict.columns(['kind', 'key']).doUpdateSet((row) => ({
           run_at: row.ref('excluded.run_at'),
+          owner: row.ref('excluded.owner'),
+          priority: row.ref('excluded.priority'),
+          ...(job.runAt !== undefined && job.runAt > now && { turn: null }),
           // This tells a worker at the end that the job was enqueued again.
           attempts: 0,
         })),
@@ -81,8 +91,14 @@ class LeasedTable implements Queue {
   start(kinds: Readonly<Record<string, JobKind>>): void {
     this.#kinds = kinds;
     this.#stopped = false;
-    this.#poll(() => this.#recover());
-    this.#timer = setInterval(() => this.#wake(), this.#options.pollMs ?? 1_000);
+    this.#poll(async () => {
+      await this.#recover();
+      await this.#claimAll();
+    });
+    this.#timer = setInterval(() => {
+      this.#isRecoveryDue = !this.#options.alone;
+      this.#wake();
+    }, this.#options.pollMs ?? 1_000);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -110,14 +126,13 @@ class LeasedTable implements Queue {
 
   async #recover(): Promise<void> {
     try {
-      if (this.#options.alone) await releaseOtherLeases(this.#options);
+      await recoverLeases(this.#options, { running: [], alone: this.#options.alone });
       await limitDelays(this.#options, this.#options.maxDelayMs ?? 24 * 60 * 60_000);
     } catch (error) {
       this.#options.log('error', 'Could not recover jobs that were left running.', {
         error: String(error),
       });
     }
-    await this.#claimAll();
   }
 
   /** One poll at a time; a wake-up during it makes it poll again. */
@@ -136,8 +151,16 @@ class LeasedTable implements Queue {
   async #claimAll(): Promise<void> {
     try {
       this.#woken = false;
-      while (!this.#stopped) {
-        const job = await claimJob(this.#options, this.#listFreeKinds(), [...this.#running.keys()]);
+      if (this.#isRecoveryDue) {
+        this.#isRecoveryDue = false;
+        await recoverLeases(this.#options, { running: [...this.#running.keys()], alone: false });
+      }
+      while (!this.#stopped && !this.#runsSuspected()) {
+        const job = await claimJob(this.#options, {
+          kinds: Object.keys(this.#kinds),
+          free: this.#listFreeKinds(),
+          isIdle: this.#running.size === 0,
+        });
         if (!job) break;
         this.#start(job);
       }
@@ -145,6 +168,11 @@ class LeasedTable implements Queue {
       this.#woken = false;
       this.#options.log('error', 'Could not read the queue; retrying.', { error: String(error) });
     }
+  }
+
+  /** A suspected job runs alone: if the process ends during it, the job is the reason. */
+  #runsSuspected(): boolean {
+    return [...this.#running.values()].some(({ isSuspected }) => isSuspected);
   }
 
   /** The kinds that may start one more job. */
@@ -163,11 +191,13 @@ class LeasedTable implements Queue {
       this.#running.delete(job.id);
       this.#wake();
     });
-    this.#running.set(job.id, { kind: job.kind, ended, abort });
+    this.#running.set(job.id, { kind: job.kind, isSuspected: job.isSuspected, ended, abort });
   }
 
   async #runLeased(job: LeasedJob, abort: AbortController): Promise<void> {
     const renewal = setInterval(() => this.#renewLease(job, abort), (this.#options.leaseMs ?? 60_000) / 3);
+    const isBrief = job.isSuspected && this.#kinds[job.kind]?.resumes;
+    const interruption = isBrief ? setTimeout(() => abort.abort(), SUSPICION_MS) : undefined;
     try {
       const outcome = await this.#execute(job, abort.signal);
       clearInterval(renewal);
@@ -179,16 +209,26 @@ class LeasedTable implements Queue {
       });
     } finally {
       clearInterval(renewal);
+      clearTimeout(interruption);
     }
   }
 
-  async #execute(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+  async #execute(job: LeasedJob, signal: AbortSignal): Promise<JobOutcome> {
     try {
-      await this.#kinds[job.kind]?.run(job, signal);
+      const kind = this.#kinds[job.kind];
+      if (job.crashes < MAX_CRASHES) await kind?.run(job, signal);
+      else await this.#quarantine(job, kind);
       return { ok: true };
     } catch (error) {
       return { ok: false, error };
     }
+  }
+
+  /** Ends a job without running it. */
+  async #quarantine({ key, ...job }: LeasedJob, kind: JobKind | undefined): Promise<void> {
+    const message = `Job ${job.kind} ended the process ${job.crashes} times; it is not run again.`;
+    this.#options.log('error', message, { key });
+    await kind?.quarantine?.(key);
   }
 
   async #recordOutcome(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
@@ -213,6 +253,7 @@ class LeasedTable implements Queue {
 
 interface RunningJob {
   readonly kind: string;
+  readonly isSuspected: boolean;
   readonly ended: Promise<void>;
   readonly abort: AbortController;
 }

@@ -4,6 +4,10 @@ export interface NewJob {
   readonly kind: string;
   /** One job per kind and key, usually the id of its subject. Enqueuing it again replaces its time. */
   readonly key: string;
+  /** The user or publisher that it is for. The owners of due jobs of a kind take turns. */
+  readonly owner: string;
+  /** It runs after all others of its kind. */
+  readonly last?: boolean;
   /** Milliseconds since the epoch; absent: immediately. */
   readonly runAt?: number;
 }
@@ -11,7 +15,7 @@ export interface NewJob {
 export interface Job {
   readonly kind: string;
   readonly key: string;
-  /** How often it was started before; 0 the first time. */
+  /** How often it failed before. */
   readonly attempts: number;
 }
 
@@ -21,6 +25,9 @@ export interface Job {
  */
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<void>;
 
+/** A job that ended the process this often, while no other job ran, is not run again. */
+export const MAX_CRASHES = 5;
+
 /** How the jobs of one kind are run. */
 export interface JobKind {
   readonly run: JobHandler;
@@ -28,6 +35,8 @@ export interface JobKind {
   readonly atOnce: number;
   /** Aborted at once when the service stops, because it continues where it was. */
   readonly resumes?: boolean | undefined;
+  /** Tells the user about a job that ended the process too often. Absent: only the log has it. */
+  readonly quarantine?: (key: string) => Promise<void>;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { createUploadUrl, getDownloadUrl } from '../operation/signed-urls.js';
 import {
@@ -38,6 +39,7 @@ export async function publishVersion(call: PublishCall, tx: Tx): Promise<Publish
   await context.queue.enqueue(tx, {
     kind: 'abandon-version',
     key: row.id,
+    owner: params.publisherId,
     runAt: context.now() + context.configuration.limits.uploadAbandonedSeconds * 1000,
   });
   const viewer = await loadViewer(tx, caller);
@@ -116,7 +118,11 @@ async function registerVersion(
   refuseLargeFields(given, 'node_version');
   const details = JSON.stringify(given);
   const existing = await findVersion(tx, node.id, version);
-  if (!existing) return insertVersion(tx, context.now(), { node, version, details, actor });
+  if (!existing) {
+    const demand = { publisherId: node.publisher_id, quota: 'versionsPerDay', amount: 1 } as const;
+    await takeDailyQuota(tx, context, demand);
+    return insertVersion(tx, context.now(), { node, version, details, actor });
+  }
   if (!canRegisterAgain(existing)) throw versionNumberUsed(existing);
   // Also from Pending to Pending, so that the history has the last registration.
   await changeVersionStatus(tx, {

@@ -1,6 +1,7 @@
 import type { Database, Tx } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import { requirePublisherQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, loadViewer, requireSameIds, type Viewer } from './access.js';
 import { refuseLargeFields } from './details.js';
@@ -19,6 +20,7 @@ export async function createPublisher(
   const taken = await tx.selectFrom('publishers').select('id').where('id', '=', id).executeTakeFirst();
   if (taken)
     throw new Refused('duplicate_publisher', `The publisher id ${id} is already taken; choose another.`);
+  await requirePublisherQuota(tx, context, caller.userId as string);
   const created_at = new Date(context.now()).toISOString();
   const texts = Object.fromEntries(TEXT_FIELDS.map((field) => [field, body[field] ?? null])) as Texts;
   refuseLargeFields({ name, ...texts }, 'publisher');

@@ -2,7 +2,10 @@ import type { Database } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 
-export type UploadTarget = Pick<VersionRow, 'version' | 'status' | 'archive_size' | 'archive_sha256'>;
+export interface UploadTarget
+  extends Pick<VersionRow, 'version' | 'status' | 'archive_size' | 'archive_sha256'> {
+  readonly publisher_id: string;
+}
 
 // Decided: a signed URL is invalid while its node or publisher is banned, once its node is deleted, and once
 // its version got a status without an archive.

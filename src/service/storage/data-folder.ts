@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockTimeout, takeLock } from '../../disk/lock.js';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { FolderInUse, OwnerTokenInvalid, type ServiceFile } from '../configuration/start-errors.js';
+import { DataUnusable } from '../database/data-unusable.js';
 
 /** A data folder that this service has locked. */
 export interface DataFolder {
   readonly path: string;
   /** Whether its content outlives the service. */
   readonly durable: boolean;
+  /** The last service in it ended without releasing it. */
+  readonly endedUncleanly: boolean;
   /** The embedded owner's bearer token, created once per folder. */
   readonly ownerToken: string;
   /** Writes to `service.json` where this service listens. */
@@ -22,19 +25,25 @@ export interface DataFolder {
 /**
  * Locks a data folder, creating it if necessary.
  * @param data absent: a private temporary folder, removed on release
- * @throws FolderInUse, OwnerTokenInvalid
+ * @throws FolderInUse, OwnerTokenInvalid, DataUnusable
  */
 export function openDataFolder(data: string | undefined): DataFolder {
   const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  refuseSharedFolder(path);
   const lock = lockFolder(path);
-  const token = releaseOnError(lock, () => loadOwnerToken(join(path, 'owner.token')));
+  const token = releaseOnError(lock, () => {
+    refuseLostDatabase(path);
+    return loadOwnerToken(join(path, 'owner.token'));
+  });
   const announcement = join(path, 'service.json');
+  const endedUncleanly = existsSync(announcement);
   let announced: ServiceFile | undefined;
   let announceAgain: NodeJS.Timeout | undefined;
   return {
     path,
     durable: data !== undefined,
+    endedUncleanly,
     ownerToken: token,
     announce: (service) => {
       announced = service;
@@ -48,6 +57,25 @@ export function openDataFolder(data: string | undefined): DataFolder {
       if (data === undefined) rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+/** Others could replace the files in it, however private each file is. */
+function refuseSharedFolder(path: string): void {
+  const { mode } = statSync(path);
+  if (process.platform === 'win32' || (mode & 0o002) === 0) return;
+  throw new DataUnusable(
+    `Every user of this machine may change ${path} (mode ${(mode & 0o7777).toString(8)}). Run chmod 700 on it, or choose another folder.`,
+  );
+}
+
+/** An empty database beside stored files means that the database was lost, not that the folder is new. */
+function refuseLostDatabase(path: string): void {
+  const objects = join(path, 'objects');
+  if (statSync(join(path, 'regen.db'), { throwIfNoEntry: false })?.size || !existsSync(objects)) return;
+  if (readdirSync(objects).every((name) => name.startsWith('.'))) return;
+  throw new DataUnusable(
+    `${join(path, 'regen.db')} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to begin anew.`,
+  );
 }
 
 /** Writes a file, and restores it if it is removed or changed: without it clients cannot find the service. */

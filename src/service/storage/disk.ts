@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Range, type Staged, type Storage, TooLarge } from './storage.js';
+import { ObjectMissing, type Range, type Staged, type Storage, StorageMissing, TooLarge } from './storage.js';
 
 /** No key begins with a dot, so it cannot collide with an object. */
 const STAGING_FOLDER = '.staging';
@@ -19,11 +19,28 @@ export function createDiskStorage(root: string): Storage {
   mkdirSync(staging, { recursive: true, mode: 0o700 });
   const toFilePath = (key: string) => join(root, ...key.split('/').map(toFileName));
 
+  const explain = (error: NodeJS.ErrnoException, key: string) => {
+    if (error.code !== 'ENOENT') return error;
+    return existsSync(root)
+      ? new ObjectMissing(`There is no file for ${key}.`)
+      : new StorageMissing(`${root} is missing.`);
+  };
+
   return {
-    stage: (key, source, maxBytes) =>
-      stageFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes),
+    stage: async (key, source, maxBytes) => {
+      // Never with its parent: a new folder would hide that the objects are gone.
+      await mkdir(staging, { mode: 0o700 }).catch((error) => {
+        if (error.code !== 'EEXIST') throw explain(error, key);
+      });
+      return stageFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes);
+    },
     // Opened here, so that a missing object rejects this promise and not the stream.
-    read: async (key, range?: Range) => (await open(toFilePath(key))).createReadStream(range),
+    read: async (key, range?: Range) => {
+      const file = await open(toFilePath(key)).catch((error) => {
+        throw explain(error, key);
+      });
+      return file.createReadStream(range);
+    },
     borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
     remove: (key) => rm(toFilePath(key), { force: true }),
   };

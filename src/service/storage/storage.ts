@@ -23,14 +23,25 @@ export interface Range {
 export interface Storage {
   /**
    * Writes a stream; a failed source leaves nothing.
-   * @throws TooLarge once more than `maxBytes` were read
+   * @throws StorageMissing; TooLarge once more than `maxBytes` were read
    */
   stage(key: string, source: Readable, maxBytes: number): Promise<Staged>;
+  /** @throws ObjectMissing, StorageMissing */
   read(key: string, range?: Range): Promise<Readable>;
   /** A local file that holds the object until `release`. */
   borrow(key: string): Promise<{ readonly path: string; release(): Promise<void> }>;
   /** Does nothing if nothing is stored. */
   remove(key: string): Promise<void>;
+}
+
+/** Nothing is stored under a key. */
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing';
+}
+
+/** The storage itself is gone. */
+export class StorageMissing extends Error {
+  override readonly name = 'StorageMissing';
 }
 
 export class TooLarge extends Error {

@@ -68,5 +68,5 @@ export async function enqueueDelivery(
       created_at,
     })
     .execute();
-  await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId });
+  await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: creator });
 }

@@ -6,7 +6,7 @@ import type { Database } from '../../../src/service/database/database.js';
 import { openSqlite } from '../../../src/service/database/sqlite.js';
 import { createLeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
 import { claimJob } from '../../../src/service/queue/leases.js';
-import type { Job, JobHandler, NewJob, Queue } from '../../../src/service/queue/queue.js';
+import type { Job, JobHandler, JobKind, NewJob, Queue } from '../../../src/service/queue/queue.js';
 
 import { plansOf } from '../../support/query-plans.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -51,8 +51,9 @@ function start(to: Queue, work: Record<string, JobHandler>): void {
   to.start(Object.fromEntries(kinds));
 }
 
-function enqueue(to: Queue, job: NewJob): Promise<void> {
-  return database.transaction().execute((tx) => to.enqueue(tx, job));
+/** Enqueues a job, of `ann` unless it says otherwise. */
+function enqueue(to: Queue, job: Omit<NewJob, 'owner'> & { owner?: string }): Promise<void> {
+  return database.transaction().execute((tx) => to.enqueue(tx, { owner: 'ann', ...job }));
 }
 
 const jobs = () => database.selectFrom('jobs').selectAll().execute();
@@ -90,7 +91,7 @@ describe('the queue', () => {
     start(one, { greet: async ({ key }) => void done.push(key) });
     await expect(
       database.transaction().execute(async (tx) => {
-        await one.enqueue(tx, { kind: 'greet', key: 'never' });
+        await one.enqueue(tx, { kind: 'greet', key: 'never', owner: 'ann' });
         throw new Error('rolled back');
       }),
     ).rejects.toThrow('rolled back');
@@ -333,16 +334,172 @@ async function lease(by: string, until: number): Promise<void> {
   );
 }
 
-it('finds the next job by an index, however many are scheduled for later', async () => {
+it('finds the next job by indexes, however many wait or are scheduled for later', async () => {
   const made = queue();
   await database.transaction().execute(async (tx) => {
-    for (let at = 0; at < 300; at += 1)
-      await made.enqueue(tx, { kind: at % 2 ? 'a' : 'b', key: `k${at}`, runAt: time + 60_000 });
+    for (let at = 0; at < 300; at += 1) {
+      const runAt = at % 3 ? time + 60_000 : time;
+      await made.enqueue(tx, { kind: at % 2 ? 'a' : 'b', key: `k${at}`, owner: `o${at % 5}`, runAt });
+    }
   });
   const plans = await plansOf(database, () =>
-    claimJob({ database, now: () => time, instance: 'one' }, ['a', 'b'], []),
+    claimJob(
+      { database, now: () => time, instance: 'one' },
+      { kinds: ['a', 'b'], free: ['a', 'b'], isIdle: true },
+    ),
   );
-  expect(plans).toEqual(
-    Array(2).fill(expect.stringContaining('SEARCH jobs USING INDEX jobs_claim (kind=? AND run_at<?)')),
-  );
+  const reads = plans.filter((plan) => /jobs|waiting|ready|own\b|running/.test(plan));
+  expect(reads.length).toBeGreaterThan(5);
+  for (const plan of reads) expect(plan).toMatch(/USING (COVERING )?INDEX (jobs_|sqlite_autoindex)/);
+});
+
+describe('turns', () => {
+  /** Enqueues a job of the next millisecond: jobs of the same one have no order. */
+  const add = (to: Queue, key: string, job: Partial<NewJob> = {}) => {
+    time += 1;
+    return enqueue(to, { kind: 'check', key, owner: key.slice(0, 3), ...job });
+  };
+
+  /** The keys of jobs in the order in which they start, one at a time; `between` adds more. */
+  async function orderOf(before: () => Promise<void>, between?: (begun: readonly string[]) => Promise<void>) {
+    const one = queue();
+    const begun: string[] = [];
+    const run: JobHandler = async ({ key }) => {
+      begun.push(key);
+      await between?.(begun);
+    };
+    await before();
+    one.start({ check: { run, atOnce: 1 } });
+    await emptied();
+    return begun;
+  }
+
+  it('let the job of one owner wait for one job of an owner who has many', async () => {
+    const one = queue();
+    const order = await orderOf(
+      async () => {
+        for (let at = 0; at < 20; at += 1) await add(one, `ann${at}`);
+      },
+      async (begun) => {
+        if (begun.length !== 3) return;
+        for (const key of ['bob0', 'bob1']) await add(one, key);
+        await add(one, 'eve0');
+      },
+    );
+    expect(order.slice(0, 9)).toEqual([
+      'ann0',
+      'ann1',
+      'ann2',
+      'ann3',
+      'bob0',
+      'eve0',
+      'ann4',
+      'bob1',
+      'ann5',
+    ]);
+    expect(order).toHaveLength(23);
+  });
+
+  it('do not let owners overtake who enqueue their next job when one ended', async () => {
+    const one = queue();
+    const order = await orderOf(
+      async () => {
+        for (const key of ['ann0', 'ann1', 'ann2', 'bob0', 'eve0']) await add(one, key);
+      },
+      async (begun) => {
+        const last = begun.at(-1) as string;
+        const owner = last.slice(0, 3);
+        if (owner === 'ann' || begun.length > 12) return;
+        await add(one, `${owner}${begun.length}`);
+      },
+    );
+    expect(order.indexOf('ann2')).toBeLessThan(8);
+  });
+
+  it('are given to all who became due while a job ran, and after them to jobs that come last', async () => {
+    const one = queue();
+    const order = await orderOf(async () => {
+      await add(one, 'night', { last: true });
+      for (let at = 0; at < 3; at += 1) await add(one, `ann${at}`, { runAt: time });
+      await add(one, 'bob0', { runAt: time });
+    });
+    expect(order).toEqual(['ann0', 'bob0', 'ann1', 'ann2', 'night']);
+  });
+});
+
+describe('a job that ends its process', () => {
+  /** Lets a process start the due jobs and end without a word. @returns the keys that it ran */
+  async function crash(instance: string, kinds: Record<string, Partial<JobKind>>): Promise<string[]> {
+    const ran: string[] = [];
+    const run: JobHandler = ({ key }) => {
+      ran.push(key);
+      return new Promise(() => {});
+    };
+    // A database of its own, which closes without the queue knowing.
+    const own = await openSqlite({ file: join(folder, 'db'), durable: false });
+    const dying = createLeasedTable({
+      database: own,
+      now: () => time,
+      log: () => {},
+      instance,
+      alone: true,
+      pollMs: 60_000_000,
+    });
+    dying.start(
+      Object.fromEntries(Object.entries(kinds).map(([kind, rest]) => [kind, { run, atOnce: 9, ...rest }])),
+    );
+    await vi.waitFor(() => expect(ran.length).toBeGreaterThan(0));
+    await claimed(own);
+    await own.destroy();
+    return ran.sort();
+  }
+
+  /** Waits until no claim is under way: claims are transactions, which take turns. */
+  async function claimed(own: Database): Promise<void> {
+    for (let at = 0; at < 20; at += 1) {
+      await own.transaction().execute((tx) => tx.selectFrom('jobs').select('id').execute());
+    }
+  }
+
+  it('is held against it if it ran alone, and is no attempt of any job', async () => {
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    await enqueue(queue(), { kind: 'greet', key: 'b' });
+    expect(await crash('p1', { greet: {} })).toEqual(['a', 'b']);
+    // The first unclean end may be an accident: both run again side by side.
+    expect(await crash('p2', { greet: {} })).toEqual(['a', 'b']);
+    // From the second on each runs alone.
+    expect(await crash('p3', { greet: {} })).toEqual(['a']);
+    expect((await jobs()).map(({ key, crashes }) => [key, crashes])).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ]);
+    const attempts: number[] = [];
+    const quarantined: string[] = [];
+    const quarantine = async (key: string) => void quarantined.push(key);
+    for (const instance of ['p4', 'p5', 'p6', 'p7']) await crash(instance, { greet: { quarantine } });
+    const note: JobHandler = async (job) => void attempts.push(job.attempts);
+    queue({ instance: 'p8' }).start({ greet: { run: note, atOnce: 9, quarantine } });
+    await emptied();
+    expect(quarantined).toEqual(['a']);
+    expect(attempts).toEqual([0]);
+    expect(logged.filter((line) => line.includes('is not run again'))).toHaveLength(1);
+  });
+
+  it('is not held against jobs that a stopped service hands back', async () => {
+    const { work, begun, finish } = held();
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    for (let at = 1; at <= 7; at += 1) {
+      const one = queue({ instance: `p${at}` });
+      const run: JobHandler = (job, signal) =>
+        Promise.race([
+          work(job, signal),
+          new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+        ]);
+      start(one, { greet: run });
+      await vi.waitFor(() => expect(begun).toHaveLength(at));
+      await one.stop(1);
+    }
+    expect(await jobs()).toMatchObject([{ crashes: 0, unclean_ends: 0, attempts: 0, leased_by: null }]);
+    finish();
+  });
 });

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../src/service/storage/disk.js';
-import { TooLarge } from '../../../src/service/storage/storage.js';
+import { ObjectMissing, TooLarge } from '../../../src/service/storage/storage.js';
 
 const key = 'archives/acme/pack/1.0.0/node.zip';
 
@@ -37,7 +37,7 @@ describe('the disk storage', () => {
     const staged = await storage.stage(key, Readable.from([Buffer.from('hello '), Buffer.from('world')]), 11);
     expect(staged.size).toBe(11);
     expect(staged.sha256).toBe('b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9');
-    await expect(storage.read(key)).rejects.toThrow('ENOENT');
+    await expect(storage.read(key)).rejects.toThrow(ObjectMissing);
     await staged.commit();
     expect(await text(await storage.read(key))).toBe('hello world');
     await staged.discard();
@@ -96,7 +96,7 @@ describe('the disk storage', () => {
     await release();
     await storage.remove(key);
     await storage.remove(key);
-    await expect(storage.read(key)).rejects.toThrow('ENOENT');
+    await expect(storage.read(key)).rejects.toThrow(ObjectMissing);
   });
 
   it('removes files that a crash left half written, and keeps complete objects', async () => {

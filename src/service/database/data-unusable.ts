@@ -1,0 +1,13 @@
+/** The data folder cannot be used as it is; the message says what to do. */
+export class DataUnusable extends Error {
+  override readonly name = 'DataUnusable';
+}
+
+/** The database file was removed or replaced while the service ran, so nothing that it writes would be kept. */
+export class StoreLost extends Error {
+  override readonly name = 'StoreLost';
+
+  constructor(readonly path: string) {
+    super(`${path} was removed or replaced while the service ran; nothing is written until it is restarted.`);
+  }
+}

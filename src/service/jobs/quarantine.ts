@@ -1,0 +1,68 @@
+import { advanceTask } from '../generation/task-states.js';
+import type { Context } from '../operation/context.js';
+import { MAX_CRASHES } from '../queue/queue.js';
+import { storeDefinitions } from '../registry/definitions.js';
+import { changeVersionStatus } from '../registry/version-states.js';
+
+type Quarantine = (key: string) => Promise<void>;
+
+/** Fails a task and refunds it. */
+export function failQuarantinedTask(context: Context): Quarantine {
+  return (taskId) =>
+    context.database.transaction().execute(async (tx) => {
+      const task = await tx
+        .selectFrom('tasks')
+        .select(['id', 'operation'])
+        .where('id', '=', taskId)
+        .executeTakeFirstOrThrow();
+      const reason = `The service ended unexpectedly ${MAX_CRASHES} times while it generated this.`;
+      await advanceTask(tx, context, task, { to: 'running' });
+      await advanceTask(tx, context, task, { to: 'failed', reason, code: 'quarantined' });
+    });
+}
+
+/** Flags a version whose archive could not be checked. */
+export function flagVersion({ database, now }: Context): Quarantine {
+  return (versionId) =>
+    database.transaction().execute(async (tx) => {
+      const version = await tx
+        .selectFrom('versions')
+        .select(['id', 'node_id', 'status'])
+        .where('id', '=', versionId)
+        .executeTakeFirstOrThrow();
+      await storeDefinitions(tx, { versionId, nodeId: version.node_id, nodes: undefined });
+      // The owner or an admin has already changed the status.
+      if (version.status !== 'NodeVersionStatusPending') return;
+      await changeVersionStatus(tx, {
+        versionId,
+        to: 'NodeVersionStatusFlagged',
+        reason: `The service ended unexpectedly ${MAX_CRASHES} times while it checked this archive.`,
+        right: 'service',
+        actor: 'service',
+        now: now(),
+      });
+    });
+}
+
+/** Gives up the delivery that was attempted, and goes on with the next one of its task. */
+export function failDelivery({ database, queue }: Context): Quarantine {
+  return (taskId) =>
+    database.transaction().execute(async (tx) => {
+      const [attempted, next] = await tx
+        .selectFrom('webhook_deliveries')
+        .select(['id', 'user_id'])
+        .where('task_id', '=', taskId)
+        .where('status', '=', 'pending')
+        .orderBy('number')
+        .limit(2)
+        .execute();
+      if (!attempted) return;
+      const reason = `the service ended unexpectedly ${MAX_CRASHES} times during the delivery`;
+      await tx
+        .updateTable('webhook_deliveries')
+        .set({ status: 'failed', reason, next_at: null })
+        .where('id', '=', attempted.id)
+        .execute();
+      if (next) await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: next.user_id });
+    });
+}

@@ -1,0 +1,147 @@
+import type { Database, Tx } from '../database/database.js';
+import { OWNER_ID } from './caller.js';
+import type { Context } from './context.js';
+import { Refused } from './refused.js';
+
+// Decided: quotas are per user or publisher, and answer 403 quota_exceeded, which clients do not retry. The
+// embedded owner and the publishers it belongs to have none.
+
+/** The embedded owner is the operator. */
+const hasQuotas = (userId: string) => userId !== OWNER_ID;
+
+const TASK_KINDS = ['run-image-task', 'run-video-task'];
+
+/** A new task. */
+export interface TaskDemand {
+  readonly userId: string;
+  readonly hasWebhook: boolean;
+}
+
+/** @throws Refused quota_exceeded if a user has too many tasks or webhooks that have not ended */
+export async function requireTaskQuota(
+  database: Database,
+  { configuration: { quotas } }: Pick<Context, 'configuration'>,
+  { userId, hasWebhook }: TaskDemand,
+): Promise<void> {
+  if (!hasQuotas(userId)) return;
+  if ((await countJobs(database, userId, TASK_KINDS)) >= quotas.tasksInFlight) {
+    throw quotaExceeded(
+      `You have ${quotas.tasksInFlight} tasks that have not ended, the most for one user; start more when some have ended.`,
+    );
+  }
+  if (hasWebhook && (await countJobs(database, userId, ['deliver-webhook'])) >= quotas.pendingWebhooks) {
+    throw quotaExceeded(
+      `Webhooks of ${quotas.pendingWebhooks} of your tasks are not delivered yet, the most for one user; start tasks with a webhook when some are delivered, or given up after 24 hours.`,
+    );
+  }
+}
+
+/** The jobs of a user that have not ended: unlike tasks, they are few. */
+async function countJobs(database: Database, userId: string, kinds: readonly string[]): Promise<number> {
+  const { count } = await database
+    .selectFrom('jobs')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('owner', '=', userId)
+    .where('kind', 'in', kinds)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** @throws Refused quota_exceeded if a user owns too many publishers */
+export async function requirePublisherQuota(
+  database: Database,
+  { configuration: { quotas } }: Pick<Context, 'configuration'>,
+  userId: string,
+): Promise<void> {
+  if (!hasQuotas(userId)) return;
+  const { count } = await database
+    .selectFrom('members')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow();
+  if (Number(count) < quotas.publishers) return;
+  throw quotaExceeded(
+    `You own ${count} publishers and one user may own ${quotas.publishers}; create another when you have left one, or ask an admin.`,
+  );
+}
+
+/** What a publisher is about to use up. */
+export interface DailyDemand {
+  readonly publisherId: string;
+  readonly quota: 'versionsPerDay' | 'bytesPerDay';
+  readonly amount: number;
+}
+
+type QuotaContext = Pick<Context, 'configuration' | 'now'>;
+
+/** @throws Refused quota_exceeded if it is more than what is left of a publisher's day, in UTC */
+export async function requireDailyQuota(
+  database: Database,
+  { configuration, now }: QuotaContext,
+  { publisherId, quota, amount }: DailyDemand,
+): Promise<void> {
+  if (await isOwnersPublisher(database, publisherId)) return;
+  const limit = configuration.quotas[quota];
+  const day = toDay(now());
+  const row = await database
+    .selectFrom('quota_usage')
+    .select('amount')
+    .where('publisher_id', '=', publisherId)
+    .where('quota', '=', quota)
+    .where('day', '=', day)
+    .executeTakeFirst();
+  const used = Number(row?.amount ?? 0);
+  if (used + amount <= limit) return;
+  const renewed = `${toDay(now() + DAY_MS)}T00:00:00Z`;
+  const what =
+    quota === 'versionsPerDay'
+      ? `register ${limit} versions a day and has done so today`
+      : `upload ${limit} bytes a day and ${Math.max(limit - used, 0)} are left, less than this archive of ${amount}`;
+  throw quotaExceeded(`The publisher ${publisherId} may ${what}; try again after ${renewed}.`);
+}
+
+/**
+ * Takes an amount off a publisher's day.
+ * @throws Refused quota_exceeded
+ */
+export async function takeDailyQuota(tx: Tx, context: QuotaContext, demand: DailyDemand): Promise<void> {
+  await requireDailyQuota(tx, context, demand);
+  const { publisherId: publisher_id, quota, amount } = demand;
+  const day = toDay(context.now());
+  await tx
+    .insertInto('quota_usage')
+    .values({ publisher_id, quota, day, amount })
+    .onConflict((conflict) =>
+      conflict.columns(['publisher_id', 'quota']).doUpdateSet((row) => ({
+        day,
+        amount: row
+          .case()
+          .when('quota_usage.day', '=', day)
+          .then(row('quota_usage.amount', '+', amount))
+          .else(amount)
+          .end(),
+      })),
+    )
+    .execute();
+}
+
+async function isOwnersPublisher(database: Database, publisherId: string): Promise<boolean> {
+  const member = await database
+    .selectFrom('members')
+    .select('role')
+    .where('publisher_id', '=', publisherId)
+    .where('user_id', '=', OWNER_ID)
+    .executeTakeFirst();
+  return member !== undefined;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+function toDay(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
+function quotaExceeded(message: string): Refused {
+  return new Refused('quota_exceeded', message);
+}

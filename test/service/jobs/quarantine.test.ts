@@ -1,0 +1,72 @@
+import { expect, it, vi } from 'vitest';
+import { MAX_CRASHES } from '../../../src/service/queue/queue.js';
+import { zipOf } from '../../support/archives.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { startedTask, taskAt } from '../../support/generation.js';
+import { deliveriesOf, receiverForTest } from '../../support/receiver.js';
+import {
+  ask,
+  folderForTest,
+  publisherForTest,
+  register,
+  serviceForTest,
+  upload,
+  versionOf,
+} from '../../support/service.js';
+
+it('ends task, version and delivery visibly if they ended the service too often', async () => {
+  const data = folderForTest();
+  const prices = { image: { relight: 5 } };
+  const { url: webhook_url, told } = await receiverForTest((call) => (call === 1 ? 'silence' : 204));
+  const endless = copyingEngine(() => new Promise<never>(() => {}));
+  const first = await serviceForTest({ data, prices, graceMs: 1 }, { engines: { image: endless } });
+  const { database, storage } = first.context;
+  const token = first.ownerToken;
+  const taskId = await startedTask({ url: first.url, token }, { webhook_url });
+  await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 10_000 });
+  Object.assign(storage, { borrow: () => new Promise(() => {}) });
+  const publisher = await publisherForTest(first);
+  const { signedUrl } = await register(publisher);
+  expect((await upload(signedUrl, await zipOf({ '__init__.py': '' }))).status).toBe(200);
+  const kinds = ['check-archive', 'deliver-webhook', 'run-image-task'];
+  const changed = await database
+    .transaction()
+    .execute((tx) =>
+      tx
+        .updateTable('jobs')
+        .set({ crashes: MAX_CRASHES })
+        .where('kind', 'in', kinds)
+        .returning('kind')
+        .execute(),
+    );
+  expect(changed.map(({ kind }) => kind).sort()).toEqual(kinds);
+  await first.stop();
+
+  const logged: string[] = [];
+  const second = await serviceForTest(
+    { data, prices },
+    { engines: { image: copyingEngine() }, log: (_, message) => logged.push(message) },
+  );
+  const { url } = second;
+  await taskAt({ url, token }, taskId, 'FAILED');
+  const account = await ask(`${url}/users/tasks/${taskId}`, { token });
+  expect(account.body).toMatchObject({
+    credits: 0,
+    reason: 'The service ended unexpectedly 5 times while it generated this.',
+  });
+  const version = () => versionOf({ ...publisher, url });
+  await vi.waitFor(async () => expect((await version()).status).toBe('NodeVersionStatusFlagged'));
+  expect(await version()).toMatchObject({
+    status_reason: 'The service ended unexpectedly 5 times while it checked this archive.',
+    host_node_extract_status: 'failed',
+  });
+  await vi.waitFor(async () =>
+    expect((await deliveriesOf(second)).map(({ state, status }) => [state, status])).toEqual([
+      ['IN_PROGRESS', 'failed'],
+      ['FAILED', 'delivered'],
+    ]),
+  );
+  expect(logged.filter((line) => line.includes('is not run again')).sort()).toEqual(
+    kinds.map((kind) => `Job ${kind} ended the process 5 times; it is not run again.`),
+  );
+});

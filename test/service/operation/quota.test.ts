@@ -1,0 +1,136 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
+import { zipOf } from '../../support/archives.js';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { smallestBody, startPaths } from '../../support/generation.js';
+import { receiverForTest } from '../../support/receiver.js';
+import { publishBody, type Registry, startRegistry } from '../../support/registry.js';
+import { ask, upload } from '../../support/service.js';
+
+const noon = Date.parse('2026-01-01T12:00:00Z');
+const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+
+/** A service with these quotas, whose engine generates once `finish` is called. */
+async function registryWith(quotas: ConfigurationInput['quotas']) {
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const clock = { time: noon };
+  const image = copyingEngine(() => finished);
+  const registry = await startRegistry({ quotas }, { now: () => clock.time, engines: { image } });
+  onTestFinished(() => registry.service.stop());
+  return { registry, clock, finish };
+}
+
+const owner = (registry: Registry) => registry.service.ownerToken;
+const relight = startPaths['image.relight'];
+const publishAt = (registry: Registry, version: string) =>
+  registry.as(
+    'ann',
+    'POST',
+    '/publishers/acme/nodes/pack/versions',
+    publishBody(registry.tokens.pat, version, { node: { name: 'Pack' } }),
+  );
+
+describe('the quota', () => {
+  it('of tasks in flight is per user, and free again when one ends', async () => {
+    const { registry, finish } = await registryWith({ tasksInFlight: 2 });
+    const start = (who: 'bob' | 'eve') => registry.as(who, 'POST', relight, smallestBody('image.relight'));
+    expect((await start('bob')).status).toBe(200);
+    expect((await start('bob')).status).toBe(200);
+    const refused = await start('bob');
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toBe(
+      'You have 2 tasks that have not ended, the most for one user; start more when some have ended.',
+    );
+    expect((await start('eve')).status).toBe(200);
+    for (let at = 0; at < 4; at += 1) {
+      const json = smallestBody('image.relight');
+      const mine = await ask(registry.url + relight, { method: 'POST', token: owner(registry), json });
+      expect(mine.status).toBe(200);
+    }
+    finish();
+    await vi.waitFor(async () => expect((await start('bob')).status).toBe(200), { timeout: 10_000 });
+  });
+
+  it('of webhooks counts tasks whose webhooks are not delivered', async () => {
+    const { registry, finish } = await registryWith({ pendingWebhooks: 1 });
+    const { url: webhook_url, told } = await receiverForTest(() => 'silence');
+    const start = (fields: object) =>
+      registry.as('bob', 'POST', relight, { ...smallestBody('image.relight'), ...fields });
+    expect((await start({ webhook_url })).status).toBe(200);
+    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 10_000 });
+    const refused = await start({ webhook_url });
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toContain('Webhooks of 1 of your tasks are not delivered yet');
+    expect((await start({})).status).toBe(200);
+    finish();
+  });
+
+  it('of publishers is per user', async () => {
+    const { registry } = await registryWith({ publishers: 2 });
+    const create = (id: string) => registry.as('ann', 'POST', '/publishers', { id, name: id });
+    expect((await create('acme-two')).status).toBe(201);
+    const refused = await create('acme-three');
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toContain('You own 2 publishers and one user may own 2');
+    expect((await registry.as('bob', 'POST', '/publishers', { id: 'bobs', name: 'Bob' })).status).toBe(201);
+  });
+
+  it('of versions per day renews at midnight UTC, and another registration of a version is free', async () => {
+    const { registry, clock } = await registryWith({ versionsPerDay: 2 });
+    for (const version of ['1.0.0', '1.0.1', '1.0.0'])
+      expect((await publishAt(registry, version)).status).toBe(201);
+    const refused = await publishAt(registry, '1.0.2');
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toBe(
+      'The publisher acme may register 2 versions a day and has done so today; try again after 2026-01-02T00:00:00Z.',
+    );
+    clock.time = Date.parse('2026-01-02T00:00:00Z');
+    // The person's token has ended by then; the personal access token has not.
+    const json = publishBody(registry.tokens.pat, '1.0.2');
+    const again = await ask(`${registry.url}/publishers/acme/nodes/pack/versions`, {
+      method: 'POST',
+      token: registry.tokens.pat as string,
+      json,
+    });
+    expect(again.status).toBe(201);
+  });
+
+  it('of bytes per day refuses an archive before and after its transfer', async () => {
+    const { registry } = await registryWith({ bytesPerDay: archive.length * 2 - 1 });
+    const [first, second] = [await publishAt(registry, '1.0.0'), await publishAt(registry, '1.0.1')];
+    expect((await upload(first.body.signedUrl, archive)).status).toBe(200);
+    // The same bytes again are a retry.
+    expect((await upload(first.body.signedUrl, archive)).status).toBe(200);
+    const chunked = { body: new Blob([archive]).stream(), duplex: 'half' } as RequestInit;
+    for (const init of [{}, chunked]) {
+      const refused = await upload(second.body.signedUrl, archive, init);
+      expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+      expect(refused.body.message).toContain(`${archive.length - 1} are left`);
+    }
+  });
+
+  it('does not apply to publishers of the embedded owner', async () => {
+    const { registry } = await registryWith({ publishers: 1, versionsPerDay: 1, bytesPerDay: 1 });
+    const token = owner(registry);
+    const post = (path: string, json: object) => ask(registry.url + path, { method: 'POST', token, json });
+    for (const id of ['mine', 'mine-too'])
+      expect((await post('/publishers', { id, name: id })).status).toBe(201);
+    const { body } = await post('/publishers/mine/tokens', { name: 'ci' });
+    for (const version of ['1.0.0', '1.0.1']) {
+      const json = publishBody(body.token, version, { node: { name: 'Own' } });
+      const registered = await post('/publishers/mine/nodes/own/versions', json);
+      expect((await upload(registered.body.signedUrl, archive)).status).toBe(200);
+    }
+  });
+});
+
+it('does not use up a version number with an empty upload', async () => {
+  const { registry } = await registryWith({});
+  const { signedUrl } = (await publishAt(registry, '1.0.0')).body;
+  const refused = await upload(signedUrl, Buffer.alloc(0));
+  expect([refused.status, refused.body.error]).toEqual([400, 'invalid_request']);
+  expect((await upload(signedUrl, archive)).status).toBe(200);
+});
