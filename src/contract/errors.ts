@@ -35,6 +35,11 @@ export const errorCodes = {
   forbidden: { status: 403, exit: 4, meaning: 'The credential is valid but does not allow this.' },
   admin_required: { status: 403, exit: 4, meaning: 'Only an admin may do this.' },
   banned: { status: 403, exit: 4, meaning: 'The node or its publisher is banned.' },
+  node_not_allowed: {
+    status: 403,
+    exit: 4,
+    meaning: 'The personal access token is limited to other nodes.',
+  },
   invalid_signature: { status: 403, exit: 4, meaning: 'The signed URL has expired or was modified.' },
   host_not_allowed: {
     status: 403,

@@ -24,7 +24,10 @@ export interface SqliteOptions {
 /** Opens and migrates the embedded database. */
 export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>> {
   const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
-  await migrate(database, 'integer primary key autoincrement');
+  await migrate(database, {
+    identity: 'integer primary key autoincrement',
+    inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+  });
   return database;
 }
 

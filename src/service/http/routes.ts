@@ -62,7 +62,7 @@ function routeOperation(
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
     caller: request.caller,
-    publisherId: (request.params as { publisherId?: string }).publisherId,
+    ...(request.params as { publisherId?: string; nodeId?: string }),
     bearerOptional: name === 'version.publish' && context.configuration.publish.bearer === 'optional',
   });
 
@@ -134,7 +134,7 @@ async function findCanonicalUrl(
   if (!node || node.id === nodeId) return undefined;
   // The redirect would reveal a node that is 404 for this caller.
   const hidden = node.status === 'NodeStatusDeleted';
-  if (hidden && !isInsider(await loadViewer(database, caller), node.publisher_id)) return undefined;
+  if (hidden && !isInsider(await loadViewer(database, caller), node.publisher_id, node.id)) return undefined;
   const [, , , ...rest] = url.split('/');
   const query = rest.length === 0 && url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const prefix = new URL(baseUrl()).pathname.replace(/\/$/, '');

@@ -52,6 +52,22 @@ describe('a node', () => {
     expect(plain.headers.get('location')).toBe('/nodes/Fine.Node?include_translations=true');
   });
 
+  it('needs an id that differs in more than punctuation from every other, and is not reserved', async () => {
+    const { as, ok, publish } = registry();
+    await ok('ann', 'POST', of, { id: 'look-alike', name: 'x' });
+    for (const id of ['look_alike', 'look.alike', 'Look--Alike', 'lookalike']) {
+      const { status, body } = await as('ann', 'POST', of, { id, name: 'x' });
+      expect([id, status, body.error]).toEqual([id, 400, 'duplicate_node']);
+      expect(body.message).toContain('look-alike');
+      await expect(publish(id, '1.0.0')).rejects.toThrow('duplicate_node');
+    }
+    for (const id of ['regen', 'Security', 'NUL']) {
+      const { status, body } = await as('ann', 'POST', of, { id, name: 'x' });
+      expect([id, status, body.error]).toEqual([id, 400, 'invalid_request']);
+      await expect(publish(id, '1.0.0')).rejects.toThrow('reserved');
+    }
+  });
+
   it('that was deleted is not revealed by another letter case', async () => {
     const { ok, url, tokens } = registry();
     await ok('ann', 'POST', of, { id: 'Hidden.Node', name: 'x' });
