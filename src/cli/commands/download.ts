@@ -1,15 +1,15 @@
 import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
 import type { Invocation, Service } from '../command/invocation.js';
-import { type NodeVersion, readVersion } from '../publish/published.js';
+import { findArchiveDigest, type NodeVersion, readVersion } from '../publish/published.js';
 import { endedBadly } from '../publish/state.js';
-import { checkDigest, sha256Of } from '../terminal/digest.js';
+import { checkDigest, checkSha256, sha256Of } from '../terminal/digest.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { outputPath, save } from '../terminal/save.js';
 import { bytes } from '../terminal/text.js';
 
-/** Saves the archive of a version, checked against the digest that the service gives. */
+/** Saves the archive of a version, checked against the digest that the registry publishes. */
 export async function run(invocation: Invocation): Promise<void> {
   const { args, flags, output, system, signal } = invocation;
   const nodeId = args.nodeId as string;
@@ -17,6 +17,7 @@ export async function run(invocation: Invocation): Promise<void> {
   const version = await findVersion(invocation, service, nodeId, args.version as string | undefined);
   const { downloadUrl } = version;
   if (!downloadUrl) throw nothingThere(nodeId, version.version);
+  const digest = await findArchiveDigest(service.client, version, signal);
   const name = `${nodeId}-${version.version}.zip`;
   const path = outputPath(system.cwd, invocation.text('output'), name);
   const progress = new Progress(output);
@@ -33,10 +34,16 @@ export async function run(invocation: Invocation): Promise<void> {
       });
       size = downloaded.bytes;
       sha256 = await sha256Of(temporary);
+      if (digest !== undefined) checkSha256(digest, sha256);
       checkDigest(downloaded.headers['repr-digest'], sha256);
     });
   } finally {
     progress.end();
+  }
+  if (digest === undefined) {
+    await output.note(
+      `${service.name} publishes no digests, so the archive could not be checked against one.`,
+    );
   }
   await output.note(`${bytes(size)} of ${nodeId} ${version.version}.`);
   await output.answer({ path, node_id: nodeId, version: version.version, size, sha256 }, { only: 'path' });
