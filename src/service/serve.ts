@@ -21,6 +21,7 @@ import type { Context } from './operation/context.js';
 import type { Engines } from './operation/engine.js';
 import { watchIdle } from './queue/idle.js';
 import { createLeasedTable } from './queue/leased-table.js';
+import { InstallCounts } from './registry/install-counts.js';
 import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
 import { createDiskStorage } from './storage/disk.js';
 
@@ -94,7 +95,8 @@ async function startInFolder(
     const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
     const verifiers = [verifyOwnToken, ...issuers];
-    const parts = { configuration, database, storage, queue, engines, scratch, keys, verifiers };
+    const installs = new InstallCounts({ database, now, log });
+    const parts = { configuration, database, storage, queue, installs, engines, scratch, keys, verifiers };
     const context: Context = { ...parts, now, baseUrl, lookup, log };
 
     const state = { ready: false };
@@ -169,6 +171,7 @@ async function endService({ folder, context, app, state }: EndServiceOptions): P
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     await Promise.all([app.close(), context.queue.stop(graceMs)]);
+    await context.installs.write();
   } finally {
     clearTimeout(cutting);
     clearInterval(leaving);

@@ -41,6 +41,7 @@ test('saves the latest version, says where, and counts one download', async () =
   const original = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
   expect(readFileSync(join(cwd, 'pack-1.0.0.zip')).equals(original)).toBe(true);
   expect(readdirSync(cwd)).toEqual(['pack-1.0.0.zip']);
+  await service.context.installs.write();
   expect((await ask(`${service.url}/nodes/pack`)).body.downloads).toBe(1);
 });
 

@@ -69,7 +69,8 @@ export const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   'node.search': { read: searchNodes },
   'node.update': { write: updateNode },
   'node.delete': { write: deleteNode },
-  'node.install': { write: installNode },
+  // A HEAD must not count as an installation.
+  'node.install': { read: installNode, noHead: true },
   'version.publish': { write: publishVersion, keep: removeSignedUrl, replay: replayPublish },
   'version.update': { write: updateVersion },
   'version.get': { read: getVersion },

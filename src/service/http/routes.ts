@@ -69,8 +69,7 @@ function routeOperation(
   app.route({
     method: operation.method as HTTPMethods,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    // A HEAD must not count as an installation.
-    exposeHeadRoute: operation.method === 'GET' && 'read' in handler,
+    exposeHeadRoute: operation.method === 'GET' && 'read' in handler && !handler.noHead,
     bodyLimit: task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody,
     ...(response ? { schema: { response: { [status]: jsonSchema(response, 'output') } } } : {}),
     // Before the body is read, so that callers without permission cannot make the service read one.
@@ -89,6 +88,7 @@ function routeOperation(
         query: readQuery(request.query),
         body: operation.body && requireValid(operation.body, request.body, 'body', asker()),
         caller: request.caller,
+        address: request.ip,
         context,
         signal: abortOnClose(reply),
       };

@@ -200,7 +200,7 @@ describe('lists of nodes', () => {
 
 describe('an installation', () => {
   it('returns the latest or the requested version, and counts a download', async () => {
-    const { as, ok, active } = registry();
+    const { as, ok, active, service } = registry();
     await ok('ann', 'POST', of, { id: 'popular', name: 'Popular' });
     expect((await as('nobody', 'GET', '/nodes/popular/install')).status).toBe(404);
     await active('popular', '1.0.0');
@@ -209,6 +209,8 @@ describe('an installation', () => {
     expect((await ok('nobody', 'GET', '/nodes/popular/install')).version).toBe('1.1.0');
     expect((await ok('pat', 'GET', '/nodes/popular/install?version=1.0.0')).version).toBe('1.0.0');
     expect((await as('ann', 'GET', '/nodes/popular/install?version=1.2.0')).status).toBe(404);
+    await ok('nobody', 'GET', '/nodes/popular/install');
+    await service.context.installs.write();
     expect((await ok('nobody', 'GET', '/nodes/popular')).downloads).toBe(2);
   });
 });
