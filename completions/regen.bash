@@ -460,10 +460,19 @@ _regen_facts() {
       esac
       ;;
     'publisher')
-      commands='create get list update token member'
+      commands='create get list update audit token member'
       flags='--base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
         --base-url) hint=text ;;
+        --profile) hint=live:profile ;;
+        --token-file) hint=file ;;
+      esac
+      ;;
+    'publisher audit')
+      flags='--page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help'
+      arguments='live:publisher'
+      case $2 in
+        --page | --limit | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
       esac
@@ -551,10 +560,10 @@ _regen_facts() {
       esac
       ;;
     'publisher token create')
-      flags='--name --description --expires-at --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--name --description --expires-at --nodes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help'
       arguments='live:publisher text'
       case $2 in
-        --name | --description | --expires-at | --body | --base-url) hint=text ;;
+        --name | --description | --expires-at | --nodes | --body | --base-url) hint=text ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;
       esac

@@ -635,12 +635,24 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher'
-            set commands create get list update token member
-            set command_texts 'Create a publisher and become its first owner' 'Show a publisher' 'List the publishers you belong to' 'Update a publisher' 'Personal access tokens for publishing' 'A publisher\'s members'
+            set commands create get list update audit token member
+            set command_texts 'Create a publisher and become its first owner' 'Show a publisher' 'List the publishers you belong to' 'Update a publisher' 'List who changed what of a publisher, newest first' 'Personal access tokens for publishing' 'A publisher\'s members'
             set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
             set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --base-url
+                    set hint 'text'
+                case --profile
+                    set hint 'live:profile'
+                case --token-file
+                    set hint 'file'
+            end
+        case 'publisher audit'
+            set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set arguments 'live:publisher'
+            switch $argv[2]
+                case --page --limit --base-url
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -761,11 +773,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher token create'
-            set flags --name --description --expires-at --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the token is for (required; at most 100 characters)' 'Notes about the token (at most 1000 characters)' 'When the token expires; default: never' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --name --description --expires-at --nodes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the token is for (required; at most 100 characters)' 'Notes about the token (at most 1000 characters)' 'When the token expires; default: a year after it is created' 'Ids of the only nodes that it may be used for; default: all of the publisher ...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
-                case --name --description --expires-at --body --base-url
+                case --name --description --expires-at --nodes --body --base-url
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'

@@ -335,10 +335,16 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       arguments = @('live:publisher', 'live:node')
     }
     'publisher' = @{
-      commands = [ordered]@{ 'create' = 'Create a publisher and become its first owner'; 'get' = 'Show a publisher'; 'list' = 'List the publishers you belong to'; 'update' = 'Update a publisher'; 'token' = 'Personal access tokens for publishing'; 'member' = 'A publisher''s members' }
+      commands = [ordered]@{ 'create' = 'Create a publisher and become its first owner'; 'get' = 'Show a publisher'; 'list' = 'List the publishers you belong to'; 'update' = 'Update a publisher'; 'audit' = 'List who changed what of a publisher, newest first'; 'token' = 'Personal access tokens for publishing'; 'member' = 'A publisher''s members' }
       flags = [ordered]@{ '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
       values = @('--base-url text', '--profile live:profile', '--token-file file')
       arguments = @()
+    }
+    'publisher audit' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--page' = 'Page number, starting at 1 (at least 1; default 1)'; '--limit' = 'Items per page (1 to 100; default 10)'; '--all' = 'Read every page'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--ndjson' = 'Print the items of a list as JSON, one a line, as they come'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--page text', '--limit text', '--base-url text', '--profile live:profile', '--token-file file')
+      arguments = @('live:publisher')
     }
     'publisher create' = @{
       commands = [ordered]@{  }
@@ -396,8 +402,8 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
     }
     'publisher token create' = @{
       commands = [ordered]@{  }
-      flags = [ordered]@{ '--name' = 'What the token is for (required; at most 100 characters)'; '--description' = 'Notes about the token (at most 1000 characters)'; '--expires-at' = 'When the token expires; default: never'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
-      values = @('--name text', '--description text', '--expires-at text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
+      flags = [ordered]@{ '--name' = 'What the token is for (required; at most 100 characters)'; '--description' = 'Notes about the token (at most 1000 characters)'; '--expires-at' = 'When the token expires; default: a year after it is created'; '--nodes' = 'Ids of the only nodes that it may be used for; default: all of the publisher ...'; '--body' = 'The whole request body, in place of its flags'; '--dry-run' = 'Print the request, secrets masked, and send nothing'; '--base-url' = 'Service to talk to'; '--profile' = 'Profile of the settings to use; ''local'' is the embedded service'; '--token-file' = 'File that holds the token to send, or ''-'' for standard input'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--verbose' = 'Trace requests on stderr, secrets masked'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--no-autostart' = 'Do not start the embedded service'; '--help' = 'Show help' }
+      values = @('--name text', '--description text', '--expires-at text', '--nodes text', '--body text', '--base-url text', '--profile live:profile', '--token-file file')
       arguments = @('live:publisher', 'text')
     }
     'publisher token list' = @{

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AuditPage, by } from './audit.js';
 import { HostNode, HostNodePolicy } from './host-nodes.js';
 import { Node, NodeStatus } from './node.js';
 import { NodeVersion, NodeVersionStatus } from './node-version.js';
@@ -15,11 +16,6 @@ const AdminToken = z
   })
   .meta({ id: 'AdminToken' });
 
-const by = {
-  by: z.string().meta({ description: 'Who did it: a user id, or `service`' }),
-  by_email: z.string().optional().meta({ description: 'E-mail address of that user, if known' }),
-};
-
 const ValidAdminToken = z
   .object({
     jti: z.string().meta({ description: 'Token id' }),
@@ -28,20 +24,6 @@ const ValidAdminToken = z
     expires_at: DateTime,
   })
   .meta({ id: 'ValidAdminToken' });
-
-const AuditEntry = z
-  .object({
-    at: DateTime,
-    ...by,
-    action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
-    kind: z.string().meta({ description: 'What was changed: publisher, node, version, host_node, …' }),
-    id: z.string().meta({ description: 'Id of what was changed' }),
-    node_id: z.string().optional().meta({ description: 'For a version: its node id' }),
-    version: z.string().optional().meta({ description: 'For a version: its number' }),
-    status: z.string().optional().meta({ description: 'New status or policy' }),
-    reason: z.string().optional(),
-  })
-  .meta({ id: 'AuditEntry' });
 
 // Decided: a reason has at most 10,000 characters, because it is part of every refusal and answer.
 const reason = z.string().max(10_000);
@@ -146,13 +128,7 @@ export const admin = {
     summary: 'List who changed what, newest first',
     who: 'admin',
     query: Paging,
-    response: z.object({
-      limit: z.int(),
-      events: z.array(AuditEntry),
-      page: z.int(),
-      total: z.int(),
-      totalPages: z.int(),
-    }),
+    response: AuditPage,
     extension: 'who did what',
   }),
   token: {

@@ -40,6 +40,11 @@ export const errorCodes = {
     exit: 4,
     meaning: 'A quota of the user or publisher is used up; the message names it and says when to continue.',
   },
+  node_not_allowed: {
+    status: 403,
+    exit: 4,
+    meaning: 'The personal access token is limited to other nodes.',
+  },
   invalid_signature: { status: 403, exit: 4, meaning: 'The signed URL has expired or was modified.' },
   host_not_allowed: {
     status: 403,

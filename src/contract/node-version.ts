@@ -23,6 +23,12 @@ export const NodeVersion = z
         examples: ['pending', 'success', 'failed'],
         readOnly: true,
       }),
+    // Decided: an extension field.
+    archive_sha256: z.string().optional().meta({
+      description: 'SHA-256 of the archive in hex; absent until it is uploaded',
+      readOnly: true,
+      'x-extension': true,
+    }),
     createdAt: DateTime.optional().meta({ description: 'When the version was created', readOnly: true }),
     dependencies: textList('Pip dependencies required by the node'),
     deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { AuditPage } from './audit.js';
 import { operation } from './operation.js';
-import { DateTime, EmailAddress, PublisherId } from './schema/identifiers.js';
+import { Paging } from './paging.js';
+import { DateTime, EmailAddress, NodeId, PublisherId } from './schema/identifiers.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
@@ -47,8 +49,14 @@ export const PersonalAccessToken = z
     token: z.string().meta({
       description: 'The whole token when it was just created, otherwise its first 4 characters and a mask',
     }),
+    nodes: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Ids of the only nodes that it may be used for; absent if it is for all' }),
+    created_by: z.string().optional().meta({ description: 'Who created it: a user id' }),
+    created_by_email: z.string().optional().meta({ description: 'E-mail address of that user, if known' }),
     created_at: DateTime,
-    expires_at: DateTime.optional().meta({ description: 'When the token expires; absent if it does not' }),
+    expires_at: DateTime.optional().meta({ description: 'When the token expires' }),
     last_used_at: DateTime.optional(),
   })
   .meta({ id: 'PersonalAccessToken' });
@@ -65,8 +73,14 @@ const NewPersonalAccessToken = z
     name: z.string().min(1).max(100).meta({ description: 'What the token is for' }),
     description: z.string().max(1000).optional().meta({ description: 'Notes about the token' }),
     expires_at: DateTime.optional().meta({
-      description: 'When the token expires; default: never',
+      description: 'When the token expires; default: a year after it is created',
     }),
+    nodes: z
+      .array(NodeId)
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Ids of the only nodes that it may be used for; default: all of the publisher' }),
   })
   .meta({ id: 'NewPersonalAccessToken' });
 
@@ -104,6 +118,15 @@ export const publisher = {
     who: 'owner writes',
     body: Publisher,
     response: Publisher,
+  }),
+  audit: operation({
+    method: 'GET',
+    path: '/publishers/{publisherId}/audit',
+    summary: 'List who changed what of a publisher, newest first',
+    who: 'owner reads',
+    query: Paging,
+    response: AuditPage,
+    extension: 'who did what on a publisher',
   }),
   token: {
     create: operation({

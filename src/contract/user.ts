@@ -13,6 +13,10 @@ const Me = z
     credential: z.object({
       kind: z.enum(['identity_provider', 'service', 'owner', 'personal_access_token', 'admin_token']),
       expires_at: DateTime.optional(),
+      nodes: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'Ids of the only nodes that it may be used for; absent if it is not limited' }),
     }),
   })
   .meta({ id: 'Me' });

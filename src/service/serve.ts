@@ -22,6 +22,7 @@ import type { Context } from './operation/context.js';
 import type { Engines } from './operation/engine.js';
 import { watchIdle } from './queue/idle.js';
 import { createLeasedTable } from './queue/leased-table.js';
+import { InstallCounts } from './registry/install-counts.js';
 import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
 import { createDiskStorage } from './storage/disk.js';
 
@@ -101,8 +102,9 @@ async function startInFolder(
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
     const verifiers = [verifyOwnToken, ...issuers];
     const packReader = new PackReader();
-    const parts = { configuration, database, storage, queue, engines, packReader, scratch, keys, verifiers };
-    const context: Context = { ...parts, now, baseUrl, lookup, log };
+    const installs = new InstallCounts({ database, now, log });
+    const shared = { configuration, database, storage, queue, installs, engines, packReader };
+    const context: Context = { ...shared, scratch, keys, verifiers, now, baseUrl, lookup, log };
 
     const state = { ready: false };
     const app = createApp(context, () => state.ready);
@@ -176,6 +178,7 @@ async function endService({ folder, context, app, state }: EndServiceOptions): P
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     await Promise.all([app.close(), context.queue.stop(graceMs)]);
+    await context.installs.write();
   } finally {
     clearTimeout(cutting);
     clearInterval(leaving);

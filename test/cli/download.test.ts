@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { outputPath } from '../../src/cli/terminal/save.js';
+import { contract } from '../../src/contract/index.js';
+import { openapi } from '../../src/contract/openapi.js';
 import type { Tx } from '../../src/service/database/database.js';
 import { regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
@@ -39,6 +41,7 @@ test('saves the latest version, says where, and counts one download', async () =
   const original = Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
   expect(readFileSync(join(cwd, 'pack-1.0.0.zip')).equals(original)).toBe(true);
   expect(readdirSync(cwd)).toEqual(['pack-1.0.0.zip']);
+  await service.context.installs.write();
   expect((await ask(`${service.url}/nodes/pack`)).body.downloads).toBe(1);
 });
 
@@ -93,11 +96,18 @@ test('tells a flagged, a pending and a deleted version apart', async () => {
 });
 
 /** A service that has nothing but what service.md lists. */
-async function bareService(digest: string | undefined): Promise<string> {
+async function bareService(
+  digest: string | undefined,
+  { published, declared = false }: { published?: string; declared?: boolean } = {},
+): Promise<string> {
   let url = '';
   const answer: RequestListener = async (request, response) => {
-    const version = { version: '1.0.0', status: 'NodeVersionStatusActive', downloadUrl: `${url}/file.zip` };
+    const version = {
+      ...{ version: '1.0.0', status: 'NodeVersionStatusActive', downloadUrl: `${url}/file.zip` },
+      ...(published && { archive_sha256: published }),
+    };
     const bodies: Record<string, unknown> = {
+      ...(declared && { '/openapi.json': openapi(contract, { version: '1.0.0' }) }),
       '/nodes/pack': { id: 'pack', latest_version: version },
       '/bulk/nodes/versions': {
         node_versions: [
@@ -129,6 +139,23 @@ test.each([
   const { exit, stderr } = await regen(['version', 'download', 'pack', ...args], { env, cwd });
   expect(exit, stderr).toBe(0);
   expect(readFileSync(join(cwd, 'pack-1.0.0.zip'), 'utf8')).toBe('archive');
+});
+
+const archiveDigest = createHash('sha256').update('archive').digest('hex');
+
+test.each([
+  ['with the digest that the registry publishes', { published: archiveDigest }, 0, ''],
+  ['with another digest than the registry publishes', { published: '0'.repeat(64) }, 7, 'nothing was saved'],
+  ['without a digest, if the registry declares one', { declared: true }, 7, 'gives no digest'],
+  ['without a digest, if the registry declares none', {}, 0, 'publishes no digests'],
+])('an archive %s', async (_, registry, exit, said) => {
+  const cwd = folderForTest();
+  const env = { REGEN_BASE_URL: await bareService(undefined, registry) };
+  const done = await regen(['version', 'download', 'pack'], { env, cwd });
+  expect(done.exit, done.stderr).toBe(exit);
+  expect(done.stderr).toContain(said);
+  if (exit === 0 && said === '') expect(done.stderr).not.toContain('digest');
+  expect(readdirSync(cwd)).toEqual(exit === 0 ? ['pack-1.0.0.zip'] : []);
 });
 
 test('keeps nothing of an archive that is not what the service says it is', async () => {

@@ -62,6 +62,7 @@ async function runObserved(name: OperationName, trial: Trial): Promise<string[]>
     query: observed.query?.value,
     body: observed.body?.value,
     caller: await authenticate(context, `Bearer ${token}`),
+    address: '127.0.0.1',
     context,
     signal: new AbortController().signal,
   } as OperationCall<OperationName>;

@@ -92,7 +92,7 @@ async function tryOut(name: OperationName, trial: Trial): Promise<Map<string, st
     const answer = await send(token);
     answers.set(caller, answer);
     // A request that succeeded may have changed what the next caller is tried on.
-    if (method !== 'GET' && path.includes('{') && answer.startsWith('2')) stage = undefined;
+    if (method !== 'GET' && path.includes('{') && answer.startsWith('2')) await leaveStage();
   }
   await liftBan();
   return answers;
@@ -101,6 +101,12 @@ async function tryOut(name: OperationName, trial: Trial): Promise<Map<string, st
 function getStage(): Promise<Stage> {
   stage ??= makeStage(registry, tasks);
   return stage;
+}
+
+/** Has the next caller tried on a new stage. A publisher left banned would keep its owner from starting one. */
+async function leaveStage(): Promise<void> {
+  await liftBan();
+  stage = undefined;
 }
 
 /** Restores the stage after it was a banned publisher's. */

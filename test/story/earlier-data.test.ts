@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -37,6 +38,10 @@ test('data, settings, credentials and ledger of an earlier commit are opened as 
   expect(await json('host-nodes', 'list')).toMatchObject({ total: 2 });
   const saved = await run('version', 'download', 'hello-nodes', '1.1.0', '-o', join(home, 'pack.zip'));
   expect(saved.exit, saved.stderr).toBe(0);
+  const digest = createHash('sha256')
+    .update(readFileSync(join(home, 'pack.zip')))
+    .digest('hex');
+  expect(await json('version', 'get', 'hello-nodes', '1.1.0')).toMatchObject({ archive_sha256: digest });
 
   expect((await run('config', 'get', 'confirm_credits')).stdout).toBe('50\n');
   expect((await run('config', 'get', 'profiles.team.base_url')).stdout).toBe('http://127.0.0.1:7802/\n');

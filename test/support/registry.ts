@@ -83,7 +83,7 @@ export async function startRegistry(
     await change(async (tx) => {
       const now = service.context.now();
       const versionId = node_version.id;
-      await markUploaded(tx, { versionId, size: 1, sha256: '00', now });
+      await markUploaded(tx, { versionId, size: 1, sha256: '00'.repeat(32), now });
       const checked = status === 'NodeVersionStatusFlagged' ? status : 'NodeVersionStatusActive';
       await changeVersionStatus(tx, { versionId, to: checked, right: 'service', actor: 'service', now });
       if (status !== checked)

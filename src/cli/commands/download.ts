@@ -2,16 +2,16 @@ import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
-import { type NodeVersion, readVersion } from '../publish/published.js';
+import { findArchiveDigest, type NodeVersion, readVersion } from '../publish/published.js';
 import { endedBadly } from '../publish/state.js';
-import { checkDigest, sha256Of } from '../terminal/digest.js';
+import { checkDigest, checkSha256, sha256Of } from '../terminal/digest.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { outputPath, save } from '../terminal/save.js';
 import { bytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
-/** Saves the archive of a version, checked against the digest that the service gives. */
+/** Saves the archive of a version, checked against the digest that the registry publishes. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
@@ -19,6 +19,7 @@ export async function run(context: CommandContext): Promise<void> {
   const version = await findVersion(context, service, nodeId, args.version as string | undefined);
   const { downloadUrl } = version;
   if (!downloadUrl) throw nothingThere(nodeId, version.version);
+  const digest = await findArchiveDigest(service.client, version, signal);
   const name = `${nodeId}-${version.version}.zip`;
   const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
@@ -35,10 +36,16 @@ export async function run(context: CommandContext): Promise<void> {
       });
       size = downloaded.bytes;
       sha256 = await sha256Of(temporary);
+      if (digest !== undefined) checkSha256(digest, sha256);
       checkDigest(downloaded.headers['repr-digest'], sha256);
     });
   } finally {
     progress.end();
+  }
+  if (digest === undefined) {
+    await output.note(
+      `${service.name} publishes no digests, so the archive could not be checked against one.`,
+    );
   }
   await output.note(`${bytes(size)} of ${nodeId} ${version.version}.`);
   await output.answer({ path, node_id: nodeId, version: version.version, size, sha256 }, { only: 'path' });

@@ -6,6 +6,7 @@ import type { NodeVersion as NodeVersionSchema } from '../../contract/node-versi
 import { limits } from '../../contract/schema/limits.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { inspectArchive } from '../../pack/read-archive.js';
+import { readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
@@ -43,6 +44,41 @@ export async function readVersion({
       exit: exitCodes.endedBadly,
     },
   );
+}
+
+const MAX_DOCUMENT_BYTES = 16 * 1024 ** 2;
+
+/**
+ * Finds the SHA-256 that the registry publishes for the archive of a version.
+ * @returns hex; undefined from a service that publishes none
+ * @throws Failure if the service publishes them, but not for this version
+ */
+export async function findArchiveDigest(
+  client: Client,
+  { archive_sha256, node_id, version }: NodeVersion,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (archive_sha256) return archive_sha256;
+  if (!(await declaresDigests(client, signal))) return undefined;
+  throw new Failure(`The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`, {
+    code: 'digest_missing',
+    exit: exitCodes.unreachable,
+    hint: 'Try again; if it does not help, tell the operator of the registry.',
+  });
+}
+
+/** Whether the versions of the service have a digest, according to its OpenAPI document if it has one. */
+async function declaresDigests(client: Client, signal: AbortSignal): Promise<boolean> {
+  const { status, body } = await client.raw({ path: '/openapi.json', signal });
+  const text = (await readBody(body, MAX_DOCUMENT_BYTES)).toString();
+  if (status !== 200) return false;
+  try {
+    const { NodeVersion, NodeVersionAnswer } = JSON.parse(text).components.schemas;
+    return [NodeVersion, NodeVersionAnswer].some((schema) => schema?.properties?.archive_sha256);
+  } catch {
+    // It has no such document.
+    return false;
+  }
 }
 
 /** What lies behind a version's downloadUrl, held against an archive just built. */

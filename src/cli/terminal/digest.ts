@@ -16,7 +16,12 @@ export async function sha256Of(path: string): Promise<string> {
  */
 export function checkDigest(header: string | undefined, sha256: string): void {
   const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
-  if (!expected || Buffer.from(expected, 'base64').toString('hex') === sha256) return;
+  if (expected) checkSha256(Buffer.from(expected, 'base64').toString('hex'), sha256);
+}
+
+/** @throws Failure if the digests, in hex, differ */
+export function checkSha256(expected: string, sha256: string): void {
+  if (expected.toLowerCase() === sha256) return;
   throw new Failure('What came is not what the service says it sent; nothing was saved.', {
     code: 'digest_mismatch',
     exit: exitCodes.unreachable,

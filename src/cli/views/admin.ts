@@ -1,5 +1,11 @@
 import type { View } from './view.js';
 
+/** How events of the audit log are listed. */
+export const auditShape = {
+  items: 'events',
+  columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
+};
+
 const nodeFields = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
 export const adminViews: readonly View[] = [
@@ -94,10 +100,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin audit',
     operation: 'admin.audit',
-    shape: {
-      items: 'events',
-      columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
-    },
+    shape: auditShape,
     examples: ['regen admin audit --limit 50', 'regen admin audit --all --ndjson'],
   },
   {

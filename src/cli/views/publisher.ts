@@ -1,3 +1,4 @@
+import { auditShape } from './admin.js';
 import type { View } from './view.js';
 
 const publisherColumns = ['id', 'name', 'status', 'website'];
@@ -19,17 +20,35 @@ export const publisherViews: readonly View[] = [
     ],
   },
   {
+    usage: 'publisher audit <publisherId>',
+    operation: 'publisher.audit',
+    shape: auditShape,
+    examples: ['regen publisher audit my-team --limit 50'],
+  },
+  {
     usage: 'publisher token create <publisherId> [name]',
     operation: 'publisher.token.create',
     shape: { only: 'token' },
     examples: [
       'regen publisher token create my-team "release workflow" --expires-at 2027-01-01T00:00:00Z > token.txt',
+      'regen publisher token create my-team "light-tools only" --nodes light-tools > token.txt',
     ],
   },
   {
     usage: 'publisher token list <publisherId>',
     operation: 'publisher.token.list',
-    shape: { columns: ['id', 'name', 'token', 'created_at', 'expires_at', 'last_used_at'] },
+    shape: {
+      columns: [
+        'id',
+        'name',
+        'token',
+        'nodes',
+        'created_by_email',
+        'created_at',
+        'expires_at',
+        'last_used_at',
+      ],
+    },
   },
   {
     usage: 'publisher token revoke <publisherId> <tokenId>',

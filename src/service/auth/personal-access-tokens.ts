@@ -2,9 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Database, Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
 
 const TOKEN_PREFIX = 'regen_pat_';
 const TOKEN_PATTERN = /^regen_pat_[A-Za-z0-9_-]{43}$/;
+export const LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
 /** The last use is written at most this often. */
 const USE_INTERVAL_MS = 60_000;
 
@@ -34,7 +36,29 @@ export async function findPersonalAccessToken(
     .selectAll()
     .where('hash', '=', hashToken(token))
     .executeTakeFirst();
-  return row?.expires_at && Date.parse(row.expires_at) <= now ? undefined : row;
+  return row && Date.parse(row.expires_at) <= now ? undefined : row;
+}
+
+/** The ids of the nodes that a token is limited to; undefined if it is not. */
+export function listTokenNodes({ nodes }: Pick<PersonalAccessTokenRow, 'nodes'>): string[] | undefined {
+  return nodes === null ? undefined : (JSON.parse(nodes) as string[]);
+}
+
+/** Whether a token that is limited to these nodes, or to none, covers a node; ids are compared without case. */
+export function coversNode(nodes: readonly string[] | undefined, nodeId: string | undefined): boolean {
+  if (nodes === undefined) return true;
+  return nodeId !== undefined && nodes.some((node) => node.toLowerCase() === nodeId.toLowerCase());
+}
+
+/** @throws Refused node_not_allowed if a token is limited to other nodes */
+export function refuseOtherNodes(nodes: readonly string[] | undefined, nodeId: string | undefined): void {
+  if (coversNode(nodes, nodeId)) return;
+  const known = nodes?.slice(0, 3).join(', ');
+  const more = (nodes?.length ?? 0) > 3 ? ' and others' : '';
+  throw new Refused(
+    'node_not_allowed',
+    `The personal access token may only be used for ${known}${more}; create one for this.`,
+  );
 }
 
 export function isUseOutdated({ last_used_at }: PersonalAccessTokenRow, now: number): boolean {

@@ -95,7 +95,8 @@ async function acceptInvitation(tx: Tx, userId: string, email: string, now: numb
     .execute();
   const taken = tx.deleteFrom('members').where('user_id', '=', invitation.id).returning('publisher_id');
   for (const { publisher_id } of await taken.execute()) {
-    const event = { actor: userId, kind: 'member', id: `${publisher_id}/${userId}` } as const;
+    const id = `${publisher_id}/${userId}`;
+    const event = { actor: userId, kind: 'member', id, publisherId: publisher_id } as const;
     await recordEvent(tx, () => now, { ...event, action: 'member.join' });
   }
   await tx.deleteFrom('users').where('id', '=', invitation.id).execute();

@@ -1,27 +1,30 @@
 import type { Tx } from './database.js';
 
-export interface AuditEvent {
-  /** A user id. */
-  readonly actor: string;
-  readonly kind:
-    | 'publisher'
-    | 'node'
-    | 'version'
-    | 'host_node'
-    | 'member'
-    | 'token'
-    | 'admin_token'
-    | 'key'
-    | 'task';
+/** What was changed, and the publisher that it belongs to, whose owners can read the event. */
+type AuditSubject =
+  | {
+      readonly kind: 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token';
+      readonly publisherId: string;
+    }
+  | { readonly kind: 'admin_token' | 'key' | 'task'; readonly publisherId?: undefined };
+
+export type AuditAction = AuditSubject & {
   readonly id: string;
   readonly action: string;
   /** The new status, if the event changed it. */
   readonly status?: string;
   readonly reason?: string;
-}
+};
 
-/** Appends to histories and audit log. `changeVersionStatus` appends the status changes of versions. */
-export async function recordEvent(tx: Tx, now: () => number, event: AuditEvent): Promise<void> {
+/**
+ * Appends to histories and audit log. `changeVersionStatus` appends the status changes of versions.
+ * @param event `actor` is a user id
+ */
+export async function recordEvent(
+  tx: Tx,
+  now: () => number,
+  event: AuditAction & { readonly actor: string },
+): Promise<void> {
   await tx
     .insertInto('events')
     .values({
@@ -29,6 +32,7 @@ export async function recordEvent(tx: Tx, now: () => number, event: AuditEvent):
       actor: event.actor,
       subject_kind: event.kind,
       subject_id: event.id,
+      publisher_id: event.publisherId ?? null,
       action: event.action,
       status: event.status ?? null,
       reason: event.reason ?? null,

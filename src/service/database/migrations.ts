@@ -5,7 +5,7 @@ import type { Schema } from './schema.js';
 /** One numbered step. A released step is never changed; changes are new steps. */
 export interface Migration {
   readonly number: number;
-  /** SQL that both engines accept; `{identity}` stands for the engine's auto-increment primary key. */
+  /** SQL that both engines accept; `{identity}` and the like stand for the engine's words. */
   readonly statements: readonly string[];
 }
 
@@ -167,13 +167,64 @@ export const migrations: readonly Migration[] = [
         amount bigint not null, primary key (publisher_id, quota))`,
     ],
   },
+  // Tokens that end with their maker's membership, events by publisher, and ids that look alike.
+  {
+    number: 9,
+    statements: [
+      'alter table events add column publisher_id text',
+      "update events set publisher_id = subject_id where subject_kind = 'publisher'",
+      `update events set publisher_id = (select publisher_id from nodes where nodes.id = subject_id)
+        where subject_kind = 'node'`,
+      `update events set publisher_id = (select nodes.publisher_id from versions
+        join nodes on nodes.id = versions.node_id where versions.id = subject_id) where subject_kind = 'version'`,
+      `update events set publisher_id = (select nodes.publisher_id from nodes
+        where substr(subject_id, 1, length(nodes.id) + 1) = nodes.id || '@') where subject_kind = 'host_node'`,
+      `update events set publisher_id = (select publishers.id from publishers
+        where substr(subject_id, 1, length(publishers.id) + 1) = publishers.id || '/')
+        where subject_kind = 'member'`,
+      `update events set publisher_id = (select publisher_id from personal_access_tokens
+        where personal_access_tokens.id = subject_id) where subject_kind = 'token'`,
+      'create index events_publisher on events (publisher_id, id)',
+      // Existing tokens expire a year after the upgrade; those of former members are gone.
+      `create table member_tokens (
+        id text primary key, publisher_id text not null, name text not null, description text, prefix text not null,
+        hash text not null unique, nodes text, created_by text not null references users (id),
+        created_at text not null, expires_at text not null, last_used_at text,
+        foreign key (publisher_id, created_by) references members (publisher_id, user_id) on delete cascade)`,
+      `insert into member_tokens (id, publisher_id, name, description, prefix, hash, created_by, created_at, expires_at,
+          last_used_at)
+        select id, tokens.publisher_id, name, description, prefix, hash, created_by, tokens.created_at,
+          coalesce(expires_at, {inAYear}), last_used_at
+        from personal_access_tokens tokens join members on members.publisher_id = tokens.publisher_id
+          and members.user_id = tokens.created_by`,
+      'drop table personal_access_tokens',
+      'alter table member_tokens rename to personal_access_tokens',
+      'create index personal_access_tokens_member on personal_access_tokens (publisher_id, created_by)',
+      ...['nodes', 'publishers'].flatMap((table) => [
+        `alter table ${table} add column plain_id text`,
+        // Of existing ids that look alike, one holds the plain form against new ones.
+        `update ${table} set plain_id = ${toPlainSql('id')}
+          where id in (select min(id) from ${table} group by ${toPlainSql('id')})`,
+        `create unique index ${table}_plain_id on ${table} (plain_id)`,
+      ]),
+    ],
+  },
 ];
+
+/** As `toPlainId` of registry/names.ts. */
+function toPlainSql(column: string): string {
+  return `replace(replace(replace(lower(${column}), '-', ''), '_', ''), '.', '')`;
+}
 
 /**
  * Migrates the database to the newest schema in one transaction, which also records the steps.
+ * @param words what `{name}` stands for in the statements
  * @throws if the database was written by a newer release
  */
-export async function migrate(database: Kysely<Schema>, identity: string): Promise<void> {
+export async function migrate(
+  database: Kysely<Schema>,
+  words: Readonly<Record<'identity' | 'inAYear', string>>,
+): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await sql`create table if not exists migrations (number integer primary key)`.execute(transaction);
     const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
@@ -187,7 +238,8 @@ export async function migrate(database: Kysely<Schema>, identity: string): Promi
     }
     for (const step of migrations.filter(({ number }) => !done.has(number))) {
       for (const statement of step.statements) {
-        await sql.raw(statement.replace('{identity}', identity)).execute(transaction);
+        const raw = statement.replace(/\{(\w+)\}/g, (_, word: keyof typeof words) => words[word]);
+        await sql.raw(raw).execute(transaction);
       }
       await sql`insert into migrations (number) values (${step.number})`.execute(transaction);
     }

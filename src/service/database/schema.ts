@@ -28,6 +28,8 @@ export interface PublisherTable {
   website: string | null;
   status: string;
   status_reason: string | null;
+  /** The id without case and hyphens, so that new ids do not look like it; null if an older id has it too. */
+  plain_id: Fixed<string | null>;
   created_at: Fixed<Time>;
 }
 
@@ -47,9 +49,12 @@ export interface PersonalAccessTokenTable {
   prefix: Fixed<string>;
   /** SHA-256 of the whole token, hex. */
   hash: Fixed<string>;
+  /** A list of the ids of the nodes that it is limited to; null if it is for all of them. */
+  nodes: Fixed<Json | null>;
+  /** A member of the publisher; the token is deleted with the membership. */
   created_by: Fixed<string>;
   created_at: Fixed<Time>;
-  expires_at: Fixed<Time | null>;
+  expires_at: Fixed<Time>;
   last_used_at: Time | null;
 }
 
@@ -65,6 +70,8 @@ export interface NodeTable {
   id: Fixed<string>;
   /** The id in lower case: ids are unique without regard to case. */
   folded_id: Fixed<string>;
+  /** The id without case and `-`, `_`, `.`, so that new ids do not look like it; null if an older id has it too. */
+  plain_id: Fixed<string | null>;
   publisher_id: Fixed<string>;
   name: string;
   /** The other fields that users and admins set, as in the contract. */
@@ -197,6 +204,8 @@ export interface EventTable {
   actor: Fixed<string>;
   subject_kind: Fixed<string>;
   subject_id: Fixed<string>;
+  /** The publisher that it concerns; null if none. */
+  publisher_id: Fixed<string | null>;
   action: Fixed<string>;
   status: Fixed<string | null>;
   reason: Fixed<string | null>;

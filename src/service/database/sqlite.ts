@@ -35,7 +35,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>
   const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
   try {
     if (options.verify) await verifyFile(database);
-    await migrate(database, 'integer primary key autoincrement');
+    await migrate(database, {
+      identity: 'integer primary key autoincrement',
+      inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+    });
     return database;
   } catch (error) {
     await database.destroy();

@@ -4,6 +4,7 @@ import {
   findPersonalAccessToken,
   isPersonalAccessToken,
   isUseOutdated,
+  listTokenNodes,
   recordUse,
 } from '../auth/personal-access-tokens.js';
 import { findOrCreateUser, getOwnerUser } from '../auth/users.js';
@@ -65,8 +66,9 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
     userId: row.created_by,
     admin: false,
     publisherId: row.publisher_id,
+    nodes: listTokenNodes(row),
     tokenId: row.id,
-    ...(row.expires_at ? { expiresAt: row.expires_at } : {}),
+    expiresAt: row.expires_at,
     key: `token:${row.id}`,
   };
 }

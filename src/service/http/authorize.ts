@@ -1,4 +1,5 @@
 import type { Who } from '../../contract/operation.js';
+import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
 import type { Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
@@ -8,13 +9,14 @@ export interface AuthorizationRequest {
   readonly caller: Caller;
   /** Of the path, if it has one. */
   readonly publisherId?: string;
+  readonly nodeId?: string;
   /** Whether a request without a credential may pass, because its body holds one. */
   readonly bearerOptional: boolean;
 }
 
 /** @throws Refused unauthenticated, not_found, forbidden, admin_required, banned */
 export async function authorize(database: Database, attempt: AuthorizationRequest): Promise<void> {
-  const { who, caller, publisherId } = attempt;
+  const { who, caller, publisherId, nodeId } = attempt;
   if (who === 'anyone') return;
   if (caller.kind === 'none' && !attempt.bearerOptional) {
     throw new Refused(
@@ -26,6 +28,7 @@ export async function authorize(database: Database, attempt: AuthorizationReques
   if (who === 'person') return requirePerson(caller);
   if (who === 'admin' || who === 'admin in person') return requireAdmin(who, caller);
   await authorizeOnPublisher(database, who, caller, publisherId as string);
+  refuseOtherNodes(caller.nodes, nodeId);
 }
 
 function requirePerson({ kind }: Caller): void {

@@ -3,12 +3,12 @@ import { getProtectedResource } from '../auth/protected-resource.js';
 import { startImageTask, startVideoTask } from '../generation/start-task.js';
 import { getAccount, getCreations, readImageTask } from '../generation/task-views.js';
 import type { Handler, PreparedWrite } from '../operation/call.js';
-import { listAuditEvents } from '../registry/admin/audit.js';
 import { setHostNodePolicy } from '../registry/admin/host-nodes.js';
 import { setNode } from '../registry/admin/nodes.js';
 import { setPublisher } from '../registry/admin/publishers.js';
 import { generateAdminToken, listAdminTokens, revokeAdminToken } from '../registry/admin/tokens.js';
 import { setVersionStatus } from '../registry/admin/versions.js';
+import { listAuditEvents, listPublisherEvents } from '../registry/audit.js';
 import { getVersionsInBulk } from '../registry/bulk.js';
 import { defineHostNodes } from '../registry/define-host-nodes.js';
 import { getHostNode, listAllHostNodes, listHostNodes } from '../registry/host-nodes.js';
@@ -55,6 +55,7 @@ export const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   'publisher.get': { read: getPublisher },
   'publisher.list': { read: listPublishers },
   'publisher.update': { write: updatePublisher },
+  'publisher.audit': { read: listPublisherEvents },
   'publisher.token.create': { write: createToken },
   'publisher.token.list': { read: listTokens },
   'publisher.token.revoke': { write: revokeToken },
@@ -68,7 +69,8 @@ export const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   'node.search': { read: searchNodes },
   'node.update': { write: updateNode },
   'node.delete': { write: deleteNode },
-  'node.install': { write: installNode },
+  // A HEAD must not count as an installation.
+  'node.install': { read: installNode, noHead: true },
   'version.publish': { write: publishVersion, keep: removeSignedUrl, replay: replayPublish },
   'version.update': { write: updateVersion },
   'version.get': { read: getVersion },

@@ -63,15 +63,14 @@ function routeOperation(
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
     caller: request.caller,
-    publisherId: (request.params as { publisherId?: string }).publisherId,
+    ...(request.params as { publisherId?: string; nodeId?: string }),
     bearerOptional: name === 'version.publish' && context.configuration.publish.bearer === 'optional',
   });
 
   app.route({
     method: operation.method as HTTPMethods,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    // A HEAD must not count as an installation.
-    exposeHeadRoute: operation.method === 'GET' && 'read' in handler,
+    exposeHeadRoute: operation.method === 'GET' && 'read' in handler && !handler.noHead,
     bodyLimit: task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody,
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
@@ -89,6 +88,7 @@ function routeOperation(
         query: readQuery(request.query),
         body: operation.body && requireValid(operation.body, request.body, 'body', asker()),
         caller: request.caller,
+        address: request.ip,
         context,
         signal: abortOnClose(reply),
       };
@@ -149,7 +149,7 @@ async function findCanonicalUrl(
   if (!node || node.id === nodeId) return undefined;
   // The redirect would reveal a node that is 404 for this caller.
   const hidden = node.status === 'NodeStatusDeleted';
-  if (hidden && !isInsider(await loadViewer(database, caller), node.publisher_id)) return undefined;
+  if (hidden && !isInsider(await loadViewer(database, caller), node.publisher_id, node.id)) return undefined;
   const [, , , ...rest] = url.split('/');
   const query = rest.length === 0 && url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const prefix = new URL(baseUrl()).pathname.replace(/\/$/, '');

@@ -38,3 +38,18 @@ export function isPublicAddress(address: string): boolean {
     return false;
   return kind === 4 || publicIpv6.check(address, 'ipv6');
 }
+
+/**
+ * The network of a client, for counting it once: an IPv4 address, or the /64 of an IPv6 address, which is what
+ * one customer has.
+ */
+export function toClientNetwork(address: string): string {
+  const [text = ''] = address.split('%');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1];
+  if (mapped) return mapped;
+  if (isIP(text) !== 6) return text;
+  const [left = [], right = []] = text.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

@@ -14,6 +14,8 @@ export interface OperationCall<Name extends OperationName> {
   readonly query: SchemaOutput<OperationOf<Name>['query']>;
   readonly body: SchemaOutput<OperationOf<Name>['body']>;
   readonly caller: Caller;
+  /** The IP address of the client. */
+  readonly address: string;
   readonly context: Context;
   /** Aborted when the client disconnects before the answer. */
   readonly signal: AbortSignal;
@@ -25,6 +27,8 @@ export type OperationAnswer<Name extends OperationName> = SchemaOutput<Operation
 /** Reads, and changes nothing. */
 interface ReadHandler<Name extends OperationName> {
   readonly read: (call: OperationCall<Name>, database: Database) => Promise<OperationAnswer<Name>>;
+  /** Refuses HEAD, because the read has an effect. */
+  readonly noHead?: true;
 }
 
 /** A request whose preparation succeeded. */

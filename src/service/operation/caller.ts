@@ -9,6 +9,8 @@ export interface Caller {
   readonly admin: boolean;
   /** The publisher of a personal access token. */
   readonly publisherId?: string;
+  /** The ids of the nodes that a personal access token is limited to; absent if it is not. */
+  readonly nodes?: readonly string[] | undefined;
   /** The id of a personal access token or an admin token. */
   readonly tokenId?: string;
   /** ISO 8601; absent if the credential does not expire. */

@@ -9,12 +9,25 @@ import type { Engines } from './engine.js';
 import type { Verifier } from './identity.js';
 import type { Keys } from './keys.js';
 
+/** An installation that was answered. */
+export interface Install {
+  readonly nodeId: string;
+  readonly versionId: string;
+  /** The IP address of the client. */
+  readonly address: string;
+}
+
 /** The parts of a running service; created once by serve.ts. */
 export interface Context {
   readonly configuration: Configuration;
   readonly database: Database;
   readonly storage: Storage;
   readonly queue: Queue;
+  readonly installs: {
+    count(install: Install): void;
+    /** Writes what was counted. */
+    write(): Promise<void>;
+  };
   readonly engines: Engines;
   /** Reads uploaded packs in a process of its own; closed when the service stops. */
   readonly packReader: PackReader;

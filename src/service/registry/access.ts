@@ -1,3 +1,4 @@
+import { coversNode } from '../auth/personal-access-tokens.js';
 import type { Database } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
@@ -9,10 +10,14 @@ export interface Viewer {
   readonly admin: boolean;
   /** The publishers whose private data the caller may see. */
   readonly publishers: ReadonlySet<string>;
+  /** If the caller's token is limited to nodes: their ids. */
+  readonly nodes?: readonly string[] | undefined;
 }
 
 export async function loadViewer(database: Database, caller: Caller): Promise<Viewer> {
-  if (caller.publisherId !== undefined) return { admin: false, publishers: new Set([caller.publisherId]) };
+  if (caller.publisherId !== undefined) {
+    return { admin: false, publishers: new Set([caller.publisherId]), nodes: caller.nodes };
+  }
   if (caller.userId === undefined) return { admin: false, publishers: new Set() };
   const memberships = await database
     .selectFrom('members')
@@ -22,9 +27,10 @@ export async function loadViewer(database: Database, caller: Caller): Promise<Vi
   return { admin: caller.admin, publishers: new Set(memberships.map((row) => row.publisher_id)) };
 }
 
-/** Whether the caller may see the private data of this publisher. */
-export function isInsider(viewer: Viewer, publisherId: string): boolean {
-  return viewer.admin || viewer.publishers.has(publisherId);
+// Decided: a token that is limited to nodes sees only those as a member does.
+/** Whether the caller may see the private data of this publisher, or of this node of it. */
+export function isInsider(viewer: Viewer, publisherId: string, nodeId?: string): boolean {
+  return viewer.admin || (viewer.publishers.has(publisherId) && coversNode(viewer.nodes, nodeId));
 }
 
 const nodeNotFound = (nodeId: string) => new Refused('not_found', `There is no node ${nodeId}.`);
@@ -63,7 +69,7 @@ export async function getVisibleNode(database: Database, viewer: Viewer, nodeId:
     .where('nodes.id', '=', nodeId)
     .executeTakeFirst();
   if (!row) throw nodeNotFound(nodeId);
-  if (isInsider(viewer, row.publisher_id)) return row;
+  if (isInsider(viewer, row.publisher_id, row.id)) return row;
   if (row.status === 'NodeStatusDeleted') throw nodeNotFound(nodeId);
   if (isNodeBanned(row)) throw new Refused('banned', `The node ${nodeId} is banned.`);
   return row;
@@ -91,7 +97,7 @@ export async function getVisibleVersion(
     .where('node_id', '=', node.id)
     .where('version', '=', version)
     .executeTakeFirst();
-  const hidden = row?.status !== 'NodeVersionStatusActive' && !isInsider(viewer, node.publisher_id);
+  const hidden = row?.status !== 'NodeVersionStatusActive' && !isInsider(viewer, node.publisher_id, node.id);
   if (!row || hidden) throw versionNotFound(nodeId, version);
   return { node, version: row };
 }

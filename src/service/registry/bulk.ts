@@ -38,7 +38,7 @@ export async function getVersionsInBulk(
 }
 
 function findHiddenReason(viewer: Viewer, row: FoundVersion): 'not_found' | 'banned' | undefined {
-  if (isInsider(viewer, row.publisher_id)) return undefined;
+  if (isInsider(viewer, row.publisher_id, row.node_id)) return undefined;
   if (row.node_status === 'NodeStatusDeleted' || row.status !== 'NodeVersionStatusActive') return 'not_found';
   return isNodeBanned({ ...row, status: row.node_status }) ? 'banned' : undefined;
 }

@@ -27,7 +27,8 @@ export async function defineHostNodes(call: OperationCall<'hostNodes.define'>, t
     );
   }
   const reason = body.reason || undefined;
-  await recordAction(call, tx, { kind: 'version', id: version.id, action: 'version.definitions', reason });
+  const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
+  await recordAction(call, tx, { ...event, action: 'version.definitions', reason });
 }
 
 // Decided: definitions are stored completely or not at all, with valid JSON in the fields that 2.4 defines as

@@ -23,14 +23,14 @@ export async function findHostNode(
   database: Database,
   viewer: Viewer,
   name: OperationCall<'hostNodes.get'>['params'],
-): Promise<{ versionId: string; view: HostNodeView }> {
+): Promise<{ versionId: string; publisherId: string; view: HostNodeView }> {
   const { node, version } = await getVisibleVersion(database, viewer, name.nodeId, name.version);
   const row = await selectShown(database, viewer)
     .selectAll('host_nodes')
     .where('host_nodes.version_id', '=', version.id)
     .where('host_nodes.name', '=', name.hostNodeName)
     .executeTakeFirst();
-  if (row) return { versionId: version.id, view: viewHostNode(row) };
+  if (row) return { versionId: version.id, publisherId: node.publisher_id, view: viewHostNode(row) };
   throw new Refused(
     'not_found',
     `Version ${version.version} of the node ${node.id} has no definition ${name.hostNodeName}.`,

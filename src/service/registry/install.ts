@@ -1,18 +1,18 @@
-import type { Tx } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleNode, loadViewer, refuseDeletedNode, versionNotFound } from './access.js';
 import { viewVersion } from './version-view.js';
 
-// Decided: only Active versions are installed, also by members; each answer counts as a download.
+// Decided: only Active versions are installed, also by members.
 export async function installNode(
-  { params, query, caller, context }: OperationCall<'node.install'>,
-  tx: Tx,
+  { params, query, caller, address, context }: OperationCall<'node.install'>,
+  database: Database,
 ): Promise<OperationAnswer<'node.install'>> {
-  const viewer = await loadViewer(tx, caller);
-  const node = await getVisibleNode(tx, viewer, params.nodeId);
+  const viewer = await loadViewer(database, caller);
+  const node = await getVisibleNode(database, viewer, params.nodeId);
   refuseDeletedNode(node);
-  const active = tx
+  const active = database
     .selectFrom('versions')
     .selectAll()
     .where('node_id', '=', node.id)
@@ -26,10 +26,6 @@ export async function installNode(
     if (requested !== undefined) throw versionNotFound(node.id, requested);
     throw new Refused('not_found', `The node ${node.id} has no active version yet.`);
   }
-  await tx
-    .updateTable('nodes')
-    .set((column) => ({ downloads: column('downloads', '+', 1) }))
-    .where('id', '=', node.id)
-    .execute();
+  context.installs.count({ nodeId: node.id, versionId: version.id, address });
   return viewVersion(context, viewer, version, node.publisher_id);
 }

@@ -6,6 +6,7 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { findMembers, type MemberView } from './publisher-view.js';
 import { recordAction } from './record-action.js';
+import { revokeTokensOf } from './tokens.js';
 
 type Role = 'owner' | 'member';
 
@@ -53,6 +54,7 @@ export async function removeMember(
   const { publisherId, userId } = call.params;
   const role = await requireMember(tx, publisherId, userId);
   if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
+  await revokeTokensOf(call, tx, userId);
   await tx
     .deleteFrom('members')
     .where('publisher_id', '=', publisherId)
@@ -136,6 +138,7 @@ async function recordMember(
   action: string,
   role?: Role,
 ): Promise<void> {
-  const id = `${call.params.publisherId}/${userId}`;
-  await recordAction(call, tx, { kind: 'member', id, action, reason: role });
+  const { publisherId } = call.params;
+  const id = `${publisherId}/${userId}`;
+  await recordAction(call, tx, { kind: 'member', id, publisherId, action, reason: role });
 }

@@ -66,7 +66,7 @@ function viewOwnFields(
     ...(asked ? { translations: translations ?? {} } : {}),
     // Decided: only admins see tags_admin; members and admins see status_detail.
     ...(viewer.admin ? { tags_admin } : {}),
-    ...(isInsider(viewer, row.publisher_id) ? { status_detail: row.status_detail ?? ban } : {}),
+    ...(isInsider(viewer, row.publisher_id, row.id) ? { status_detail: row.status_detail ?? ban } : {}),
     created_at: row.created_at,
     downloads: row.downloads,
     id: row.id,

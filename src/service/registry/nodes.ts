@@ -20,6 +20,7 @@ import {
 } from './access.js';
 import { buildSearchText, type NodeDetails, pickNodeDetails, refuseLargeFields } from './details.js';
 import { refreshListing } from './listed-host-nodes.js';
+import { refuseLikeness, toPlainId } from './names.js';
 import { type NodeView, viewNode } from './node-view.js';
 import { recordAction } from './record-action.js';
 
@@ -39,7 +40,12 @@ export async function createNode(call: OperationCall<'node.create'>, tx: Tx): Pr
     refuseDeletedNode(taken);
     throw duplicateNode(taken.id);
   }
-  const author = { publisherId: params.publisherId, actor: caller.userId as string, now: context.now };
+  const author = {
+    publisherId: params.publisherId,
+    actor: caller.userId as string,
+    byAdmin: caller.admin,
+    now: context.now,
+  };
   return viewWrittenNode(call, tx, await insertNode(tx, author, body.id, body));
 }
 
@@ -64,7 +70,8 @@ export async function deleteNode(call: OperationCall<'node.delete'>, tx: Tx): Pr
   const status = 'NodeStatusDeleted';
   await tx.updateTable('nodes').set({ status }).where('id', '=', row.id).execute();
   await refreshListing(tx, row.id);
-  await recordAction(call, tx, { kind: 'node', id: row.id, action: 'node.status', status });
+  const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
+  await recordAction(call, tx, { ...event, status });
 }
 
 export interface Author {
@@ -73,20 +80,22 @@ export interface Author {
   readonly now: Context['now'];
 }
 
-/** @throws Refused invalid_request if the id is invalid */
+/** @throws Refused invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */
 export async function insertNode(
   tx: Tx,
-  { publisherId, actor, now }: Author & { readonly publisherId: string },
+  { publisherId, actor, byAdmin, now }: Author & { readonly publisherId: string; readonly byAdmin: boolean },
   id: string,
   body: NodeBody,
 ): Promise<NodeRow> {
   requireValid(NodeId, id, 'nodeId');
+  await refuseLikeness(tx, { kind: 'node', id, byAdmin });
   const details = pickNodeDetails(body);
   const name = body.name ?? id;
   refuseLargeFields({ name, ...details }, 'node');
   const row: NodeRow = {
     id,
     folded_id: foldNodeId(id),
+    plain_id: toPlainId(id),
     publisher_id: publisherId,
     name,
     details: JSON.stringify(details),
@@ -99,7 +108,8 @@ export async function insertNode(
     created_at: new Date(now()).toISOString(),
   };
   await tx.insertInto('nodes').values(row).execute();
-  await recordEvent(tx, now, { actor, kind: 'node', id, action: 'node.create', status: row.status });
+  const event = { actor, kind: 'node', id, publisherId, action: 'node.create' } as const;
+  await recordEvent(tx, now, { ...event, status: row.status });
   return row;
 }
 
@@ -121,7 +131,8 @@ export async function patchNode(
     search_text: buildSearchText(row.id, name, merged),
   };
   await tx.updateTable('nodes').set(changes).where('id', '=', row.id).execute();
-  await recordEvent(tx, now, { actor, kind: 'node', id: row.id, action: 'node.update' });
+  const event = { actor, kind: 'node', id: row.id, publisherId: row.publisher_id } as const;
+  await recordEvent(tx, now, { ...event, action: 'node.update' });
   return { ...row, ...changes };
 }
 

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { findPersonalAccessToken, recordUse } from '../auth/personal-access-tokens.js';
+import {
+  findPersonalAccessToken,
+  listTokenNodes,
+  recordUse,
+  refuseOtherNodes,
+} from '../auth/personal-access-tokens.js';
 import type { Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
@@ -80,6 +85,7 @@ function createSignedUrl({ params, body, context }: PublishCall, versionId: stri
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
   const token = await findPersonalAccessToken(tx, body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {
+    refuseOtherNodes(listTokenNodes(token), params.nodeId);
     await recordUse(tx, token, context.now);
     return token;
   }
@@ -92,14 +98,14 @@ async function requireToken({ params, body, context }: PublishCall, tx: Tx): Pro
 }
 
 async function createOrPatchNode(
-  { params, body, context }: PublishCall,
+  { params, body, caller: { admin: byAdmin }, context }: PublishCall,
   tx: Tx,
   actor: string,
 ): Promise<NodeRow> {
   const author = { actor, now: context.now };
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
   if (!existing)
-    return insertNode(tx, { ...author, publisherId: params.publisherId }, params.nodeId, body.node);
+    return insertNode(tx, { ...author, publisherId: params.publisherId, byAdmin }, params.nodeId, body.node);
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
   refuseDeletedNode(existing);
   refuseBannedNode(existing);

@@ -5,6 +5,7 @@ import { requirePublisherQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, loadViewer, requireSameIds, type Viewer } from './access.js';
 import { refuseLargeFields } from './details.js';
+import { refuseLikeness, toPlainId } from './names.js';
 import { type PublisherView, viewPublishers } from './publisher-view.js';
 import { recordAction } from './record-action.js';
 
@@ -17,24 +18,48 @@ export async function createPublisher(
 ): Promise<PublisherView> {
   const { body, caller, context } = call;
   const { id, name } = body;
-  const taken = await tx.selectFrom('publishers').select('id').where('id', '=', id).executeTakeFirst();
-  if (taken)
-    throw new Refused('duplicate_publisher', `The publisher id ${id} is already taken; choose another.`);
+  await refuseBannedOwner(tx, caller.userId as string);
+  await refuseLikeness(tx, { kind: 'publisher', id, byAdmin: caller.admin });
   await requirePublisherQuota(tx, context, caller.userId as string);
   const created_at = new Date(context.now()).toISOString();
   const texts = Object.fromEntries(TEXT_FIELDS.map((field) => [field, body[field] ?? null])) as Texts;
   refuseLargeFields({ name, ...texts }, 'publisher');
   await tx
     .insertInto('publishers')
-    .values({ ...texts, id, name, status: 'PublisherStatusActive', status_reason: null, created_at })
+    .values({
+      ...texts,
+      id,
+      plain_id: toPlainId(id),
+      name,
+      status: 'PublisherStatusActive',
+      status_reason: null,
+      created_at,
+    })
     .execute();
   // Decided: the creator is the first owner.
   await tx
     .insertInto('members')
     .values({ publisher_id: id, user_id: caller.userId as string, role: 'owner', created_at })
     .execute();
-  await recordAction(call, tx, { kind: 'publisher', id, action: 'publisher.create' });
+  await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.create' });
   return getPublisherView(tx, await loadViewer(tx, caller), id);
+}
+
+// Decided: the owners of a banned publisher cannot start another one while it is banned.
+async function refuseBannedOwner(tx: Tx, userId: string): Promise<void> {
+  const banned = await tx
+    .selectFrom('members')
+    .innerJoin('publishers', 'publishers.id', 'members.publisher_id')
+    .select('publishers.id')
+    .where('members.user_id', '=', userId)
+    .where('members.role', '=', 'owner')
+    .where('publishers.status', '=', 'PublisherStatusBanned')
+    .executeTakeFirst();
+  if (!banned) return;
+  throw new Refused(
+    'banned',
+    `You own the publisher ${banned.id}, which is banned; you can create another publisher once the ban is lifted.`,
+  );
 }
 
 export async function getPublisher(
@@ -72,7 +97,8 @@ export async function updatePublisher(
     const before = await getVisiblePublisher(tx, await loadViewer(tx, caller), id);
     refuseLargeFields({ ...before, ...changes }, 'publisher');
     await tx.updateTable('publishers').set(changes).where('id', '=', id).execute();
-    await recordAction(call, tx, { kind: 'publisher', id, action: 'publisher.update' });
+    const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.update' } as const;
+    await recordAction(call, tx, event);
   }
   return getPublisherView(tx, await loadViewer(tx, caller), id);
 }

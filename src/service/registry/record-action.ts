@@ -1,4 +1,4 @@
-import { type AuditEvent, recordEvent } from '../database/audit-log.js';
+import { type AuditAction, recordEvent } from '../database/audit-log.js';
 import type { Tx } from '../database/database.js';
 import type { OperationCall } from '../operation/call.js';
 
@@ -6,7 +6,7 @@ import type { OperationCall } from '../operation/call.js';
 export async function recordAction(
   { caller, context }: Pick<OperationCall<'user.me'>, 'caller' | 'context'>,
   tx: Tx,
-  action: Omit<AuditEvent, 'actor'>,
+  action: AuditAction,
 ): Promise<void> {
   await recordEvent(tx, context.now, { actor: caller.userId as string, ...action });
 }

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createPersonalAccessToken, maskToken } from '../auth/personal-access-tokens.js';
+import {
+  createPersonalAccessToken,
+  LIFETIME_MS,
+  listTokenNodes,
+  maskToken,
+} from '../auth/personal-access-tokens.js';
 import type { Database, Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { OperationAnswer, OperationCall } from '../operation/call.js';
@@ -20,18 +25,26 @@ export async function createToken(
     description: body.description ?? null,
     prefix,
     hash,
+    nodes: body.nodes ? JSON.stringify(body.nodes) : null,
     created_by: caller.userId as string,
     created_at: new Date(context.now()).toISOString(),
-    expires_at: body.expires_at === undefined ? null : parseExpiry(body.expires_at, context.now()),
+    expires_at: toExpiry(body.expires_at, context.now()),
     last_used_at: null,
   };
   await tx.insertInto('personal_access_tokens').values(row).execute();
-  await recordAction(call, tx, { kind: 'token', id: row.id, action: 'token.create' });
-  return { ...viewToken(row), token };
+  const event = { kind: 'token', id: row.id, publisherId: row.publisher_id } as const;
+  await recordAction(call, tx, { ...event, action: 'token.create' });
+  const maker = await tx
+    .selectFrom('users')
+    .select('email')
+    .where('id', '=', row.created_by)
+    .executeTakeFirst();
+  return { ...viewToken({ ...row, email: maker?.email ?? null }), token };
 }
 
-function parseExpiry(text: string, now: number): string {
-  const at = Date.parse(text);
+// Decided: a token expires a year after it is created, unless another time is given.
+function toExpiry(text: string | undefined, now: number): string {
+  const at = text === undefined ? now + LIFETIME_MS : Date.parse(text);
   if (at > now) return new Date(at).toISOString();
   const message = 'must be in the future';
   throw new Refused('invalid_request', `expires_at ${message}.`, [{ path: 'expires_at', message }]);
@@ -43,9 +56,11 @@ export async function listTokens(
 ): Promise<OperationAnswer<'publisher.token.list'>> {
   const rows = await database
     .selectFrom('personal_access_tokens')
-    .selectAll()
+    .innerJoin('users', 'users.id', 'personal_access_tokens.created_by')
+    .selectAll('personal_access_tokens')
+    .select('users.email')
     .where('publisher_id', '=', params.publisherId)
-    .orderBy('id')
+    .orderBy('personal_access_tokens.id')
     .execute();
   return rows.map(viewToken);
 }
@@ -60,17 +75,42 @@ export async function revokeToken(call: OperationCall<'publisher.token.revoke'>,
   if (numDeletedRows === 0n) {
     throw new Refused('not_found', `The publisher ${publisherId} has no token ${tokenId}.`);
   }
-  await recordAction(call, tx, { kind: 'token', id: tokenId, action: 'token.revoke' });
+  await recordAction(call, tx, { kind: 'token', id: tokenId, publisherId, action: 'token.revoke' });
 }
 
-function viewToken(row: PersonalAccessTokenRow): OperationAnswer<'publisher.token.create'> {
+// Decided: a token ends with its maker's membership, and does not come back with it. The database removes it
+// with the membership in any case; this also records it.
+export async function revokeTokensOf(
+  call: OperationCall<'publisher.member.remove'>,
+  tx: Tx,
+  userId: string,
+): Promise<void> {
+  const { publisherId } = call.params;
+  const revoked = await tx
+    .deleteFrom('personal_access_tokens')
+    .where('publisher_id', '=', publisherId)
+    .where('created_by', '=', userId)
+    .returning('id')
+    .execute();
+  for (const { id } of revoked) {
+    const event = { kind: 'token', id, publisherId, action: 'token.revoke' } as const;
+    await recordAction(call, tx, { ...event, reason: 'Its maker is no longer a member.' });
+  }
+}
+
+function viewToken(
+  row: PersonalAccessTokenRow & { readonly email: string | null },
+): OperationAnswer<'publisher.token.create'> {
   return {
     id: row.id,
     name: row.name,
     description: row.description ?? undefined,
     token: maskToken(row),
+    nodes: listTokenNodes(row),
+    created_by: row.created_by,
+    created_by_email: row.email ?? undefined,
     created_at: row.created_at,
-    expires_at: row.expires_at ?? undefined,
+    expires_at: row.expires_at,
     last_used_at: row.last_used_at ?? undefined,
   };
 }

@@ -20,6 +20,7 @@ export async function getCurrentUser(
     credential: {
       kind: caller.kind as OperationAnswer<'user.me'>['credential']['kind'],
       expires_at: caller.expiresAt,
+      nodes: caller.nodes && [...caller.nodes],
     },
   };
 }

@@ -97,15 +97,20 @@ export interface VersionStatusRecord {
 export async function recordVersionStatus(tx: Tx, record: VersionStatusRecord): Promise<void> {
   await tx
     .insertInto('events')
-    .values({
+    .values((of) => ({
       at: new Date(record.now).toISOString(),
       actor: record.actor,
       subject_kind: 'version',
       subject_id: record.versionId,
+      publisher_id: of
+        .selectFrom('versions')
+        .innerJoin('nodes', 'nodes.id', 'versions.node_id')
+        .select('nodes.publisher_id')
+        .where('versions.id', '=', record.versionId),
       action: 'version.status',
       status: record.status,
       reason: record.reason ?? null,
-    })
+    }))
     .execute();
 }
 

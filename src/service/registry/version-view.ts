@@ -20,6 +20,7 @@ export function viewVersion(
     ...details,
     deprecated,
     ...(viewer.admin ? { tags_admin } : {}),
+    archive_sha256: row.archive_sha256 ?? undefined,
     host_node_extract_status: row.extract_status,
     createdAt: row.created_at,
     downloadUrl: getDownloadUrl(context, { publisherId, nodeId: row.node_id, version: row.version }),

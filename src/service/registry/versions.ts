@@ -33,7 +33,7 @@ export async function listVersions(
   let versions = database.selectFrom('versions').selectAll().where('node_id', '=', node.id);
   if (query.statuses) versions = versions.where('status', 'in', query.statuses);
   // Decided: only members and admins see drafts, which are all versions that are not Active.
-  if (!isInsider(viewer, node.publisher_id)) {
+  if (!isInsider(viewer, node.publisher_id, node.id)) {
     versions = versions.where('status', '=', 'NodeVersionStatusActive');
   }
   const rows = await versions.execute();
@@ -55,7 +55,8 @@ export async function updateVersion(call: OperationCall<'version.update'>, tx: T
   if (Object.keys(given).length > 0) {
     await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
     await refreshLatest(tx, node.id);
-    await recordAction(call, tx, { kind: 'version', id: version.id, action: 'version.update' });
+    const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
+    await recordAction(call, tx, { ...event, action: 'version.update' });
   }
   return viewVersion(context, await loadViewer(tx, caller), { ...version, details }, node.publisher_id);
 }

@@ -87,6 +87,7 @@ describe('an upload', () => {
     const { signedUrl } = await register(publisher);
     const answer = await upload(signedUrl, someZip);
     expect([answer.status, answer.body]).toEqual([200, { size: someZip.length, sha256: sha256(someZip) }]);
+    expect(await versionOf(publisher)).toMatchObject({ archive_sha256: sha256(someZip) });
     expect(objects()).toEqual([object]);
     const { status_reason } = await becomes(publisher, 'Active');
     expect(status_reason).toBeUndefined();

@@ -448,7 +448,7 @@ describe('a job that ends its process', () => {
     dying.start(
       Object.fromEntries(Object.entries(kinds).map(([kind, rest]) => [kind, { run, atOnce: 9, ...rest }])),
     );
-    await vi.waitFor(() => expect(ran.length).toBeGreaterThan(0));
+    await waitFor(() => expect(ran.length).toBeGreaterThan(0));
     await claimed(own);
     await own.destroy();
     return ran.sort();
@@ -496,7 +496,7 @@ describe('a job that ends its process', () => {
           new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
         ]);
       start(one, { greet: run });
-      await vi.waitFor(() => expect(begun).toHaveLength(at));
+      await waitFor(() => expect(begun).toHaveLength(at));
       await one.stop(1);
     }
     expect(await jobs()).toMatchObject([{ crashes: 0, unclean_ends: 0, attempts: 0, leased_by: null }]);

@@ -429,4 +429,31 @@ describe('the audit log', () => {
     expect(times).toEqual([...times].sort((left, right) => right - left));
     expect(await refusal(as('admin', 'GET', '/admin/audit?limit=101'))).toEqual([400, 'invalid_request']);
   });
+
+  it("is read by a publisher's owners for what is theirs, with the addresses of members only", async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'watched', name: 'Watched' });
+    await ok('ann', 'POST', '/publishers/watched/nodes', { id: 'watched-node', name: 'x' });
+    const { id, token } = await ok('ann', 'POST', '/publishers/watched/tokens', { name: 'ci' });
+    const body = publishBody(token, '1.0.0');
+    await ok('ann', 'POST', '/publishers/watched/nodes/watched-node/versions', body);
+    await ok('ann', 'DELETE', `/publishers/watched/tokens/${id}`);
+    await ok('admin', 'PUT', '/admin/nodes/watched-node', { search_ranking: 1 });
+    const { events, total } = await ok('ann', 'GET', '/publishers/watched/audit');
+    const lines = events.map((event: Record<string, string>) => `${event.action} ${event.by_email ?? '-'}`);
+    const ann = 'ann@example.org';
+    expect(lines).toEqual([
+      ...['node.update -', `token.revoke ${ann}`, `version.status ${ann}`, `token.create ${ann}`],
+      ...[`node.create ${ann}`, `publisher.create ${ann}`],
+    ]);
+    expect(total).toBe(6);
+    const page = await ok('ann', 'GET', '/publishers/watched/audit?limit=2&page=3');
+    expect(page.events.map(({ action }: { action: string }) => action)).toEqual([
+      'node.create',
+      'publisher.create',
+    ]);
+    for (const who of ['bob', 'eve', 'pat'] as const) {
+      expect((await as(who, 'GET', '/publishers/watched/audit')).status).toBe(403);
+    }
+  });
 });

@@ -52,6 +52,22 @@ describe('a node', () => {
     expect(plain.headers.get('location')).toBe('/nodes/Fine.Node?include_translations=true');
   });
 
+  it('needs an id that differs in more than punctuation from every other, and is not reserved', async () => {
+    const { as, ok, publish } = registry();
+    await ok('ann', 'POST', of, { id: 'look-alike', name: 'x' });
+    for (const id of ['look_alike', 'look.alike', 'Look--Alike', 'lookalike']) {
+      const { status, body } = await as('ann', 'POST', of, { id, name: 'x' });
+      expect([id, status, body.error]).toEqual([id, 400, 'duplicate_node']);
+      expect(body.message).toContain('look-alike');
+      await expect(publish(id, '1.0.0')).rejects.toThrow('duplicate_node');
+    }
+    for (const id of ['regen', 'Security', 'NUL']) {
+      const { status, body } = await as('ann', 'POST', of, { id, name: 'x' });
+      expect([id, status, body.error]).toEqual([id, 400, 'invalid_request']);
+      await expect(publish(id, '1.0.0')).rejects.toThrow('reserved');
+    }
+  });
+
   it('that was deleted is not revealed by another letter case', async () => {
     const { ok, url, tokens } = registry();
     await ok('ann', 'POST', of, { id: 'Hidden.Node', name: 'x' });
@@ -184,7 +200,7 @@ describe('lists of nodes', () => {
 
 describe('an installation', () => {
   it('returns the latest or the requested version, and counts a download', async () => {
-    const { as, ok, active } = registry();
+    const { as, ok, active, service } = registry();
     await ok('ann', 'POST', of, { id: 'popular', name: 'Popular' });
     expect((await as('nobody', 'GET', '/nodes/popular/install')).status).toBe(404);
     await active('popular', '1.0.0');
@@ -193,6 +209,8 @@ describe('an installation', () => {
     expect((await ok('nobody', 'GET', '/nodes/popular/install')).version).toBe('1.1.0');
     expect((await ok('pat', 'GET', '/nodes/popular/install?version=1.0.0')).version).toBe('1.0.0');
     expect((await as('ann', 'GET', '/nodes/popular/install?version=1.2.0')).status).toBe(404);
+    await ok('nobody', 'GET', '/nodes/popular/install');
+    await service.context.installs.write();
     expect((await ok('nobody', 'GET', '/nodes/popular')).downloads).toBe(2);
   });
 });

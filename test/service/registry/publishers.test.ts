@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registryForFile } from '../../support/registry.js';
+import { ask } from '../../support/service.js';
 
 const registry = registryForFile();
 const banned = (id: string) =>
@@ -42,6 +43,21 @@ describe('a publisher', () => {
     }
   });
 
+  it('needs an id that differs in more than hyphens from every other, and is not reserved', async () => {
+    const { as, service } = registry();
+    const create = (id: string) => as('eve', 'POST', '/publishers', { id, name: 'Mine' });
+    const similar = await create('ac-me');
+    expect([similar.status, similar.body.error]).toEqual([400, 'duplicate_publisher']);
+    expect(similar.body.message).toContain('too similar to acme');
+    for (const id of ['official', 'reg-en', 'com1']) {
+      const { status, body } = await create(id);
+      expect([id, status, body.error, body.details[0].path]).toEqual([id, 400, 'invalid_request', 'id']);
+    }
+    const token = await service.signFor({ sub: 'another-admin', roles: ['admin'] });
+    const json = { id: 'official', name: 'Official' };
+    expect((await ask(`${service.url}/publishers`, { method: 'POST', token, json })).status).toBe(201);
+  });
+
   it('is created once by two concurrent requests', async () => {
     const { as } = registry();
     const make = (who: 'ann' | 'eve') => as(who, 'POST', '/publishers', { id: 'contested', name: 'Mine' });
@@ -81,6 +97,18 @@ describe('a publisher', () => {
     const ids = async (who: 'bob' | 'pat' | 'admin') =>
       (await ok(who, 'GET', '/users/publishers')).map(({ id }: { id: string }) => id);
     expect(await Promise.all([ids('bob'), ids('pat'), ids('admin')])).toEqual([['acme'], ['acme'], []]);
+  });
+
+  it('cannot be started by the owner of a banned one, until the ban is lifted', async () => {
+    const { as, ok } = registry();
+    await ok('eve', 'POST', '/publishers', { id: 'spammer', name: 'Spammer' });
+    await ok('eve', 'POST', '/publishers/spammer/members', { email: 'bob@example.org', role: 'member' });
+    await banned('spammer');
+    const again = await as('eve', 'POST', '/publishers', { id: 'spammer-two', name: 'Again' });
+    expect([again.status, again.body.error]).toEqual([403, 'banned']);
+    expect((await as('bob', 'POST', '/publishers', { id: 'bobs-own', name: 'Bob' })).status).toBe(201);
+    await ok('admin', 'PUT', '/admin/publishers/spammer', { status: 'PublisherStatusActive' });
+    await ok('eve', 'POST', '/publishers', { id: 'spammer-two', name: 'Again' });
   });
 
   it('that is banned is visible only to members and admins, and cannot be changed', async () => {

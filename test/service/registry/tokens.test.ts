@@ -53,6 +53,79 @@ describe('a personal access token', () => {
     }
   });
 
+  it('shows who made it, and expires after a year unless told otherwise', async () => {
+    const { ok, service } = registry();
+    const ann = await ok('ann', 'GET', '/users/me');
+    const made = await ok('ann', 'POST', path, { name: 'default' });
+    const listed = (await ok('ann', 'GET', path)).find(({ id }: { id: string }) => id === made.id);
+    for (const token of [made, listed]) {
+      expect(token).toMatchObject({ created_by: ann.id, created_by_email: 'ann@example.org' });
+      const days = (Date.parse(token.expires_at) - service.context.now()) / 86_400_000;
+      expect(Math.round(days)).toBe(365);
+    }
+  });
+
+  it("ends with its maker's membership, and does not come back with it", async () => {
+    const { as, ok, url } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'ending', name: 'Ending' });
+    const eve = { email: 'eve@example.org', role: 'owner' };
+    const { id } = await ok('eve', 'GET', '/users/me');
+    await ok('ann', 'POST', '/publishers/ending/members', eve);
+    const { id: tokenId, token } = await ok('eve', 'POST', '/publishers/ending/tokens', { name: 'hers' });
+    const publish = () =>
+      as('ann', 'POST', '/publishers/ending/nodes/ended/versions', publishBody(token, '1.0.0'));
+    const use = () => ask(`${url}/users/me`, { token });
+    expect([(await use()).status, (await publish()).status]).toEqual([200, 201]);
+    await ok('ann', 'DELETE', `/publishers/ending/members/${id}`);
+    for (const again of [false, true]) {
+      if (again) await ok('ann', 'POST', '/publishers/ending/members', eve);
+      expect((await use()).status).toBe(401);
+      expect((await publish()).body.error).toBe('invalid_personal_access_token');
+      expect(await ok('ann', 'GET', '/publishers/ending/tokens')).toEqual([]);
+    }
+    const { events } = await ok('ann', 'GET', '/publishers/ending/audit');
+    const revoked = events.find(({ action }: { action: string }) => action === 'token.revoke');
+    expect(revoked).toMatchObject({ id: tokenId, by_email: 'ann@example.org' });
+  });
+
+  it('may be limited to nodes, and is refused for all others', async () => {
+    const { as, ok, url } = registry();
+    await ok('ann', 'POST', '/publishers/acme/nodes', { id: 'other', name: 'Other' });
+    const limited = { name: 'limited', nodes: ['Mine'] };
+    const { token, nodes } = await ok('ann', 'POST', path, limited);
+    expect(nodes).toEqual(['Mine']);
+    const me = await ask(`${url}/users/me`, { token });
+    expect(me.body.credential.nodes).toEqual(['Mine']);
+    const publish = (node: string, bearer: string | undefined, pat = token) =>
+      ask(`${url}/publishers/acme/nodes/${node}/versions`, {
+        method: 'POST',
+        token: bearer,
+        json: publishBody(pat, '1.0.0'),
+      });
+    const { tokens } = registry();
+    const refused = [403, 'node_not_allowed'];
+    for (const [bearer, pat] of [
+      [token, token],
+      [tokens.ann, token],
+      [token, tokens.pat],
+    ]) {
+      const { status, body } = await publish('other', bearer, pat);
+      expect([status, body.error]).toEqual(refused);
+    }
+    expect((await publish('mine', token)).status).toBe(201);
+    // What it sees is limited in the same way.
+    const sees = async (target: string) => (await ask(url + target, { token })).status;
+    await ok('ann', 'POST', '/publishers/acme/nodes/other/versions', publishBody(tokens.pat, '1.0.0'));
+    expect([await sees('/nodes/mine/versions/1.0.0'), await sees('/nodes/other/versions/1.0.0')]).toEqual([
+      200, 404,
+    ]);
+    expect(await sees('/publishers/acme/members')).toBe(403);
+    const { body: publisher } = await ask(`${url}/publishers/acme`, { token });
+    expect(publisher).not.toHaveProperty('members');
+    const wrong = await as('ann', 'POST', path, { name: 'x', nodes: [] });
+    expect(wrong.body.details[0].path).toBe('nodes');
+  });
+
   it('is refused once it is revoked', async () => {
     const { as, ok, url } = registry();
     const { id, token } = await ok('ann', 'POST', path, {

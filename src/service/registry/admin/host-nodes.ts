@@ -11,7 +11,11 @@ export async function setHostNodePolicy(
 ): Promise<OperationAnswer<'admin.hostNode.setPolicy'>> {
   const { policy } = call.body;
   const { nodeId, version, hostNodeName } = call.params;
-  const { versionId, view } = await findHostNode(tx, await loadViewer(tx, call.caller), call.params);
+  const { versionId, publisherId, view } = await findHostNode(
+    tx,
+    await loadViewer(tx, call.caller),
+    call.params,
+  );
   if (view.policy === policy) return view;
   await tx
     .updateTable('host_nodes')
@@ -20,6 +24,7 @@ export async function setHostNodePolicy(
     .where('name', '=', hostNodeName)
     .execute();
   const id = `${nodeId}@${version}/${hostNodeName}`;
-  await recordAction(call, tx, { kind: 'host_node', id, action: 'host_node.policy', status: policy });
+  const event = { kind: 'host_node', id, publisherId, action: 'host_node.policy', status: policy } as const;
+  await recordAction(call, tx, event);
   return { ...view, policy };
 }

@@ -33,7 +33,8 @@ async function setNodeStatus(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
   await tx.updateTable('nodes').set({ status, status_detail: null }).where('id', '=', row.id).execute();
   await refreshListing(tx, row.id);
   const reason = status_detail || undefined;
-  await recordAction(call, tx, { kind: 'node', id: row.id, action: 'node.status', status, reason });
+  const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
+  await recordAction(call, tx, { ...event, status, reason });
 }
 
 async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<void> {
@@ -56,5 +57,6 @@ async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
     .execute();
   const others = [search_ranking, tags_admin, preempted_host_node_names, status ? undefined : status_detail];
   if (others.every((field) => field === undefined)) return;
-  await recordAction(call, tx, { kind: 'node', id: row.id, action: 'node.update' });
+  const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.update' } as const;
+  await recordAction(call, tx, event);
 }

@@ -21,7 +21,7 @@ export async function setPublisher(
     const status_reason = reason || null;
     await tx.updateTable('publishers').set({ status, status_reason }).where('id', '=', id).execute();
     if (isChange) await refreshListings(tx, id);
-    const event = { kind: 'publisher', id, action: 'publisher.status', status } as const;
+    const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.status', status } as const;
     await recordAction(call, tx, { ...event, reason: reason || undefined });
   }
   const row = await getVisiblePublisher(tx, viewer, id);

@@ -13,7 +13,7 @@ export async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<Ve
   const { params, body, caller, context } = call;
   const viewer = await loadViewer(tx, caller);
   const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
-  await setVersionTags(call, tx, version);
+  await setVersionTags(call, tx, version, node.publisher_id);
   if (body.status) {
     await changeVersionStatus(tx, {
       versionId: version.id,
@@ -28,12 +28,17 @@ export async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<Ve
   return viewVersion(context, viewer, now.version, node.publisher_id);
 }
 
-async function setVersionTags(call: SetVersionCall, tx: Tx, version: VersionRow): Promise<void> {
+async function setVersionTags(
+  call: SetVersionCall,
+  tx: Tx,
+  version: VersionRow,
+  publisherId: string,
+): Promise<void> {
   const { tags_admin } = call.body;
   if (!tags_admin) return;
   const merged: VersionDetails = { ...(JSON.parse(version.details) as VersionDetails), tags_admin };
   refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
   await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
-  await recordAction(call, tx, { kind: 'version', id: version.id, action: 'version.update' });
+  await recordAction(call, tx, { kind: 'version', id: version.id, publisherId, action: 'version.update' });
 }

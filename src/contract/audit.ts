@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { DateTime } from './schema/identifiers.js';
+
+/** Who did something. */
+export const by = {
+  by: z.string().meta({ description: 'Who did it: a user id, or `service`' }),
+  by_email: z.string().optional().meta({ description: 'E-mail address of that user, if known' }),
+};
+
+const AuditEntry = z
+  .object({
+    at: DateTime,
+    ...by,
+    action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
+    kind: z.string().meta({ description: 'What was changed: publisher, node, version, host_node, …' }),
+    id: z.string().meta({ description: 'Id of what was changed' }),
+    node_id: z.string().optional().meta({ description: 'For a version: its node id' }),
+    version: z.string().optional().meta({ description: 'For a version: its number' }),
+    status: z.string().optional().meta({ description: 'New status or policy' }),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'AuditEntry' });
+
+export const AuditPage = z.object({
+  limit: z.int(),
+  events: z.array(AuditEntry),
+  page: z.int(),
+  total: z.int(),
+  totalPages: z.int(),
+});

@@ -1,0 +1,68 @@
+import type { Database } from '../database/database.js';
+import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import { countPages, getOffset } from './paging.js';
+
+type AuditPage = OperationAnswer<'admin.audit'>;
+
+// Decided: the audit log has every event, newest first.
+export async function listAuditEvents(
+  { query }: OperationCall<'admin.audit'>,
+  database: Database,
+): Promise<AuditPage> {
+  return queryAuditPage(database, query);
+}
+
+// Decided: owners read the events of their publisher; they see the e-mail addresses of its members only, so
+// that those of admins stay private.
+export async function listPublisherEvents(
+  { params, query }: OperationCall<'publisher.audit'>,
+  database: Database,
+): Promise<AuditPage> {
+  return queryAuditPage(database, query, params.publisherId);
+}
+
+/** @param publisherId absent: the events of all publishers and of none */
+async function queryAuditPage(
+  database: Database,
+  query: OperationCall<'admin.audit'>['query'],
+  publisherId?: string,
+): Promise<AuditPage> {
+  let events = database.selectFrom('events');
+  if (publisherId !== undefined) events = events.where('events.publisher_id', '=', publisherId);
+  const { total } = await events
+    .select((column) => column.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await events
+    .leftJoin('users', 'users.id', 'events.actor')
+    .leftJoin('members', (on) =>
+      on.onRef('members.user_id', '=', 'events.actor').on('members.publisher_id', '=', publisherId ?? ''),
+    )
+    .leftJoin('versions', (on) =>
+      on.on('events.subject_kind', '=', 'version').onRef('versions.id', '=', 'events.subject_id'),
+    )
+    .select(['events.at', 'events.actor as by', 'users.email', 'members.role', 'events.action'])
+    .select(['events.subject_kind as kind', 'events.subject_id as id', 'events.status', 'events.reason'])
+    .select(['versions.node_id', 'versions.version'])
+    .orderBy('events.id', 'desc')
+    .limit(query.limit)
+    .offset(getOffset(query))
+    .execute();
+  return {
+    limit: query.limit,
+    events: rows.map(({ email, role, ...row }) => ({
+      at: row.at,
+      by: row.by,
+      by_email: (publisherId === undefined || role !== null ? email : null) ?? undefined,
+      action: row.action,
+      kind: row.kind,
+      id: row.id,
+      node_id: row.node_id ?? undefined,
+      version: row.version ?? undefined,
+      status: row.status ?? undefined,
+      reason: row.reason ?? undefined,
+    })),
+    page: query.page,
+    total: Number(total),
+    totalPages: countPages(Number(total), query.limit),
+  };
+}

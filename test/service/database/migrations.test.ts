@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import Database from 'libsql';
+import { expect, it, onTestFinished } from 'vitest';
+import { migrations } from '../../../src/service/database/migrations.js';
+import { openSqlite } from '../../../src/service/database/sqlite.js';
+import { folderForTest } from '../../support/service.js';
+
+const at = '2026-01-01T00:00:00.000Z';
+
+/** A database as it was before the step with this number, with these rows. */
+function createEarlier(
+  file: string,
+  before: number,
+  rows: Readonly<Record<string, readonly object[]>>,
+): void {
+  const handle = new Database(file);
+  handle.exec('create table migrations (number integer primary key)');
+  for (const { number, statements } of migrations.filter(({ number }) => number < before)) {
+    for (const statement of statements) {
+      handle.exec(statement.replace('{identity}', 'integer primary key autoincrement'));
+    }
+    handle.prepare('insert into migrations (number) values (?)').run(number);
+  }
+  for (const [table, list] of Object.entries(rows)) {
+    for (const row of list) {
+      const columns = Object.keys(row);
+      const marks = columns.map(() => '?').join(', ');
+      handle
+        .prepare(`insert into ${table} (${columns.join(', ')}) values (${marks})`)
+        .run(...Object.values(row));
+    }
+  }
+  handle.close();
+}
+
+const publisher = (id: string) => ({ id, name: id, status: 'PublisherStatusActive', created_at: at });
+const node = (id: string) => ({
+  ...{ id, folded_id: id.toLowerCase(), publisher_id: 'acme', name: id, details: '{}', search_text: '' },
+  ...{ search_ranking: 0, status: 'NodeStatusActive', downloads: 0, created_at: at },
+});
+const event = (subject_kind: string, subject_id: string) => ({
+  ...{ at, actor: 'ann', subject_kind, subject_id, action: `${subject_kind}.set` },
+});
+const token = (id: string, created_by: string, expires_at: string | null) => ({
+  ...{ id, publisher_id: 'acme', name: id, prefix: 'abcd', hash: id, created_by, created_at: at, expires_at },
+});
+
+it('step 9 gives existing tokens an end, and existing events and ids what new ones have', async () => {
+  const file = join(folderForTest(), 'regen.db');
+  createEarlier(file, 9, {
+    users: ['ann', 'bob'].map((id) => ({ id, created_at: at })),
+    publishers: ['acme', 'acme-2'].map(publisher),
+    members: [{ publisher_id: 'acme', user_id: 'ann', role: 'owner', created_at: at }],
+    nodes: ['node-a', 'node_a', 'nodeb'].map(node),
+    versions: [
+      {
+        ...{
+          id: 'v1',
+          node_id: 'node-a',
+          version: '1.0.0',
+          details: '{}',
+          status: 'NodeVersionStatusActive',
+        },
+        ...{ extract_status: 'success', created_at: at },
+      },
+    ],
+    personal_access_tokens: [
+      token('endless', 'ann', null),
+      token('ending', 'ann', '2030-01-01T00:00:00.000Z'),
+      token('left', 'bob', null),
+    ],
+    events: [
+      ...[event('publisher', 'acme'), event('node', 'node_a'), event('version', 'v1')],
+      ...[event('host_node', 'node-a@1.0.0/Blur'), event('member', 'acme-2/bob'), event('token', 'left')],
+      event('task', 't1'),
+    ],
+  });
+  const database = await openSqlite({ file, durable: false });
+  onTestFinished(() => database.destroy());
+
+  const tokens = await database.selectFrom('personal_access_tokens').selectAll().orderBy('id').execute();
+  // That of a former member is gone.
+  expect(tokens.map(({ id }) => id)).toEqual(['ending', 'endless']);
+  expect(tokens[0]?.expires_at).toBe('2030-01-01T00:00:00.000Z');
+  const days = (Date.parse(tokens[1]?.expires_at as string) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(365);
+
+  const events = await database.selectFrom('events').select('publisher_id').orderBy('id').execute();
+  expect(events.map(({ publisher_id }) => publisher_id)).toEqual([
+    ...['acme', 'acme', 'acme', 'acme', 'acme-2', 'acme', null],
+  ]);
+
+  const nodes = await database.selectFrom('nodes').select('plain_id').orderBy('id').execute();
+  expect(nodes.map(({ plain_id }) => plain_id)).toEqual(['nodea', null, 'nodeb']);
+
+  await database.transaction().execute((tx) => tx.deleteFrom('members').execute());
+  expect(await database.selectFrom('personal_access_tokens').select('id').execute()).toEqual([]);
+});
