@@ -15,9 +15,11 @@ import type { Answer, Headers } from './transport.js';
 import { address, baseUrl, type Query } from './url.js';
 
 export interface ClientOptions<Operations extends OperationTree = Contract>
-  extends Omit<HttpOptions, 'baseUrl'> {
+  extends Omit<HttpOptions, 'baseUrl' | 'socket'> {
   /** The address of the service, such as `https://registry.example`. */
   readonly baseUrl: string;
+  /** The path of a Unix socket or named pipe on which the service also listens. Its port is not used then. */
+  readonly socketPath?: string | undefined;
   /** The operations that become methods. Default: the whole contract. */
   readonly tree?: Operations;
   /** The maximum size of a successful response. Default 64 MiB. */
@@ -93,7 +95,9 @@ export function createClient<Operations extends OperationTree = Contract>(
   options: ClientOptions<Operations>,
 ): Client<Operations> {
   const base = baseUrl(options.baseUrl);
-  const http = new Http({ ...options, baseUrl: base });
+  const socket =
+    options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };
+  const http = new Http({ ...options, baseUrl: base, socket });
   const maxBytes = options.maxAnswerBytes ?? 64 * 1024 ** 2;
 
   const plumbing: ClientMethods = {

@@ -5,6 +5,8 @@ import { InvalidRequestError, NetworkError } from './errors.js';
 import { createStallError, createTimeoutError, toNetworkError } from './network.js';
 
 export interface TransportOptions {
+  /** A Unix socket or named pipe that all requests to this origin take, instead of its port. */
+  readonly socket?: { readonly origin: string; readonly path: string } | undefined;
   /** Environment with `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. Default: no proxy. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Certificates in PEM form to trust besides the built-in ones and `NODE_EXTRA_CA_CERTS`. */
@@ -254,7 +256,20 @@ interface Connections {
   close(): Promise<void>;
 }
 
-async function openConnections({ env = {}, ca }: TransportOptions): Promise<Connections> {
+async function openConnections(options: TransportOptions): Promise<Connections> {
+  const { socket } = options;
+  const network = await openNetwork(options);
+  if (!socket) return network;
+  const { Agent } = await import('undici');
+  const agent = new Agent({ connect: { socketPath: socket.path } });
+  return {
+    ...network,
+    getDispatcher: (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
+    close: async () => void (await Promise.all([agent.destroy(), network.close()])),
+  };
+}
+
+async function openNetwork({ env = {}, ca }: TransportOptions): Promise<Connections> {
   const { Agent, EnvHttpProxyAgent, buildConnector, request } = await import('undici');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };

@@ -8,7 +8,6 @@ export {
   PortTaken,
   type ServiceFile,
 } from './configuration/start-errors.js';
-export { ownerProof } from './http/owner-routes.js';
 export type { Context } from './operation/context.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';
 export { readServiceFile } from './storage/data-folder.js';

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +11,12 @@ export interface DataFolder {
   readonly path: string;
   /** Whether its content outlives the service. */
   readonly durable: boolean;
-  /** The embedded owner's bearer token, created once per folder. */
+  /** The embedded owner's bearer token, created with the folder. */
   readonly ownerToken: string;
+  /** Where the owner's clients reach the service: a socket that only who owns the folder can create or open. */
+  readonly socketPath: string;
+  /** Replaces the owner's token. @returns the new one */
+  rotateOwnerToken(): string;
   /** Writes to `service.json` where this service listens. */
   announce(service: ServiceFile): void;
   /** Removes the announcement and unlocks the folder. */
@@ -28,7 +32,9 @@ export function openDataFolder(data: string | undefined): DataFolder {
   const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = lockFolder(path);
-  const token = releaseOnError(lock, () => loadOwnerToken(join(path, 'owner.token')));
+  const tokenFile = join(path, 'owner.token');
+  const token = releaseOnError(lock, () => loadOwnerToken(tokenFile));
+  const socket = releaseOnError(lock, () => prepareSocket(path));
   const announcement = join(path, 'service.json');
   let announced: ServiceFile | undefined;
   let announceAgain: NodeJS.Timeout | undefined;
@@ -36,6 +42,8 @@ export function openDataFolder(data: string | undefined): DataFolder {
     path,
     durable: data !== undefined,
     ownerToken: token,
+    socketPath: socket.path,
+    rotateOwnerToken: () => createOwnerToken(tokenFile),
     announce: (service) => {
       announced = service;
       announceAgain = keepFile(announcement, `${JSON.stringify(service)}\n`);
@@ -44,6 +52,7 @@ export function openDataFolder(data: string | undefined): DataFolder {
       clearInterval(announceAgain);
       if (announced && readServiceFile(path)?.instance === announced.instance)
         rmSync(announcement, { force: true });
+      socket.remove();
       lock.release();
       if (data === undefined) rmSync(path, { recursive: true, force: true });
     },
@@ -107,7 +116,26 @@ function loadOwnerToken(path: string): string {
     if (OWNER_TOKEN_PATTERN.test(existing)) return existing;
     throw new OwnerTokenInvalid(path);
   }
+  return createOwnerToken(path);
+}
+
+function createOwnerToken(path: string): string {
   const token = `regen_owner_${randomBytes(32).toString('base64url')}`;
   writePrivateFile(path, `${token}\n`);
   return token;
+}
+
+/** Unix limits the path of a socket to 104 bytes or a few more. */
+const MAX_SOCKET_PATH_BYTES = 100;
+
+/** Chooses the path of the socket, and removes the one of a service that was killed. */
+function prepareSocket(folder: string): { readonly path: string; remove(): void } {
+  if (process.platform === 'win32') return { path: `\\\\.\\pipe\\regen-${randomUUID()}`, remove: () => {} };
+  const path = join(folder, 'service.sock');
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) {
+    rmSync(path, { force: true });
+    return { path, remove: () => rmSync(path, { force: true }) };
+  }
+  const short = mkdtempSync('/tmp/regen-');
+  return { path: join(short, 'service.sock'), remove: () => rmSync(short, { recursive: true, force: true }) };
 }
