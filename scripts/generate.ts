@@ -17,7 +17,7 @@ const files: Record<string, () => string> = {
   'completions/_regen': () => completionScript(commandTree(), 'zsh'),
   'completions/regen.fish': () => completionScript(commandTree(), 'fish'),
   'completions/regen.ps1': () => completionScript(commandTree(), 'powershell'),
-  'src/cli/commands.generated.json': () => `${JSON.stringify(commandTree(), null, 1)}\n`,
+  'src/cli/views/commands.generated.json': () => `${JSON.stringify(commandTree(), null, 1)}\n`,
 };
 
 /** Replaces the text between two marks of a Markdown file. */

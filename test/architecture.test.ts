@@ -67,8 +67,8 @@ describe('the rooms of src', () => {
 
   test('the command line reaches the service through the commands of serve alone, when it runs', () => {
     const bridges = imports.filter(({ from, to }) => room(from) === 'cli' && room(to) === 'service');
-    const through = bridges.map(({ from, to, isDynamic }) => `${from} ${to} ${isDynamic}`);
-    expect(through).toEqual([
+    const through = new Set(bridges.map(({ from, to, isDynamic }) => `${from} ${to} ${isDynamic}`));
+    expect([...through]).toEqual([
       'src/cli/commands/serve-rotate-key.ts src/service/index.ts true',
       'src/cli/commands/serve.ts src/service/index.ts true',
     ]);
@@ -95,12 +95,13 @@ describe.each([
     'src/cli',
     [
       ['terminal'],
-      ['connect', 'command'],
+      ['command'],
+      ['connect'],
       ['views', 'sign-in'],
       ['generation'],
       ['admin', 'api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
       ['commands'],
-      ['runners.ts', 'commands.generated.json'],
+      ['runners.ts', 'compose.ts'],
       ['main.ts'],
       ['index.ts'],
     ],

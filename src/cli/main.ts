@@ -1,12 +1,12 @@
-import type { Command, CommandTree } from './command/command.js';
-import type { ArgumentValues, Invocation } from './command/invocation.js';
+import type { ArgumentValues, Command, CommandTree, ParsedCommand } from './command/command.js';
 import { parse } from './command/program.js';
 import { version } from './command/version.js';
-import tree from './commands.generated.json' with { type: 'json' };
-import { runnerOf } from './runners.js';
+import { loadRunner } from './runners.js';
 import { exitCodes, type Failure, usage } from './terminal/failure.js';
+import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
 import { type System, Unanswered } from './terminal/system.js';
+import tree from './views/commands.generated.json' with { type: 'json' };
 
 /** One command line, from words to exit code: the one place that prints an error. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
@@ -18,7 +18,8 @@ export async function main(argv: readonly string[], system: System): Promise<num
     color: !wish('--no-color'),
   });
   const interruption = listen(system);
-  let invocation: Invocation | undefined;
+  let asked: ParsedCommand | undefined;
+  let close = async () => {};
   try {
     const parsed = parse(tree as CommandTree, helpAsked(argv), {
       version,
@@ -29,26 +30,27 @@ export async function main(argv: readonly string[], system: System): Promise<num
       else system.stderr.write(parsed.text);
       return parsed.asked ? exitCodes.done : exitCodes.usage;
     }
+    asked = parsed;
     const { command, args, flags } = parsed;
     const { json, ndjson, quiet } = flags as Record<string, boolean>;
     output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
-    const { Invocation } = await import('./command/invocation.js');
-    const { signal, stop: leaveSignals } = interruption;
-    invocation = new Invocation({ system, command, args, flags, output, signal, leaveSignals });
+    const { composeContext } = await import('./compose.js');
+    const composed = composeContext(parsed, { system, output, interruption });
+    close = composed.close;
     requireArguments(command, args);
-    const run = await runnerOf(command.module);
-    return (await run(invocation)) ?? exitCodes.done;
+    const run = await loadRunner(command.module);
+    return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
     if (interruption.signal.aborted || error instanceof Unanswered) {
-      await output.note(['Interrupted.', invocation?.resumeHint].filter(Boolean).join(' '));
+      await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }
-    const failure = await asFailure(error, invocation);
+    const failure = await toFailure(error, asked);
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
-    await invocation?.close();
-    interruption.stop();
+    await close();
+    interruption.ignore();
   }
 }
 
@@ -72,22 +74,22 @@ function requireArguments(command: Command, args: ArgumentValues): void {
 }
 
 /** The first signal aborts what runs; a second one ends the process. */
-function listen(system: System) {
+function listen(system: System): Interruption & { exitCode(): number } {
   const controller = new AbortController();
   let code: number = exitCodes.interrupted;
-  const stop = system.onSignal((signal) => {
+  const ignore = system.onSignal((signal) => {
     code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
     if (controller.signal.aborted) system.exit(code);
     controller.abort();
   });
-  return { signal: controller.signal, exitCode: () => code, stop };
+  return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
 }
 
-async function asFailure(error: unknown, invocation: Invocation | undefined): Promise<Failure> {
+async function toFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
   const [{ failureOf }, { inWords }] = await Promise.all([
     import('./command/failure-of.js'),
     import('./command/in-words.js'),
   ]);
   const failure = failureOf(error);
-  return invocation ? inWords(failure, invocation) : failure;
+  return asked ? inWords(failure, asked) : failure;
 }

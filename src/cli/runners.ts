@@ -1,9 +1,6 @@
-import type { Invocation } from './command/invocation.js';
+import type { RunCommand } from './commands/context.js';
 
-/** What runs a command; its number is the exit code, nothing means done. */
-export type Run = (invocation: Invocation) => Promise<number | undefined> | Promise<void>;
-
-type Module = () => Promise<{ readonly run: Run }>;
+type Module = () => Promise<{ readonly run: RunCommand }>;
 
 /** The files of `commands/`; each is loaded when its command runs and not before. */
 const modules: Record<string, Module> = {
@@ -45,7 +42,7 @@ const modules: Record<string, Module> = {
   'serve-logs': () => import('./commands/serve-logs.js'),
 };
 
-export async function runnerOf(name: string): Promise<Run> {
+export async function loadRunner(name: string): Promise<RunCommand> {
   const load = modules[name];
   if (!load) throw new Error(`No command is in ${name}.`);
   return (await load()).run;

@@ -46,8 +46,7 @@ test('--version prints the version of the package', async () => {
 });
 
 // What only a command that runs may load; the built program names its files after what they hold.
-const heavy =
-  /undici|zod|conf\/|inquirer|ora-|libsql|fastify|kysely|invocation|operation-|publish-|yazl|yauzl/;
+const heavy = /undici|zod|conf\/|inquirer|ora-|libsql|fastify|kysely|compose|operation-|publish-|yazl|yauzl/;
 
 test('help loads no HTTP, schema, prompt or store code', { timeout: 60_000 }, async () => {
   const loader = `

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { patienceOf } from '../../src/cli/generation/await-task.js';
+import { readWaitFlags } from '../../src/cli/generation/await-task.js';
 import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
 import { type DoubleOptions, generationDouble, mp4, png } from '../support/generation-double.js';
 import { folderForTest } from '../support/service.js';
@@ -129,9 +129,9 @@ describe('a video command', () => {
 
 test('an off-peak video is waited for 48 hours unless something else is said', () => {
   const hour = 3_600_000;
-  expect(patienceOf({}, false).timeoutMs).toBe(hour / 2);
-  expect(patienceOf({}, true).timeoutMs).toBe(48 * hour);
-  expect(patienceOf({ timeout: '2h' }, true).timeoutMs).toBe(2 * hour);
+  expect(readWaitFlags({}, false).timeoutMs).toBe(hour / 2);
+  expect(readWaitFlags({}, true).timeoutMs).toBe(48 * hour);
+  expect(readWaitFlags({ timeout: '2h' }, true).timeoutMs).toBe(2 * hour);
 });
 
 describe('video extend --from-task', () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Invocation } from '../command/invocation.js';
 import { Failure } from '../terminal/failure.js';
+import type { Interruption } from '../terminal/interrupted.js';
 import type { System } from '../terminal/system.js';
 
 /** What a shell answers with for a program that it cannot find, and for one that it cannot run. */
@@ -15,14 +15,13 @@ const forwarded: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SI
  * @throws Failure where it does not start
  */
 export async function runChild(
-  invocation: Invocation,
+  { system, interruption }: { readonly system: System; readonly interruption: Interruption },
   program: string,
   words: readonly string[],
   env: Record<string, string | undefined>,
 ): Promise<number> {
-  const { system } = invocation;
-  invocation.signal.throwIfAborted();
-  invocation.leaveSignals();
+  interruption.signal.throwIfAborted();
+  interruption.ignore();
   const child = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
   const stop = system.onSignal((signal) => forward(system, child, signal), forwarded);
   try {

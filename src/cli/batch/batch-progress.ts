@@ -1,5 +1,5 @@
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 
 /** How a job of this run ended, or was left. */
@@ -25,13 +25,13 @@ export class Board {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    readonly invocation: Invocation,
+    readonly output: Output,
     readonly total: number,
     readonly before: Before,
   ) {
     this.#credits = before.credits;
-    this.#progress = new Progress(invocation.output);
-    this.#begun = invocation.system.now();
+    this.#progress = new Progress(output);
+    this.#begun = output.system.now();
   }
 
   async open(): Promise<void> {
@@ -112,7 +112,7 @@ export class Board {
 
   /** Told once enough jobs ended to say it. */
   #timeLeft(ended: number, left: number): string | undefined {
-    const ms = this.invocation.system.now() - this.#begun;
+    const ms = this.output.system.now() - this.#begun;
     if (ended < 10 || ms < 5000 || left === 0) return undefined;
     const seconds = Math.ceil(((ms / ended) * left) / 1000);
     return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;

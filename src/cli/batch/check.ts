@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Invocation } from '../command/invocation.js';
+import type { FlagValues } from '../command/command.js';
 import type { FailureDetail } from '../command/request.js';
-import { patienceOf } from '../generation/await-task.js';
+import { readWaitFlags } from '../generation/await-task.js';
+import { openDestination } from '../generation/destination.js';
+import type { PlanContext } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
 import { exists } from '../terminal/save.js';
 import type { Before } from './batch-progress.js';
@@ -9,7 +11,7 @@ import { JobKeys } from './job-keys.js';
 import { type JobsFile, linesIn } from './jobs-file.js';
 import type { Journal } from './journal.js';
 import { Problems } from './problems.js';
-import { commandOf, destinationFor, jobOf, type WrittenJob } from './written-job.js';
+import { commandOf, jobOf, type WrittenJob } from './written-job.js';
 
 /** What a reading of the whole file found. */
 export interface Checked {
@@ -17,11 +19,16 @@ export interface Checked {
   readonly before: Before;
 }
 
+interface CheckContext extends PlanContext {
+  readonly flags: FlagValues;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads the whole file, and holds what is left to do against all that can be known before anything is sent.
  * @throws Failure with everything that is wrong, by line
  */
-export async function checkAll(batch: Invocation, file: JobsFile, journal: Journal): Promise<Checked> {
+export async function checkAll(batch: CheckContext, file: JobsFile, journal: Journal): Promise<Checked> {
   const keys = new JobKeys();
   const before = { done: 0, failed: 0, credits: 0 };
   const problems = new Problems();
@@ -30,7 +37,7 @@ export async function checkAll(batch: Invocation, file: JobsFile, journal: Journ
   for await (const job of jobsIn(file, keys, problems.add)) {
     batch.signal.throwIfAborted();
     isSaving ||= job.record.output !== undefined;
-    const end = settledAs(batch, journal, job);
+    const end = settledAs(batch.flags, journal, job);
     if (!end) await checkOne(batch, journal, job, paths).catch((error) => problems.addFrom(job.line, error));
     else {
       before[end] += 1;
@@ -49,7 +56,7 @@ export async function checkAll(batch: Invocation, file: JobsFile, journal: Journ
  * @throws Failure where the file is not what was checked
  */
 export async function* jobsLeft(
-  batch: Invocation,
+  batch: Pick<CheckContext, 'flags'>,
   file: JobsFile,
   journal: Journal,
   keys: JobKeys,
@@ -61,7 +68,7 @@ export async function* jobsLeft(
   };
   for await (const job of jobsIn(file, new JobKeys(), note)) {
     if (keys.lineOf(job.key) !== job.line) throw changed();
-    if (!settledAs(batch, journal, job)) yield job;
+    if (!settledAs(batch.flags, journal, job)) yield job;
   }
 }
 
@@ -83,25 +90,25 @@ async function* jobsIn(
 }
 
 /** How a job ended that needs nothing any more. */
-function settledAs(batch: Invocation, journal: Journal, { key }: WrittenJob): 'done' | 'failed' | undefined {
+function settledAs(flags: FlagValues, journal: Journal, { key }: WrittenJob): 'done' | 'failed' | undefined {
   const { end } = journal.get(key);
-  return end === 'failed' && batch.flags['retry-failed'] ? undefined : end;
+  return end === 'failed' && flags['retry-failed'] ? undefined : end;
 }
 
 async function checkOne(
-  batch: Invocation,
+  batch: CheckContext,
   journal: Journal,
   written: WrittenJob,
   paths: Map<string, number>,
 ): Promise<void> {
-  const command = commandOf(batch, written);
-  const destination = destinationFor(command);
-  patienceOf(command.flags);
+  const command = commandOf(batch.flags, written);
+  const destination = openDestination(batch.system.cwd, command.flags, true);
+  readWaitFlags(command.flags);
   const state = journal.get(written.key);
   // Of a task that is under way the image may be gone, and results may be saved in part.
   const isUnderWay = state.entry !== undefined && state.end === undefined;
   if (state.task_id !== undefined && isUnderWay) return;
-  const { name } = await jobOf(command);
+  const { name } = await jobOf(command, batch);
   const path = destination?.firstPath(name);
   if (path === undefined) return;
   const other = paths.get(path);

@@ -2,8 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import type { Invocation } from '../command/invocation.js';
+import { type ParsedCommand, readText } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
 
 /** Where the jobs stand: a file that is read more than once, never held whole. */
 export interface JobsFile {
@@ -22,10 +23,13 @@ export type Line = { readonly line: number } & (
 );
 
 /** The file that the command names; standard input is copied into `scratch` first. */
-export async function jobsFileOf(invocation: Invocation, scratch: string): Promise<JobsFile> {
-  const { args, system } = invocation;
+export async function jobsFileOf(
+  { args, flags }: ParsedCommand,
+  system: Pick<System, 'cwd' | 'stdin'>,
+  scratch: string,
+): Promise<JobsFile> {
   const given = args.jobs as string;
-  const state = invocation.text('state');
+  const state = readText(flags, 'state');
   if (given !== '-') {
     const path = resolve(system.cwd, given);
     const format = /\.csv$/i.test(path) ? 'csv' : 'jsonl';

@@ -1,4 +1,4 @@
-import type { Invocation } from '../command/invocation.js';
+import type { FlagValues } from '../command/command.js';
 import { mostCredits } from '../generation/price.js';
 import { usage } from '../terminal/failure.js';
 
@@ -15,7 +15,7 @@ const usual = 4;
 const most = 100;
 
 /** @throws Failure where a flag is no such number */
-export function limitsOf({ flags }: Invocation): Limits {
+export function limitsOf(flags: FlagValues): Limits {
   const { concurrency = usual } = flags;
   const atOnce = /^\d{1,4}$/.test(String(concurrency)) ? Number(concurrency) : 0;
   if (atOnce < 1 || atOnce > most) {

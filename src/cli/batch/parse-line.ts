@@ -1,8 +1,7 @@
-import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
-import type { ArgumentValues, FlagValues } from '../command/invocation.js';
+import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from '../command/command.js';
 import { nearest } from '../command/nearest.js';
 import { type FailureDetail, invalid } from '../command/request.js';
-import tree from '../commands.generated.json' with { type: 'json' };
+import tree from '../views/commands.generated.json' with { type: 'json' };
 
 /** A line as the command line that says the same. */
 export interface Words {

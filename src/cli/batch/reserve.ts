@@ -1,8 +1,7 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
-import type { Invocation } from '../command/invocation.js';
 import type { Job } from '../generation/plan.js';
-import { pricesOf } from '../generation/price.js';
+import { type PriceContext, readPrices } from '../generation/price.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Budget } from './budget.js';
 import type { Journal } from './journal.js';
@@ -18,13 +17,13 @@ export interface Purse {
  * @throws Failure where the service tells no prices
  */
 export async function purseOf(
-  invocation: Invocation,
+  context: Pick<PriceContext, 'services' | 'signal'>,
   journal: Journal,
   most: number | undefined,
 ): Promise<Purse | undefined> {
   if (most === undefined) return undefined;
-  const { target } = invocation;
-  const prices = await pricesOf(invocation, target);
+  const { target } = context.services;
+  const prices = await readPrices(context, target);
   if (!prices) {
     throw new Failure(`${target.name} tells no prices, so --max-credits cannot be kept.`, {
       code: 'price_unknown',

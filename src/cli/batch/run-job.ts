@@ -1,21 +1,25 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
+import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { failureOf } from '../command/failure-of.js';
-import type { Invocation } from '../command/invocation.js';
 import type { Target } from '../connect/target.js';
-import { finish, type Outcome, patienceOf } from '../generation/await-task.js';
+import { finish, type Outcome, readWaitFlags } from '../generation/await-task.js';
+import { openDestination } from '../generation/destination.js';
 import { start } from '../generation/start.js';
-import { type Task, taskOf, taskStartedBy } from '../generation/task.js';
-import type { Seen } from '../generation/task-state.js';
+import { type Task, type TaskContext, type TaskState, taskOf, taskStartedBy } from '../generation/task.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
 import type { Board, Status } from './batch-progress.js';
 import type { Patience } from './circuit-breaker.js';
 import type { JobState, Journal } from './journal.js';
 import { type Purse, reserve } from './reserve.js';
-import { commandOf, destinationFor, jobOf, type WrittenJob } from './written-job.js';
+import { commandOf, jobOf, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
-export interface Batch {
-  readonly invocation: Invocation;
+export interface Batch extends TaskContext {
+  readonly flags: FlagValues;
+  readonly system: System;
+  readonly output: Output;
   readonly target: Target;
   readonly journal: Journal;
   readonly board: Board;
@@ -35,17 +39,17 @@ export interface End {
 interface Begun {
   readonly task: Task;
   /** What its start answered, where this run started it. */
-  readonly seen?: Seen;
+  readonly seen?: TaskState;
 }
 
 /** Takes a job from where earlier runs left it as far as it goes. Only an interruption is thrown. */
 export async function runJob(batch: Batch, written: WrittenJob): Promise<End> {
-  const { invocation, journal, purse } = batch;
+  const { journal, purse } = batch;
   const { key } = written;
   const known = journal.get(key);
   // What failed is begun anew.
   const state = known.end === undefined ? known : {};
-  const command = commandOf(invocation, written);
+  const command = commandOf(batch.flags, written);
   if (state.entry !== undefined) purse?.budget.resume(key, state.credits ?? 0);
   const end = await goOn(batch, written, command, state);
   const cost = end.status === 'failed' ? 0 : creditsIn(end.outcome);
@@ -58,18 +62,23 @@ export async function runJob(batch: Batch, written: WrittenJob): Promise<End> {
   return end;
 }
 
-async function goOn(batch: Batch, written: WrittenJob, command: Invocation, state: JobState): Promise<End> {
+async function goOn(
+  batch: Batch,
+  written: WrittenJob,
+  command: ParsedCommand,
+  state: JobState,
+): Promise<End> {
   let begun: Begun;
   try {
-    begun = underWay(batch, state) ?? (await begin(batch, written, command, state));
+    begun = findStarted(batch, state) ?? (await begin(batch, written, command, state));
   } catch (error) {
-    const failure = told(batch, error);
+    const failure = hear(batch, error);
     return { status: statusUnbegun(batch, written, error, failure), failure };
   }
   try {
-    return await ended(batch, command, begun);
+    return await finishJob(batch, command.flags, begun);
   } catch (error) {
-    const failure = told(batch, error);
+    const failure = hear(batch, error);
     if (error instanceof ServiceError)
       return { status: error.status === 404 ? 'failed' : 'running', failure };
     return { status: error === failure ? 'unsaved' : 'running', failure };
@@ -77,26 +86,24 @@ async function goOn(batch: Batch, written: WrittenJob, command: Invocation, stat
 }
 
 /** The task that an earlier run started. */
-function underWay(
-  { invocation, target }: Batch,
-  { entry: id, operation, task_id }: JobState,
-): Begun | undefined {
-  const entry = id === undefined ? undefined : invocation.ledger.read(id);
-  if (entry?.task_id !== undefined) return { task: taskOf(invocation, entry) };
+function findStarted(batch: Batch, { entry: id, operation, task_id }: JobState): Begun | undefined {
+  const { ledger, target } = batch;
+  const entry = id === undefined ? undefined : ledger.read(id);
+  if (entry?.task_id !== undefined) return { task: taskOf(batch, entry) };
   if (task_id === undefined || operation === undefined) return undefined;
   return { task: taskStartedBy(operation, task_id, target) };
 }
 
 async function begin(
-  { invocation, target, journal, patience, purse }: Batch,
+  batch: Batch,
   { line, key }: WrittenJob,
-  command: Invocation,
+  command: ParsedCommand,
   state: JobState,
 ): Promise<Begun> {
-  const job = await jobOf(command);
+  const { target, output, journal, patience, purse } = batch;
+  const job = await jobOf(command, batch);
   const credits = purse && state.entry === undefined ? await reserve(purse, key, job) : state.credits;
-  const say = (text: string) => invocation.output.note(`line ${line}: ${text}`);
-  const desk = { invocation, ledger: invocation.ledger, target, say };
+  const context = { ...batch, say: (text: string) => output.note(`line ${line}: ${text}`) };
   let entry = state.entry;
   const onEntry = (id: string) => {
     entry = id;
@@ -104,7 +111,7 @@ async function begin(
     journal.change(key, { entry, operation, ...(credits !== undefined && { credits }) }, { durable: true });
   };
   const started = await patience.outlast(
-    () => start(desk, job, { choice: { known: entry }, batch: true, onEntry }),
+    () => start(context, job, { choice: { known: entry }, batch: true, onEntry }),
     (error) => mayRepeat(error, target),
   );
   journal.change(key, { task_id: started.task.id });
@@ -117,16 +124,15 @@ function mayRepeat(error: unknown, { baseUrl }: Target): boolean {
   return error instanceof NetworkError && (error.sent === false || baseUrl === undefined);
 }
 
-async function ended(
-  { invocation, patience }: Batch,
-  command: Invocation,
-  { task, seen }: Begun,
-): Promise<End> {
-  const destination = destinationFor(command);
-  const offPeak = command.flags['off-peak'] === true;
-  const ending = { invocation, watch: unwatched, destination, ...patienceOf(command.flags, offPeak) };
+async function finishJob(batch: Batch, flags: FlagValues, { task, seen }: Begun): Promise<End> {
+  const { services, ledger, signal, system, patience } = batch;
+  const destination = openDestination(system.cwd, flags, true);
+  const context = {
+    ...{ services, ledger, signal, now: system.now, watch: unwatched, destination },
+    ...readWaitFlags(flags, flags['off-peak'] === true),
+  };
   const isAway = (error: unknown) => failureOf(error).facts.exit === exitCodes.unreachable;
-  const outcome = await patience.outlast(() => finish(ending, task, seen), isAway);
+  const outcome = await patience.outlast(() => finish(context, task, seen), isAway);
   const { failure } = outcome;
   if (!failure) return { status: 'done', outcome, isSaved: destination !== undefined };
   return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
@@ -139,20 +145,20 @@ const refusals: readonly number[] = [exitCodes.usage, exitCodes.notFound, exitCo
 
 /** Decided: what the service refused has failed; what it was not asked, or did not answer, is left for the next run. */
 function statusUnbegun(
-  { invocation, journal }: Batch,
+  { ledger, journal }: Batch,
   { key }: WrittenJob,
   error: unknown,
   { facts }: Failure,
 ): Status {
   const { entry: id } = journal.get(key);
-  const entry = id === undefined ? undefined : invocation.ledger.read(id);
+  const entry = id === undefined ? undefined : ledger.read(id);
   // Of a refusal the ledger keeps nothing.
   if (entry && entry.task_id === undefined) return 'unanswered';
   return error instanceof ServiceError && refusals.includes(facts.exit) ? 'failed' : 'unsent';
 }
 
-function told({ invocation, patience }: Batch, error: unknown): Failure {
-  invocation.signal.throwIfAborted();
+function hear({ signal, patience }: Batch, error: unknown): Failure {
+  signal.throwIfAborted();
   const failure = failureOf(error);
   patience.heard(failure);
   return failure;

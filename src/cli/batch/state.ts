@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
-import type { Invocation } from '../command/invocation.js';
-import { serviceKey } from '../generation/task.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Journal } from './journal.js';
 
 /**
- * Does something with the state of a batch, which nobody else touches meanwhile.
+ * Does something with the state of a batch, which no other process uses at that time.
+ * @param service what the ledger calls the service it is about
  * @throws Failure where another process is at work on it
  */
 export async function withJournal<Result>(
-  invocation: Invocation,
+  stateFolder: string,
   path: string,
+  service: string,
   use: (journal: Journal) => Promise<Result>,
 ): Promise<Result> {
-  const lock = lockOf(invocation, path);
+  const lock = lockOf(stateFolder, path);
   try {
-    const journal = new Journal(path, serviceKey(invocation.target));
+    const journal = new Journal(path, service);
     try {
       return await use(journal);
     } finally {
@@ -29,10 +29,10 @@ export async function withJournal<Result>(
 }
 
 /** It lies beside the ledger, so that the person's own folder holds nothing but the state. */
-function lockOf({ folders }: Invocation, path: string): Lock {
+function lockOf(stateFolder: string, path: string): Lock {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
   try {
-    return takeLock(join(folders.state, 'batches', `${name}.lock`), 0);
+    return takeLock(join(stateFolder, 'batches', `${name}.lock`), 0);
   } catch (error) {
     if (!(error instanceof LockTimeout)) throw error;
     throw new Failure('Another process is at work on this batch.', {

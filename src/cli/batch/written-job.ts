@@ -1,6 +1,5 @@
-import { type FlagValues, Invocation } from '../command/invocation.js';
-import { type Destination, destinationOf } from '../generation/destination.js';
-import { type Job, plan } from '../generation/plan.js';
+import type { FlagValues, ParsedCommand } from '../command/command.js';
+import { type Job, type PlanContext, plan } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
 import { harmlessName } from '../terminal/save.js';
 import { wordsOf } from './parse-line.js';
@@ -17,22 +16,18 @@ export interface WrittenJob {
  * The command that a line stands for. What the line leaves open, the batch's own flags say.
  * @throws Failure with everything in the line that is none of the command's
  */
-export function commandOf(batch: Invocation, { line, key, record }: WrittenJob): Invocation {
-  const { system, output, signal, leaveSignals } = batch;
+export function commandOf(batch: FlagValues, { line, key, record }: WrittenJob): ParsedCommand {
   const { command, args, flags } = wordsOf(record);
   const merged: FlagValues = { ...inherited(batch, flags), ...flags };
   const named =
     typeof merged.output === 'string' && withPlaces(merged.output, { line: String(line), id: key });
-  return new Invocation({
-    ...{ system, output, signal, leaveSignals, command, args },
-    flags: { ...merged, ...(named && { output: named }) },
-  });
+  return { command, args, flags: { ...merged, ...(named && { output: named }) } };
 }
 
 /** The batch's own flags; those about saving mean nothing to a line whose results are not saved. */
-function inherited({ flags }: Invocation, own: FlagValues): FlagValues {
-  if (flags.output !== undefined || own.output !== undefined) return flags;
-  const { force, receipt, ...others } = flags;
+function inherited(batch: FlagValues, own: FlagValues): FlagValues {
+  if (batch.output !== undefined || own.output !== undefined) return batch;
+  const { force, receipt, ...others } = batch;
   return others;
 }
 
@@ -42,16 +37,12 @@ function withPlaces(pattern: string, places: { readonly line: string; readonly i
 }
 
 /** @throws Failure with everything that is wrong with the job */
-export async function jobOf(command: Invocation): Promise<Job> {
-  const [job, ...more] = await plan(command);
+export async function jobOf(line: ParsedCommand, context: PlanContext): Promise<Job> {
+  const [job, ...more] = await plan(line, context);
   if (!job || more.length > 0) throw usage('A line is one job; give each image a line of its own.');
   const isPiped = Object.values(job.images)
     .flat()
     .some(({ kind }) => kind === 'stdin');
   if (isPiped) throw usage('An image of a batch cannot come from standard input.');
   return job;
-}
-
-export function destinationFor(command: Invocation): Destination | undefined {
-  return destinationOf(command, true);
 }

@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
-import type { Invocation } from './invocation.js';
+import type { System } from '../terminal/system.js';
+import { type FlagValues, readText } from './command.js';
+
+export interface BodyContext {
+  readonly flags: FlagValues;
+  readonly system: Pick<System, 'stdin' | 'cwd'>;
+}
 
 /** The value of `--body <json|@file|->`, if it was given. */
-export async function bodyFlag(invocation: Invocation): Promise<unknown> {
-  const text = await givenBody(invocation);
+export async function readBodyFlag(context: BodyContext): Promise<unknown> {
+  const text = await readBodyText(context);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
@@ -14,10 +20,14 @@ export async function bodyFlag(invocation: Invocation): Promise<unknown> {
  * The text of `--body`, if it was given.
  * @param mustBeJson whether anything but JSON is refused
  */
-export async function givenBody(invocation: Invocation, mustBeJson = true): Promise<string | undefined> {
-  const given = invocation.text('body');
+export async function readBodyText(
+  { flags, system }: BodyContext,
+  mustBeJson = true,
+): Promise<string | undefined> {
+  const given = readText(flags, 'body');
   if (given === undefined) return undefined;
-  const text = await bodyText(invocation, given);
+  const text =
+    given.startsWith('@') || given === '-' ? await readInput(system, given.replace(/^@/, '')) : given;
   try {
     if (mustBeJson) JSON.parse(text);
     return text;
@@ -29,12 +39,7 @@ export async function givenBody(invocation: Invocation, mustBeJson = true): Prom
   }
 }
 
-async function bodyText(invocation: Invocation, given: string): Promise<string> {
-  if (given === '-') return readAll(invocation.system.stdin);
-  return given.startsWith('@') ? fileText(invocation, given.slice(1)) : given;
-}
-
-/** The text of the file at a path relative to where the person stands; `-` is standard input. */
-export async function fileText({ system }: Invocation, path: string): Promise<string> {
-  return path === '-' ? readAll(system.stdin) : readFileSync(resolve(system.cwd, path), 'utf8');
+/** The text of the file at a path relative to the working folder; `-` is standard input. */
+export async function readInput({ stdin, cwd }: BodyContext['system'], path: string): Promise<string> {
+  return path === '-' ? readAll(stdin) : readFileSync(resolve(cwd, path), 'utf8');
 }

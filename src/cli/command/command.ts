@@ -67,3 +67,20 @@ export interface CommandTree {
   readonly globals: readonly Flag[];
   readonly commands: readonly Command[];
 }
+
+/** The values of a command's flags by long name, as they were typed. */
+export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+export type ArgumentValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A command, with what was typed for it. */
+export interface ParsedCommand {
+  readonly command: Command;
+  readonly args: ArgumentValues;
+  readonly flags: FlagValues;
+}
+
+/** The text of a flag, if it was given. */
+export function readText(flags: FlagValues, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,11 +1,17 @@
 import { exitCodes, Failure } from '../terminal/failure.js';
-import type { Invocation } from './invocation.js';
+import type { System } from '../terminal/system.js';
+import type { ParsedCommand } from './command.js';
+
+interface ConfirmContext extends ParsedCommand {
+  readonly mayAsk: boolean;
+  readonly system: Pick<System, 'prompts'>;
+}
 
 /**
  * Asks before what cannot be undone, where a person is there to answer; a script knows what it does.
  * @throws Failure where the answer is no
  */
-export async function confirmed({ command, args, flags, mayAsk, system }: Invocation): Promise<void> {
+export async function confirm({ command, args, flags, mayAsk, system }: ConfirmContext): Promise<void> {
   if (!command.confirm || flags.yes || !mayAsk) return;
   const question = command.confirm.replace(/<(\w+)>/g, (_, name: string) => String(args[name]));
   if (await system.prompts.confirm(question)) return;

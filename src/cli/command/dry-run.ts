@@ -1,19 +1,24 @@
 import { address, baseUrl, fillPath, type Query } from '../../client/url.js';
 import type { Operation } from '../../contract/operation.js';
-import { recordedUrl } from '../connect/local.js';
+import type { Output } from '../terminal/output.js';
 import { harmless, json } from '../terminal/text.js';
-import { type Invocation, standardPort } from './invocation.js';
 import type { Request } from './request.js';
+
+export interface PrintContext {
+  readonly output: Output;
+  /** Where requests would go. */
+  readonly services: { readonly shownUrl: string };
+}
 
 const secretField = /token|secret|password/i;
 
 /** Prints the request a command would send, secrets masked; nothing is sent and no service is started. */
 export async function printDryRun(
-  invocation: Invocation,
+  context: PrintContext,
   operation: Operation,
   request: Request,
 ): Promise<void> {
-  await printRequest(invocation, requestOf(operation, request));
+  await printRequest(context, requestOf(operation, request));
 }
 
 /** What a request to an operation is on the wire. */
@@ -36,9 +41,9 @@ export interface PrintedRequest {
 }
 
 /** Prints a request, secrets masked. */
-export async function printRequest(invocation: Invocation, request: PrintedRequest): Promise<void> {
-  const { output } = invocation;
-  const { method, url, body } = shown(invocation, request);
+export async function printRequest(context: PrintContext, request: PrintedRequest): Promise<void> {
+  const { output } = context;
+  const { method, url, body } = shown(context, request);
   if (output.mode.json || output.mode.ndjson)
     return output.answer({ method, url, ...(body !== undefined && { body }) });
   await output.line(`${method} ${url}`);
@@ -50,24 +55,23 @@ export async function printRequest(invocation: Invocation, request: PrintedReque
  * @returns how many they are
  */
 export async function printRequests(
-  invocation: Invocation,
+  context: PrintContext,
   requests: AsyncIterable<PrintedRequest> | Iterable<PrintedRequest>,
 ): Promise<number> {
-  const { output } = invocation;
+  const { output } = context;
   const listed: unknown[] = [];
   let count = 0;
   for await (const request of requests) {
     count += 1;
-    if (output.mode.json) listed.push(shown(invocation, request));
-    else await printRequest(invocation, request);
+    if (output.mode.json) listed.push(shown(context, request));
+    else await printRequest(context, request);
   }
   if (output.mode.json) await output.answer(listed);
   return count;
 }
 
-function shown({ target, folders }: Invocation, { method, path, query, body }: PrintedRequest) {
-  const base = baseUrl(target.baseUrl ?? recordedUrl(folders.data) ?? `http://127.0.0.1:${standardPort}`);
-  const url = address(base, path, query).href;
+function shown({ services }: PrintContext, { method, path, query, body }: PrintedRequest) {
+  const url = address(baseUrl(services.shownUrl), path, query).href;
   return { method, url, body: body === undefined ? undefined : masked(body) };
 }
 

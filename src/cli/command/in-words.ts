@@ -1,10 +1,9 @@
 import { Failure } from '../terminal/failure.js';
-import type { Command } from './command.js';
-import type { Invocation } from './invocation.js';
+import type { ArgumentValues, Command, ParsedCommand } from './command.js';
 import { nameOf } from './request.js';
 
 /** A refusal of the service in the words of the command line: `--duration` for `duration`. */
-export function inWords(failure: Failure, { command, args, flags }: Invocation): Failure {
+export function inWords(failure: Failure, { command, args, flags }: ParsedCommand): Failure {
   const { details } = failure.facts;
   // Of a whole body the service's own names were typed.
   if (!details || flags.body !== undefined) return failure;
@@ -17,7 +16,7 @@ export function inWords(failure: Failure, { command, args, flags }: Invocation):
   return new Failure(message, { ...failure.facts, details: renamed });
 }
 
-function wordFor(path: string, command: Command, args: Invocation['args']): string {
+function wordFor(path: string, command: Command, args: ArgumentValues): string {
   const keys = path.split('.');
   const parts = ['body', 'query', 'params'];
   const places = parts.includes(keys[0] as string) ? [keys] : parts.map((part) => [part, ...keys]);

@@ -1,7 +1,6 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { usage } from '../terminal/failure.js';
-import type { Argument, Command, CommandTree, Flag } from './command.js';
-import type { ArgumentValues, FlagValues } from './invocation.js';
+import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
 
 /** What the words of a command line mean. */
 export type Parsed =

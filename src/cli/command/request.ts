@@ -3,8 +3,7 @@ import { check } from '../../contract/schema/check.js';
 import { leaves, valueFromText } from '../../contract/schema/leaves.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { Argument, Command, Flag, ValueType } from './command.js';
-import type { ArgumentValues, FlagValues } from './invocation.js';
+import type { Argument, ArgumentValues, Command, Flag, FlagValues, ValueType } from './command.js';
 
 /** A request's parts as they will be sent. */
 export interface Request {

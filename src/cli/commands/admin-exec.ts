@@ -2,26 +2,26 @@ import { getOperation } from '../../contract/index.js';
 import { runChild } from '../admin/child.js';
 import { keepFresh } from '../admin/token-file.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { Invocation } from '../command/invocation.js';
 import { usage } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
+import type { CommandContext } from './context.js';
 
 /** Runs a command that has an admin token for as long as it runs; its exit code is this command's. */
-export async function run(invocation: Invocation): Promise<number | undefined> {
-  const { args, command, flags, output, system } = invocation;
+export async function run(context: CommandContext): Promise<number | undefined> {
+  const { args, command, flags, output, system } = context;
   const [program, ...words] = (args.command as readonly string[] | undefined) ?? [];
   if (program === undefined) {
     throw usage('There is no command to run.', 'Write it behind --: regen admin exec -- ./moderate.sh');
   }
   if (flags['dry-run']) {
     const operation = getOperation(command.operation as string);
-    await printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
+    await printDryRun(context, operation, { params: {}, query: {}, body: undefined });
     return undefined;
   }
-  const { name, url, client } = await invocation.service();
+  const { name, url, client } = await context.services.reach();
   const make = (signal: AbortSignal) => client.admin.generateToken({}, { signal });
   return withScratch(system.now(), async (folder) => {
-    const first = await make(invocation.signal);
+    const first = await make(context.signal);
     await output.note(`An admin token of ${name} is in REGEN_ADMIN_TOKEN, and in REGEN_ADMIN_TOKEN_FILE.`);
     const fresh = keepFresh({ folder, first, make, system, failed: (message) => output.warn(message) });
     const env = {
@@ -32,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
       REGEN_ADMIN_TOKEN_FILE: fresh.path,
     };
     try {
-      return await runChild(invocation, program, words, env);
+      return await runChild(context, program, words, env);
     } finally {
       await fresh.end();
     }
@@ -40,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
 }
 
 // Decided: a child is given the admin token instead of what made it, which could make others.
-function withoutSecrets(env: Invocation['system']['env']): Record<string, string | undefined> {
+function withoutSecrets(env: CommandContext['system']['env']): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^REGEN_\w*(TOKEN|SECRET)(_FILE)?$/.test(name)),
   );

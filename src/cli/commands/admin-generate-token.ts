@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { Output as Answer } from '../../client/prepare.js';
 import { getOperation, type OperationOf } from '../../contract/index.js';
+import { readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { Invocation } from '../command/invocation.js';
 import { usage } from '../terminal/failure.js';
 import { outputPath, save } from '../terminal/save.js';
+import type { CommandContext } from './context.js';
 
 type AdminToken = Answer<OperationOf<'admin.generateToken'>>;
 
@@ -16,13 +17,13 @@ const formats = {
 };
 
 /** Makes an admin token and hands it over: on stdout, or in a private file. Never on a screen unasked. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { command, flags, output, system } = invocation;
-  const format = formatOf(invocation);
-  const file = invocation.text('output-file');
+export async function run(context: CommandContext): Promise<void> {
+  const { command, flags, output, system } = context;
+  const format = formatOf(context);
+  const file = readText(context.flags, 'output-file');
   if (flags['dry-run']) {
     const operation = getOperation(command.operation as string);
-    return printDryRun(invocation, operation, { params: {}, query: {}, body: undefined });
+    return printDryRun(context, operation, { params: {}, query: {}, body: undefined });
   }
   if (file === undefined && system.stdout.isTTY && !flags.show) {
     throw usage(
@@ -31,16 +32,16 @@ export async function run(invocation: Invocation): Promise<void> {
     );
   }
   if (file === undefined) {
-    const answer = await generate(invocation);
+    const answer = await generate(context);
     if (output.mode.json) await output.answer(answer);
     else await output.line(formats[format](answer));
-  } else await toFile(invocation, file, formats[format]);
-  await invocation.sayWhere();
+  } else await toFile(context, file, formats[format]);
+  await context.services.announce();
 }
 
-function formatOf(invocation: Invocation): keyof typeof formats {
-  const { flags, output } = invocation;
-  const given = invocation.text('format');
+function formatOf(context: CommandContext): keyof typeof formats {
+  const { flags, output } = context;
+  const given = readText(context.flags, 'format');
   if (given === undefined) return 'plain';
   if (given !== 'env' && given !== 'json' && given !== 'header') {
     throw usage(`--format is env, json or header, not '${given}'.`);
@@ -51,30 +52,30 @@ function formatOf(invocation: Invocation): keyof typeof formats {
   return given;
 }
 
-async function generate(invocation: Invocation): Promise<AdminToken> {
-  const { client } = await invocation.service();
-  const answer = await client.admin.generateToken({}, { signal: invocation.signal });
-  await invocation.output.note(`The token expires at ${answer.expires_at}.`);
+async function generate(context: CommandContext): Promise<AdminToken> {
+  const { client } = await context.services.reach();
+  const answer = await client.admin.generateToken({}, { signal: context.signal });
+  await context.output.note(`The token expires at ${answer.expires_at}.`);
   return answer;
 }
 
 /** The file is there, and private, before the token is made, so that none is made that cannot be kept. */
 async function toFile(
-  invocation: Invocation,
+  context: CommandContext,
   file: string,
   written: (answer: AdminToken) => string,
 ): Promise<void> {
-  const path = outputPath(invocation.system.cwd, file, 'admin-token');
+  const path = outputPath(context.system.cwd, file, 'admin-token');
   let expires_at = '';
-  await save(path, invocation.flags.force === true, async (temporary) => {
+  await save(path, context.flags.force === true, async (temporary) => {
     const handle = await open(temporary, 'wx', 0o600);
     try {
-      const answer = await generate(invocation);
+      const answer = await generate(context);
       expires_at = answer.expires_at;
       await handle.writeFile(`${written(answer)}\n`);
     } finally {
       await handle.close();
     }
   });
-  await invocation.output.answer({ path, expires_at }, { only: 'path' });
+  await context.output.answer({ path, expires_at }, { only: 'path' });
 }

@@ -1,9 +1,9 @@
 import { bodyOf, queryOf, type ReadFile } from '../api/fields.js';
 import { showBody, showHead } from '../api/show.js';
-import { fileText, givenBody } from '../command/body.js';
+import { readBodyText, readInput } from '../command/body.js';
 import { printRequest } from '../command/dry-run.js';
-import type { Invocation } from '../command/invocation.js';
 import { usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 interface Call {
   readonly method: string;
@@ -14,30 +14,30 @@ interface Call {
 }
 
 /** Sends any request to the service with the credential in use, and prints what it answers. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { output, flags, signal, system } = invocation;
-  const call = await callOf(invocation);
-  invocation.changes = !['GET', 'HEAD'].includes(call.method);
-  if (flags['dry-run']) return printRequest(invocation, { ...call, body: readable(call.body) });
-  const { client } = await invocation.service();
+export async function run(context: CommandContext): Promise<void> {
+  const { output, flags, signal, system } = context;
+  const call = await callOf(context);
+  context.services.isChanging = !['GET', 'HEAD'].includes(call.method);
+  if (flags['dry-run']) return printRequest(context, { ...call, body: readable(call.body) });
+  const { client } = await context.services.reach();
   const answer = await client.raw({ ...call, signal });
   if (flags.include) await showHead(output, answer);
   await showBody(output, answer, system.now());
-  if (invocation.changes) await invocation.sayWhere();
+  if (context.services.isChanging) await context.services.announce();
 }
 
-async function callOf(invocation: Invocation): Promise<Call> {
-  const { args, flags } = invocation;
+async function callOf(context: CommandContext): Promise<Call> {
+  const { args, flags } = context;
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
   if (path === undefined) throw usage('No path was given.', 'Write it as in: regen api /nodes');
-  refuseTwoReaders(invocation);
+  refuseTwoReaders(context);
   const headers = headersOf(list(flags.header));
-  const body = await givenBody(invocation, headers['content-type'] === undefined);
+  const body = await readBodyText(context, headers['content-type'] === undefined);
   const fields = [list(flags.field), list(flags['raw-field'])] as const;
   const anyFields = fields.some((some) => some.length > 0);
   const method = second === undefined ? (body !== undefined || anyFields ? 'POST' : 'GET') : methodOf(first);
-  const read: ReadFile = (file) => fileText(invocation, file);
+  const read: ReadFile = (file) => readInput(context.system, file);
   const inQuery = body !== undefined || method === 'GET' || method === 'HEAD';
   return {
     method,
@@ -49,7 +49,7 @@ async function callOf(invocation: Invocation): Promise<Call> {
 }
 
 // The second reader would be handed nothing, and nobody would notice.
-function refuseTwoReaders({ flags }: Invocation): void {
+function refuseTwoReaders({ flags }: CommandContext): void {
   const fields = list(flags.field).filter((text) => text.endsWith('=@-'));
   const readers = [...fields, ...[flags.body, flags['token-file']].filter((value) => value === '-')];
   if (readers.length > 1) throw usage('Standard input can be read once only.', 'Give the others as @file.');

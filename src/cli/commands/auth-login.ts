@@ -1,6 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
-import type { Invocation } from '../command/invocation.js';
+import { readText } from '../command/command.js';
 import { byBrowser } from '../sign-in/browser.js';
 import { byDevice, knowsDevices } from '../sign-in/device.js';
 import { type SignInPlace, signInPlace } from '../sign-in/discovery.js';
@@ -9,19 +9,22 @@ import { openProvider } from '../sign-in/provider.js';
 import { signInOf } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
+import type { CommandContext } from './context.js';
 
 /** Signs in where the service says that its people do, or keeps a token that somebody brings. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { flags, target, output } = invocation;
-  if (flags['with-token'] || flags.publisher) return keepToken(invocation);
-  if (target.baseUrl !== undefined) return signIn(invocation, target.baseUrl);
+export async function run(context: CommandContext): Promise<void> {
+  const { flags, output, services } = context;
+  const { target } = services;
+  if (flags['with-token'] || flags.publisher) return keepToken(context);
+  if (target.baseUrl !== undefined) return signIn(context, target.baseUrl);
   await output.note(
     'The embedded service is yours: its commands need no sign-in. Name another with --base-url.',
   );
 }
 
-async function signIn(invocation: Invocation, url: string): Promise<void> {
-  const { output, system, flags, target } = invocation;
+async function signIn(context: CommandContext, url: string): Promise<void> {
+  const { output, system, flags, services } = context;
+  const { target } = services;
   // Decided: a job would wait for a person who is not there.
   if (system.env.CI || flags.input === false) {
     throw usage(
@@ -29,22 +32,22 @@ async function signIn(invocation: Invocation, url: string): Promise<void> {
       'A job brings its token: REGEN_TOKEN or --with-token.',
     );
   }
-  const place = await signInPlace(invocation, url);
-  const signIn = signInOf(place, await tokensFrom(invocation, place), system.now());
-  const who = await identity(invocation, url, signIn.access_token).catch((error) => {
+  const place = await signInPlace(context, url);
+  const signIn = signInOf(place, await tokensFrom(context, place), system.now());
+  const who = await identity(context, url, signIn.access_token).catch((error) => {
     throw error instanceof ServiceError && error.status === 401 ? notTaken(url, place.issuer, error) : error;
   });
-  const store = invocation.credentialStore();
+  const store = context.services.openCredentialStore();
   const kept = await store.keepSignIn(signIn);
   await output.note(`Signed in to ${target.name}${who ? ` as ${who}` : ''}; kept in ${store.placeOf(kept)}.`);
   if (!signIn.refresh_token && signIn.expires_at)
     await output.warn(`${place.issuer} gives nothing to renew it with: it ends at ${signIn.expires_at}.`);
 }
 
-async function tokensFrom(invocation: Invocation, place: SignInPlace): Promise<TokenEndpointResponse> {
-  const provider = await openProvider(invocation, place);
-  const device = invocation.flags.device || (!hasBrowser(invocation.system) && knowsDevices(provider));
-  return (device ? byDevice : byBrowser)(invocation, provider, place);
+async function tokensFrom(context: CommandContext, place: SignInPlace): Promise<TokenEndpointResponse> {
+  const provider = await openProvider(context.connect, place);
+  const device = context.flags.device || (!hasBrowser(context.system) && knowsDevices(provider));
+  return (device ? byDevice : byBrowser)(context, provider, place);
 }
 
 function notTaken(url: string, issuer: string, error: ServiceError): Failure {
@@ -57,19 +60,21 @@ function notTaken(url: string, issuer: string, error: ServiceError): Failure {
 }
 
 /** Keeps a token that came over standard input, once the service said whose it is. */
-async function keepToken(invocation: Invocation): Promise<void> {
-  const { output } = invocation;
-  const publisherId = invocation.text('publisher');
-  const token = await tokenGiven(invocation);
-  const store = invocation.credentialStore();
-  const { url } = await invocation.service();
-  const who = await identity(invocation, url, token);
+async function keepToken(context: CommandContext): Promise<void> {
+  const { output } = context;
+  const publisherId = readText(context.flags, 'publisher');
+  const token = await tokenGiven(context);
+  const store = context.services.openCredentialStore();
+  const { url } = await context.services.reach();
+  const who = await identity(context, url, token);
   const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
   const whose = who ? `of ${who}` : 'unchecked, because the service does not say whose it is,';
-  await output.note(`The token ${whose} is kept in ${store.placeOf(kept)} for ${invocation.target.name}.`);
+  await output.note(
+    `The token ${whose} is kept in ${store.placeOf(kept)} for ${context.services.target.name}.`,
+  );
 }
 
-async function tokenGiven({ flags, system, mayAsk }: Invocation): Promise<string> {
+async function tokenGiven({ flags, system, mayAsk }: CommandContext): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
     throw usage('Signing in here takes a token.', 'Pipe it in: regen auth login --with-token < token.txt');
   }
@@ -82,10 +87,10 @@ async function tokenGiven({ flags, system, mayAsk }: Invocation): Promise<string
 }
 
 /** @returns a name, or undefined where the service lacks the extension that tells it */
-async function identity(invocation: Invocation, url: string, token: string): Promise<string | undefined> {
-  const client = await invocation.connect(url, token);
+async function identity(context: CommandContext, url: string, token: string): Promise<string | undefined> {
+  const client = await context.connect(url, token);
   try {
-    const me = await client.user.me({}, { signal: invocation.signal });
+    const me = await client.user.me({}, { signal: context.signal });
     return me.email ?? me.name ?? me.id;
   } catch (error) {
     if (error instanceof ServiceError && error.status === 404) return undefined;

@@ -1,26 +1,27 @@
 import { failureOf } from '../command/failure-of.js';
-import type { Invocation } from '../command/invocation.js';
 import type { SignIn } from '../connect/credentials.js';
 import { revoke } from '../sign-in/tokens.js';
+import type { CommandContext } from './context.js';
 
 /** Forgets every token kept for the service, and ends the sign-in where its issuer can. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { output, target } = invocation;
-  const store = invocation.credentialStore();
+export async function run(context: CommandContext): Promise<void> {
+  const { output, services } = context;
+  const { target } = services;
+  const store = context.services.openCredentialStore();
   const { token, sign_in, publish_tokens, kept_in } = await store.read();
   const count = (token || sign_in ? 1 : 0) + Object.keys(publish_tokens ?? {}).length;
   if (count === 0 && !kept_in) return output.note(`No token was kept for ${target.name}.`);
-  if (sign_in) await endAtIssuer(invocation, sign_in);
+  if (sign_in) await endAtIssuer(context, sign_in);
   await store.forget();
   await output.note(`Forgotten for ${target.name}: ${count > 1 ? `${count} tokens` : 'its token'}.`);
 }
 
 /** Forgetting must work without the network, too. */
-async function endAtIssuer(invocation: Invocation, signIn: SignIn): Promise<void> {
-  const { output, signal } = invocation;
+async function endAtIssuer(context: CommandContext, signIn: SignIn): Promise<void> {
+  const { output, signal } = context;
   const { issuer } = signIn;
   try {
-    if (await revoke(invocation, signIn)) return await output.note(`Signed out at ${issuer}.`);
+    if (await revoke(context.connect, signIn)) return await output.note(`Signed out at ${issuer}.`);
     await output.note(
       `${issuer} cannot revoke tokens; the last one ends ${signIn.expires_at ?? 'by itself'}.`,
     );

@@ -1,18 +1,18 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import type { Invocation } from '../command/invocation.js';
 import { signInHint } from '../sign-in/hint.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Who this is, where, by which credential, and how long it lasts. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { output, signal } = invocation;
-  const { name, url, client, credential, store } = await invocation.service();
+export async function run(context: CommandContext): Promise<void> {
+  const { output, signal } = context;
+  const { name, url, client, credential, store } = await context.services.reach();
   if (!credential) {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
       exit: exitCodes.notAllowed,
-      hint: signInHint(invocation),
+      hint: signInHint(context.flags),
     });
   }
   const me = await identity(client, signal);

@@ -12,48 +12,54 @@ import { runAll } from '../batch/run-all.js';
 import { withJournal } from '../batch/state.js';
 import { commandOf, jobOf } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
-import type { Invocation } from '../command/invocation.js';
+import { serviceKey } from '../generation/task.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
+import type { CommandContext } from './context.js';
 import { requestOfJob } from './generate.js';
 
 /** Runs the jobs of a file, or goes on with them where an earlier run of the same command stopped. */
-export async function run(invocation: Invocation): Promise<number> {
-  const limits = limitsOf(invocation);
-  return withScratch(invocation.system.now(), async (scratch) => {
-    const file = await jobsFileOf(invocation, scratch);
-    return withJournal(invocation, file.state, async (journal) => {
-      const { keys, before } = await checkAll(invocation, file, journal);
-      if (invocation.flags['dry-run']) return dryRun(invocation, file, journal, keys);
-      await sayRemoved(invocation, journal, keys);
-      const board = new Board(invocation, keys.size, before);
-      return runBatch(invocation, file, journal, keys, board, limits);
-    });
+export async function run(context: CommandContext): Promise<number> {
+  const limits = limitsOf(context.flags);
+  return withScratch(context.system.now(), async (scratch) => {
+    const file = await jobsFileOf(context, context.system, scratch);
+    return withJournal(
+      context.folders.state,
+      file.state,
+      serviceKey(context.services.target),
+      async (journal) => {
+        const { keys, before } = await checkAll(context, file, journal);
+        if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
+        await sayRemoved(context, journal, keys);
+        const board = new Board(context.output, keys.size, before);
+        return runBatch(context, file, journal, keys, board, limits);
+      },
+    );
   });
 }
 
 async function dryRun(
-  invocation: Invocation,
+  context: CommandContext,
   file: JobsFile,
   journal: Journal,
   keys: JobKeys,
 ): Promise<number> {
-  const requests = requestsOf(invocation, jobsLeft(invocation, file, journal, keys));
-  const count = await printRequests(invocation, requests);
-  if (count === 0) await invocation.output.note('All jobs have ended; nothing is left to send.');
+  const requests = requestsOf(context, jobsLeft(context, file, journal, keys));
+  const count = await printRequests(context, requests);
+  if (count === 0) await context.output.note('All jobs have ended; nothing is left to send.');
   return exitCodes.done;
 }
 
 async function* requestsOf(
-  invocation: Invocation,
+  context: CommandContext,
   jobs: ReturnType<typeof jobsLeft>,
 ): AsyncGenerator<PrintedRequest> {
   for await (const job of jobs) {
-    yield await requestOfJob(invocation, await jobOf(commandOf(invocation, job)));
+    yield await requestOfJob(context.system, await jobOf(commandOf(context.flags, job), context));
   }
 }
 
-async function sayRemoved({ output }: Invocation, journal: Journal, keys: JobKeys): Promise<void> {
+async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {
   const removed = [...journal.entries()].filter(([key]) => keys.lineOf(key) === undefined).length;
   if (removed > 0) {
     await output.note(
@@ -63,23 +69,28 @@ async function sayRemoved({ output }: Invocation, journal: Journal, keys: JobKey
 }
 
 async function runBatch(
-  invocation: Invocation,
+  context: CommandContext,
   file: JobsFile,
   journal: Journal,
   keys: JobKeys,
   board: Board,
   limits: Limits,
 ): Promise<number> {
-  const { output, target } = invocation;
-  const purse = await purseOf(invocation, journal, limits.credits);
+  const { output, services } = context;
+  const { target } = services;
+  const purse = await purseOf(context, journal, limits.credits);
   // Reached before the first job, so that what hinders all of them is said once.
-  await invocation.service(target);
-  invocation.resumeHint = 'The same command goes on from here; what was sent already is not sent twice.';
+  await context.services.reach(target);
+  context.interruption.hint = 'The same command goes on from here; what was sent already is not sent twice.';
   // Each job under way listens for Ctrl-C in several places.
-  setMaxListeners(0, invocation.signal);
-  const patience = new Patience(invocation.signal);
-  const batch = { invocation, target, journal, board, patience, purse };
-  const left = jobsLeft(invocation, file, journal, keys);
+  setMaxListeners(0, context.signal);
+  const patience = new Patience(context.signal);
+  const { ledger, signal, system, flags } = context;
+  const batch = {
+    ...{ services, ledger, signal, system, flags, output, target },
+    ...{ journal, board, patience, purse },
+  };
+  const left = jobsLeft(context, file, journal, keys);
   const results: Result[] = [];
   await board.open();
   try {
@@ -94,13 +105,13 @@ async function runBatch(
     await output.note(board.summary);
   }
   if (output.mode.json) await output.answer(results);
-  await sayHowToGoOn(invocation, board);
+  await sayHowToGoOn(context, board);
   return board.exit;
 }
 
-async function sayHowToGoOn(invocation: Invocation, { failed, left }: Board): Promise<void> {
-  const { output } = invocation;
+async function sayHowToGoOn(context: CommandContext, { failed, left }: Board): Promise<void> {
+  const { output } = context;
   if (failed > 0) await output.note('What failed is sent anew with --retry-failed.');
   if (left > 0) await output.note('The same command goes on with the rest.');
-  if (failed + left === 0) await invocation.sayWhere();
+  if (failed + left === 0) await context.services.announce();
 }

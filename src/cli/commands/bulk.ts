@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { limits } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
-import type { Invocation } from '../command/invocation.js';
 import { invalid } from '../command/request.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { linesOf } from '../terminal/stdin.js';
+import type { CommandContext } from './context.js';
 
 interface Pair {
   readonly node_id: string;
@@ -12,10 +12,10 @@ interface Pair {
 }
 
 /** Reads any number of versions: split into requests, one merged answer in the order asked. */
-export async function run(invocation: Invocation): Promise<number> {
-  const { output, command, signal } = invocation;
-  const pairs = parsePairs(await written(invocation));
-  const { client } = await invocation.service();
+export async function run(context: CommandContext): Promise<number> {
+  const { output, command, signal } = context;
+  const pairs = parsePairs(await written(context));
+  const { client } = await context.services.reach();
   const all: z.output<typeof BulkItem>[] = [];
   for (let start = 0; start < pairs.length; start += limits.bulkPairs) {
     const body = { node_versions: pairs.slice(start, start + limits.bulkPairs) };
@@ -29,7 +29,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return missed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-async function written({ args, system }: Invocation): Promise<string[]> {
+async function written({ args, system }: CommandContext): Promise<string[]> {
   const given = (args.pairs as readonly string[] | undefined) ?? [];
   if (given.length > 0 && !given.includes('-')) return [...given];
   if (given.length === 0 && system.stdin.isTTY) {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { CodeReport } from '../../python/read-code.js';
 import { readCodeApart } from '../../python/reader-process.js';
-import type { Invocation } from '../command/invocation.js';
 import { buildArchive } from '../publish/build.js';
 import { warnOfGaps } from '../publish/findings.js';
 import { type Pack, readPack } from '../publish/pack.js';
@@ -9,23 +8,24 @@ import { exitCodes } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 import { bytes } from '../terminal/text.js';
+import type { CommandContext } from './context.js';
 
 /** Holds a pack against everything that publishing and the registry will hold it against; sends nothing. */
-export async function run(invocation: Invocation): Promise<number> {
-  const { output, command, system } = invocation;
+export async function run(context: CommandContext): Promise<number> {
+  const { output, command, system } = context;
   const progress = new Progress(output);
   try {
-    const pack = await readPack(invocation);
+    const pack = await readPack(context, context.args.dir as string | undefined);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
     const [report] = await withScratch(system.now(), (scratch) =>
       Promise.all([
         readCodeApart(pack.files),
-        buildArchive(invocation, pack, join(scratch, 'node.zip'), progress),
+        buildArchive(context, pack, join(scratch, 'node.zip'), progress),
       ]),
     );
     progress.end();
     const answer = answerOf(pack, report);
-    await warnOfGaps(invocation, report);
+    await warnOfGaps(output, report);
     if (output.mode.json) await output.answer(answer);
     else await output.answer(rowsOf(report, answer.verdict), command.shape);
     await output.note(`${pack.files.length} files, ${bytes(pack.size)}; nothing was sent.`);

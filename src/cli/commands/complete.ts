@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandTree } from '../command/command.js';
-import type { Invocation } from '../command/invocation.js';
-import tree from '../commands.generated.json' with { type: 'json' };
 import { CompletionCache } from '../completion/cache.js';
 import { readLine } from '../completion/line.js';
 import { type Kind, offerable, readers } from '../completion/live.js';
@@ -12,6 +10,8 @@ import { CredentialStore } from '../connect/credentials.js';
 import { findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
 import { chooseTarget, isNamed, type Target } from '../connect/target.js';
+import tree from '../views/commands.generated.json' with { type: 'json' };
+import type { CommandContext } from './context.js';
 
 // Decided: a shell waits 300 ms at most; starting takes two thirds of it.
 const patienceMs = 100;
@@ -20,12 +20,12 @@ const backgroundMs = 10_000;
 const freshMs = 60_000;
 
 /** Prints the values a shell may offer, one a line. Whatever goes wrong, nothing is said and nothing is started. */
-export async function run(invocation: Invocation): Promise<void> {
+export async function run(context: CommandContext): Promise<void> {
   try {
-    const kind = invocation.args.kind as Kind;
-    const words = (invocation.args.words as readonly string[] | undefined) ?? [];
-    const values = await valuesOf(invocation, kind, words);
-    for (const value of offerable(values)) await invocation.output.line(value);
+    const kind = context.args.kind as Kind;
+    const words = (context.args.words as readonly string[] | undefined) ?? [];
+    const values = await valuesOf(context, kind, words);
+    for (const value of offerable(values)) await context.output.line(value);
   } catch {
     // A shell would print it in the middle of what is being typed.
   }
@@ -33,13 +33,13 @@ export async function run(invocation: Invocation): Promise<void> {
 
 const silent = () => {};
 
-function valuesOf(invocation: Invocation, kind: Kind, words: readonly string[]) {
-  if (kind === 'profile') return profiles(invocation);
+function valuesOf(context: CommandContext, kind: Kind, words: readonly string[]) {
+  if (kind === 'profile') return profiles(context);
   if (kind === 'duration' || kind === 'resolution') return madeBy(readLine(tree as CommandTree, words), kind);
-  return kind === 'task' ? tasks(invocation) : live(invocation, kind, words);
+  return kind === 'task' ? tasks(context) : live(context, kind, words);
 }
 
-function profiles({ system }: Invocation): string[] {
+function profiles({ system }: CommandContext): string[] {
   const keys = Object.keys(new Settings(system, silent).store.read());
   return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
 }
@@ -47,7 +47,7 @@ function profiles({ system }: Invocation): string[] {
 /** As many of the newest as a person may want to choose from. */
 const mostTasks = 100;
 
-function tasks({ ledger }: Invocation): string[] {
+function tasks({ ledger }: CommandContext): string[] {
   const ids: string[] = [];
   for (const { id, task_id } of ledger.entries()) {
     if (ids.push(task_id ?? id) === mostTasks) break;
@@ -56,11 +56,11 @@ function tasks({ ledger }: Invocation): string[] {
 }
 
 async function live(
-  invocation: Invocation,
+  context: CommandContext,
   kind: Kind,
   words: readonly string[],
 ): Promise<readonly string[]> {
-  const { system, folders } = invocation;
+  const { system, folders } = context;
   const read = readers[kind as keyof typeof readers];
   if (!read) return [];
   const { args, flags } = readLine(tree as CommandTree, words);
@@ -68,13 +68,13 @@ async function live(
   const nodeId = args.nodeId ?? args.node_id ?? flags['node-id'];
   const cache = new CompletionCache(folders.state, [target.baseUrl ?? target.name, kind, nodeId ?? '']);
   const kept = cache.read();
-  const inBackground = invocation.flags.background === true;
+  const inBackground = context.flags.background === true;
   if (system.now() - kept.at < freshMs && !inBackground) return kept.values;
 
   const reading = (async () => {
-    const client = await connect(invocation, target);
+    const client = await connect(context, target);
     if (!client) return undefined;
-    const values = offerable(await read({ client, nodeId, signal: invocation.signal }));
+    const values = offerable(await read({ client, nodeId, signal: context.signal }));
     cache.write({ values, at: system.now(), begun: kept.begun });
     return values;
   })().catch(() => undefined);
@@ -83,17 +83,17 @@ async function live(
   if (values !== 'late') return values ?? kept.values;
   if (!inBackground && system.now() - kept.begun > freshMs) {
     cache.write({ ...kept, begun: system.now() });
-    goOn(invocation, kind, words);
+    goOn(context, kind, words);
   }
   return kept.values;
 }
 
 /** The service that runs already, with the credential a command would use; the embedded one is not started. */
-async function connect(invocation: Invocation, target: Target) {
-  const { system, folders } = invocation;
+async function connect(context: CommandContext, target: Target) {
+  const { system, folders } = context;
   if (target.baseUrl === undefined) {
-    const local = await findLocal(folders.data, (url, token) => invocation.connect(url, token));
-    return local && invocation.connect(local.url, local.ownerToken);
+    const local = await findLocal(folders.data, context.connect);
+    return local && context.connect(local.url, local.ownerToken);
   }
   const place = new Settings(system, silent).credentialStore;
   const store = new CredentialStore(system, target.baseUrl, silent, place);
@@ -101,7 +101,7 @@ async function connect(invocation: Invocation, target: Target) {
     ...(isNamed(target) && { env: system.env }),
     kept: () => asItIs(store),
   });
-  return invocation.connect(target.baseUrl, credential);
+  return context.connect(target.baseUrl, credential);
 }
 
 /** Never renewed here: a shell that waits no longer would cut the renewal off, and with it the sign-in. */
@@ -112,7 +112,7 @@ async function asItIs(store: CredentialStore): Promise<Credential | undefined> {
 }
 
 /** Reads the same in the background, for the next time. */
-function goOn({ system }: Invocation, kind: Kind, words: readonly string[]): void {
+function goOn({ system }: CommandContext, kind: Kind, words: readonly string[]): void {
   const [node, entry] = system.executable;
   spawn(node, [entry, '__complete', kind, '--background', '--', ...words], {
     detached: true,

@@ -1,14 +1,14 @@
-import type { Invocation } from '../command/invocation.js';
 import { checkKey } from '../connect/settings.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** `config get`, `set`, `unset`, `list` and `path`. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { command, settings, output, args } = invocation;
+export async function run(context: CommandContext): Promise<void> {
+  const { command, settings, output, args } = context;
   const key = args.key as string;
   switch (command.words.at(-1)) {
     case 'get':
-      return get(invocation, key);
+      return get(context, key);
     case 'set':
       return settings.set(key, args.value as string);
     case 'unset':
@@ -20,7 +20,7 @@ export async function run(invocation: Invocation): Promise<void> {
   }
 }
 
-async function get({ settings, output }: Invocation, key: string): Promise<void> {
+async function get({ settings, output }: CommandContext, key: string): Promise<void> {
   checkKey(key);
   const setting = settings.get(key);
   if (setting) return output.answer(setting, { only: 'value' });

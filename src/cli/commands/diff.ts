@@ -1,12 +1,12 @@
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
-import type { Invocation } from '../command/invocation.js';
 import { compareDefinitions, type Listed } from '../diff/compare.js';
+import type { CommandContext } from './context.js';
 
 /** Compares the definitions of two versions of a node. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { args, output, command, signal } = invocation;
-  const { client } = await invocation.service();
+export async function run(context: CommandContext): Promise<void> {
+  const { args, output, command, signal } = context;
+  const { client } = await context.services.reach();
   const nodeId = args.nodeId as string;
   const read = (version: string) => definitionsOf(client, nodeId, version, signal);
   const [before, after] = await Promise.all([read(args.from as string), read(args.to as string)]);

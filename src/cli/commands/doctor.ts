@@ -1,39 +1,41 @@
 import { failureOf } from '../command/failure-of.js';
-import type { Invocation } from '../command/invocation.js';
 import type { Finding } from '../doctor/finding.js';
 import { fail } from '../doctor/finding.js';
 import { checkKeychain } from '../doctor/keychain.js';
 import { checkFolder, checkProgram, checkProxy, checkSettings, checkTerminal } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Looks at everything a command depends on, and says what to do about what is wrong. Starts and changes nothing. */
-export async function run(invocation: Invocation): Promise<number> {
-  const { system, folders, output, command } = invocation;
-  const service = await attempt(invocation);
+export async function run(context: CommandContext): Promise<number> {
+  const { system, folders, output, command } = context;
+  const service = await attempt(context);
   const findings = [
     checkProgram(system),
-    checkSettings(invocation),
+    checkSettings(context.settings, system),
     ...service.findings,
-    await checkKeychain(invocation),
+    await checkKeychain(context.settings, system),
     checkProxy(system, service.url),
     checkFolder(system, 'data', folders.data),
     checkFolder(system, 'state', folders.state),
     checkFolder(system, 'config', folders.config),
-    checkTerminal(invocation),
+    checkTerminal(output, context.mayAsk),
   ];
   await output.answer(findings, command.shape);
   return worst(findings);
 }
 
 /** What keeps every command from even finding its service is a finding too. */
-async function attempt(invocation: Invocation): Promise<{ url?: string; findings: Finding[] }> {
+async function attempt(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
   try {
-    return await checkService(invocation);
+    return await checkService({ ...context, dataFolder: context.folders.data });
   } catch (error) {
-    if (invocation.signal.aborted) throw error;
+    if (context.signal.aborted) throw error;
     const { message, facts } = failureOf(error);
-    return { findings: [fail('service', message, facts.exit, facts.hint ?? 'Mend it.')] };
+    return {
+      findings: [fail('service', message, facts.exit, facts.hint ?? 'Fix it, and run regen doctor again.')],
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
-import type { Invocation, Service } from '../command/invocation.js';
+import { readText } from '../command/command.js';
+import type { Service } from '../connect/services.js';
 import { type NodeVersion, readVersion } from '../publish/published.js';
 import { endedBadly } from '../publish/state.js';
 import { checkDigest, sha256Of } from '../terminal/digest.js';
@@ -8,17 +9,18 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { outputPath, save } from '../terminal/save.js';
 import { bytes } from '../terminal/text.js';
+import type { CommandContext } from './context.js';
 
 /** Saves the archive of a version, checked against the digest that the service gives. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { args, flags, output, system, signal } = invocation;
+export async function run(context: CommandContext): Promise<void> {
+  const { args, flags, output, system, signal } = context;
   const nodeId = args.nodeId as string;
-  const service = await invocation.service();
-  const version = await findVersion(invocation, service, nodeId, args.version as string | undefined);
+  const service = await context.services.reach();
+  const version = await findVersion(context, service, nodeId, args.version as string | undefined);
   const { downloadUrl } = version;
   if (!downloadUrl) throw nothingThere(nodeId, version.version);
   const name = `${nodeId}-${version.version}.zip`;
-  const path = outputPath(system.cwd, invocation.text('output'), name);
+  const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
   let size = 0;
   let sha256 = '';
@@ -47,7 +49,7 @@ export async function run(invocation: Invocation): Promise<void> {
  * @throws Failure where there is none, or none that may be downloaded
  */
 async function findVersion(
-  { signal }: Invocation,
+  { signal }: CommandContext,
   service: Service,
   nodeId: string,
   version: string | undefined,

@@ -1,28 +1,29 @@
 import type { z } from 'zod';
 import { listTaskOperations } from '../../contract/index.js';
 import type { VideoCreations } from '../../contract/video.js';
+import { readText } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
-import type { Invocation } from '../command/invocation.js';
 import { findTask, readTask } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Shows an image or video task as its service has it now. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { args, output } = invocation;
-  const starts = startsOf(invocation);
+export async function run(context: CommandContext): Promise<void> {
+  const { args, output } = context;
+  const starts = startsOf(context);
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.', 'See what was started from here: regen task list');
-  const task = await findTask(invocation, id, starts);
-  const { answer, state, outputs } = await readTask(invocation, task);
+  const task = await findTask(context, id, starts);
+  const { answer, state, outputs } = await readTask(context, task);
   if (output.mode.json) return output.answer(answer);
   if (task.kind === 'video') return output.answer(inRows(answer as z.infer<typeof VideoCreations>));
   await output.answer({ generated: outputs, status: state, task_id: task.id });
 }
 
 /** The operations that may have started the task. */
-function startsOf(invocation: Invocation): readonly string[] {
-  if (invocation.command.words[0] === 'video') return listTaskOperations('video');
-  const kind = invocation.text('kind');
+function startsOf(context: CommandContext): readonly string[] {
+  if (context.command.words[0] === 'video') return listTaskOperations('video');
+  const kind = readText(context.flags, 'kind');
   if (kind === undefined) return listTaskOperations('image');
   const operations = new Map(
     listTaskOperations('image').map((name) => [toKebabCase(name.replace('image.', '')), name]),

@@ -1,20 +1,20 @@
 import { getOperation } from '../../contract/index.js';
-import type { Invocation } from '../command/invocation.js';
 import { checkRequest, requestOf } from '../command/request.js';
+import type { CommandContext } from './context.js';
 import { call } from './operation.js';
 
 /** With a node and a version alone: that version's list, which needs no filters; else all, filtered. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { command, args, flags } = invocation;
+export async function run(context: CommandContext): Promise<void> {
+  const { command, args, flags } = context;
   const operation = getOperation('hostNodes.listAll');
   const request = requestOf(command, args, flags);
   checkRequest(operation, command, request, false);
   const { node_id, node_version, ...rest } = request.query;
   if (node_id === undefined || node_version === undefined || rest.host_node_name !== undefined) {
-    return call(invocation, operation, request);
+    return call(context, operation, request);
   }
   const { pageSize, ...paging } = rest;
   const query = pageSize === undefined ? { limit: 100, ...paging } : { ...paging, limit: pageSize };
   const params = { nodeId: node_id, version: node_version };
-  await call(invocation, getOperation('hostNodes.list'), { params, query, body: undefined });
+  await call(context, getOperation('hostNodes.list'), { params, query, body: undefined });
 }

@@ -7,10 +7,11 @@ import { check } from '../../contract/schema/check.js';
 import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
 import { type Found, findOut } from '../../pack/infer-manifest.js';
 import { newPyproject } from '../../pack/new-pyproject.js';
-import type { Invocation } from '../command/invocation.js';
+import { readText } from '../command/command.js';
 import { invalid } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
 import { oneLine } from '../terminal/text.js';
+import type { CommandContext } from './context.js';
 
 /** What is wanted to know, in the order of the questions. */
 const fields = {
@@ -39,18 +40,18 @@ type Name = keyof typeof fields;
 type Facts = Partial<Record<Name, string>>;
 
 /** Writes a pyproject.toml for a pack that has none, and asks what the folder does not tell. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { args, system, flags, output } = invocation;
+export async function run(context: CommandContext): Promise<void> {
+  const { args, system, flags, output } = context;
   const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   const path = join(folder, 'pyproject.toml');
   if (existsSync(path) && !flags.force) {
     throw usage(`${path} exists already.`, 'Change it by hand, or write a new one over it with --force.');
   }
-  const given = givenFacts(invocation);
+  const given = givenFacts(context);
   const found = await findOut(folder);
   for (const warning of found.warnings) await output.warn(warning);
-  const facts = await complete(invocation, { ...(await factsOf(invocation, found, given)), ...given });
-  await sayChoices(invocation, folder, given, facts);
+  const facts = await complete(context, { ...(await factsOf(context, found, given)), ...given });
+  await sayChoices(context, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = newPyproject({
     ...{ id, name, publisher, version, description, repository },
@@ -64,7 +65,7 @@ export async function run(invocation: Invocation): Promise<void> {
 
 /** What was chosen without being asked for, and might be another than was meant. */
 async function sayChoices(
-  { output, mayAsk }: Invocation,
+  { output, mayAsk }: CommandContext,
   folder: string,
   given: Facts,
   { id, publisher }: Facts,
@@ -81,10 +82,10 @@ async function sayChoices(
  * What the flags say.
  * @throws Failure naming every flag whose value cannot be taken
  */
-function givenFacts(invocation: Invocation): Facts {
+function givenFacts(context: CommandContext): Facts {
   const names = Object.keys(fields) as Name[];
   const given = names.flatMap((name) => {
-    const value = invocation.text(name);
+    const value = readText(context.flags, name);
     return value === undefined ? [] : [[name, value.trim()] as const];
   });
   const problems = given.flatMap(([name, value]) => {
@@ -103,10 +104,10 @@ function problemOf(name: Name, value: string): string | undefined {
 }
 
 /** What the folder says, and what follows from it. */
-async function factsOf(invocation: Invocation, found: Found, given: Facts): Promise<Facts> {
+async function factsOf(context: CommandContext, found: Found, given: Facts): Promise<Facts> {
   const id = given.id ?? found.id;
   // Whoever publishes as one publisher only means that one.
-  const { publish_tokens = {} } = await invocation.credentialStore().read();
+  const { publish_tokens = {} } = await context.services.openCredentialStore().read();
   const [publisher, another] = Object.keys(publish_tokens);
   return {
     ...(id && { id, name: titled(id) }),
@@ -125,11 +126,11 @@ function titled(id: string): string {
 const firstVersion = '1.0.0';
 
 /** Asks for what is not known yet; where nobody answers, what can be done without is left out. */
-async function complete(invocation: Invocation, known: Facts): Promise<Facts> {
+async function complete(context: CommandContext, known: Facts): Promise<Facts> {
   const facts = { ...known };
   const unknown = (Object.keys(fields) as Name[]).filter((name) => facts[name] === undefined);
-  if (invocation.mayAsk) {
-    for (const name of unknown) facts[name] = await ask(invocation, name, initial(name, facts));
+  if (context.mayAsk) {
+    for (const name of unknown) facts[name] = await ask(context, name, initial(name, facts));
     return facts;
   }
   facts.version ??= firstVersion;
@@ -146,13 +147,13 @@ function initial(name: Name, { id }: Facts): string | undefined {
   return name === 'name' && id ? titled(id) : undefined;
 }
 
-async function ask(invocation: Invocation, name: Name, proposal: string | undefined): Promise<string> {
+async function ask(context: CommandContext, name: Name, proposal: string | undefined): Promise<string> {
   const { question } = fields[name];
   for (;;) {
-    const answer = (await invocation.system.prompts.input(`${question}:`, proposal)).trim();
+    const answer = (await context.system.prompts.input(`${question}:`, proposal)).trim();
     const problem = problemOf(name, answer);
     if (!problem) return answer;
-    await invocation.output.warn(`It ${problem}.`);
+    await context.output.warn(`It ${problem}.`);
   }
 }
 

@@ -1,18 +1,18 @@
 import { itemsOf, pages } from '../../client/pages.js';
 import { getOperation } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
-import { bodyFlag } from '../command/body.js';
-import { confirmed } from '../command/confirm.js';
+import { readBodyFlag } from '../command/body.js';
+import { confirm } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { Invocation } from '../command/invocation.js';
 import { checkRequest, ignoredFields, type Request, requestOf } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Runs the one operation a command stands for. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { command, args, flags, output } = invocation;
+export async function run(context: CommandContext): Promise<void> {
+  const { command, args, flags, output } = context;
   const operation = getOperation(command.operation as string);
-  const body = await bodyFlag(invocation);
+  const body = await readBodyFlag(context);
   const request = requestOf(command, args, flags, body);
   checkRequest(operation, command, request, body !== undefined, args);
   for (const name of ignoredFields(operation, body)) {
@@ -21,16 +21,16 @@ export async function run(invocation: Invocation): Promise<void> {
   if (operation.method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
     throw usage('There is nothing to change.', `See: regen ${command.words.join(' ')} --help`);
   }
-  if (flags['dry-run']) return printDryRun(invocation, operation, request);
-  await confirmed(invocation);
-  await call(invocation, operation, request);
-  if (command.changes) await invocation.sayWhere();
+  if (flags['dry-run']) return printDryRun(context, operation, request);
+  await confirm(context);
+  await call(context, operation, request);
+  if (command.changes) await context.services.announce();
 }
 
 /** Sends a request and prints its answer: one, or with `--all` every page. */
-export async function call(invocation: Invocation, operation: Operation, request: Request): Promise<void> {
-  const { output, flags, command, signal } = invocation;
-  const { client } = await invocation.service();
+export async function call(context: CommandContext, operation: Operation, request: Request): Promise<void> {
+  const { output, flags, command, signal } = context;
+  const { client } = await context.services.reach();
   const send = async (query: Request['query']) => {
     const input = { ...request.params, ...query, ...(operation.body && { body: request.body ?? {} }) };
     return (await client.request(operation, input as never, { signal })).data as object;
@@ -38,7 +38,7 @@ export async function call(invocation: Invocation, operation: Operation, request
   if (!flags.all) {
     const answer = await send(request.query);
     await output.answer(answer ?? (operation.status === 204 ? undefined : {}), command.shape);
-    return sayMore(invocation, answer);
+    return sayMore(context, answer);
   }
   const read = (page: number) => send({ ...largestPages(operation), ...request.query, page });
   const first = typeof request.query.page === 'number' ? request.query.page : 1;
@@ -51,7 +51,7 @@ export async function call(invocation: Invocation, operation: Operation, request
   await output.answer(merged(all), command.shape);
 }
 
-async function sayMore({ output }: Invocation, answer: object | undefined): Promise<void> {
+async function sayMore({ output }: CommandContext, answer: object | undefined): Promise<void> {
   const { page, totalPages } = (answer ?? {}) as { page?: number; totalPages?: number };
   if (page !== undefined && totalPages !== undefined && page < totalPages) {
     await output.note(`Page ${page} of ${totalPages}; --all reads every page.`);

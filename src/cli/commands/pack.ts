@@ -1,14 +1,15 @@
-import type { Invocation } from '../command/invocation.js';
+import { readText } from '../command/command.js';
 import { buildArchive } from '../publish/build.js';
 import { readPack } from '../publish/pack.js';
 import { Progress } from '../terminal/progress.js';
 import { outputPath, save } from '../terminal/save.js';
 import { bytes } from '../terminal/text.js';
+import type { CommandContext } from './context.js';
 
 /** Writes the archive that publish would upload, or lists what would be in it. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { command, flags, output, system } = invocation;
-  const pack = await readPack(invocation);
+export async function run(context: CommandContext): Promise<void> {
+  const { command, flags, output, system } = context;
+  const pack = await readPack(context, context.args.dir as string | undefined);
   const { manifest, files, size } = pack;
   if (flags.list) {
     const listed = files.map(({ path, size }) => ({ path, size }));
@@ -16,13 +17,13 @@ export async function run(invocation: Invocation): Promise<void> {
     return output.note(`${files.length} files, ${bytes(size)}.`);
   }
   const name = `${manifest.node.id}-${manifest.version.version}.zip`;
-  const path = outputPath(system.cwd, invocation.text('output'), name);
+  const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
   let answer: object | undefined;
   try {
     await save(path, flags.force === true, async (temporary) => {
       await progress.stage(`Packing ${files.length} files, ${bytes(size)}`);
-      const archive = await buildArchive(invocation, pack, temporary, progress);
+      const archive = await buildArchive(context, pack, temporary, progress);
       answer = { path, files: archive.entries, ...pick(archive) };
     });
     progress.end();

@@ -1,9 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Invocation } from '../command/invocation.js';
+import type { CommandContext } from './context.js';
 
 /** Prints what services in the background wrote; with `--json` as a list. */
-export async function run({ logFile, output }: Invocation): Promise<void> {
+export async function run({ folders, output }: CommandContext): Promise<void> {
+  const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);
   if (output.mode.json) {
     const lines = isThere ? (await readFile(logFile, 'utf8')).split('\n').filter(Boolean) : [];

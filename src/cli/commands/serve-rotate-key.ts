@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Invocation } from '../command/invocation.js';
 import { rotateKey } from '../connect/local.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 import { find, folderOf } from './serve-status.js';
 
 /** Gives the service of a folder a new signing key, whether it runs or not. */
-export async function run(invocation: Invocation): Promise<void> {
-  const folder = folderOf(invocation);
-  const service = await find(invocation, folder);
-  const connect = (url: string, token?: string) => invocation.connect(url, token);
-  const kid = service ? await rotateKey(service, connect) : await rotateStored(folder, invocation.system.now);
-  await invocation.output.note('Tokens signed before are good until they end, an hour at most.');
-  await invocation.output.answer({ kid });
+export async function run(context: CommandContext): Promise<void> {
+  const folder = folderOf(context);
+  const service = await find(context, folder);
+  const kid = service
+    ? await rotateKey(service, context.connect)
+    : await rotateStored(folder, context.system.now);
+  await context.output.note('Tokens signed before are good until they end, an hour at most.');
+  await context.output.answer({ kid });
 }
 
 async function rotateStored(folder: string, now: () => number): Promise<string> {

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Invocation } from '../command/invocation.js';
+import { readText } from '../command/command.js';
 import { findLocal, type LocalService } from '../connect/local.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Shows the service that works on a folder. */
-export async function run(invocation: Invocation): Promise<void> {
-  const folder = folderOf(invocation);
-  const service = await find(invocation, folder);
+export async function run(context: CommandContext): Promise<void> {
+  const folder = folderOf(context);
+  const service = await find(context, folder);
   if (!service) {
     throw new Failure(`No service runs on ${folder}.`, {
       code: 'not_running',
@@ -17,21 +18,21 @@ export async function run(invocation: Invocation): Promise<void> {
     });
   }
   const { ownerToken: _, ...facts } = service;
-  await invocation.output.answer({ ...facts, data: folder });
+  await context.output.answer({ ...facts, data: folder });
 }
 
-export function folderOf(invocation: Invocation): string {
-  const data = invocation.text('data');
-  return data ? resolve(invocation.system.cwd, data) : invocation.folders.data;
+export function folderOf(context: CommandContext): string {
+  const data = readText(context.flags, 'data');
+  return data ? resolve(context.system.cwd, data) : context.folders.data;
 }
 
 /** The service of a folder. One that holds the folder and cannot be found has lost its record, and writes it again. */
-export async function find(invocation: Invocation, folder: string): Promise<LocalService | undefined> {
-  const look = () => findLocal(folder, (url, token) => invocation.connect(url, token));
+export async function find(context: CommandContext, folder: string): Promise<LocalService | undefined> {
+  const look = () => findLocal(folder, context.connect);
   for (let tries = 0; tries < 20; tries++) {
     const found = await look();
     if (found || !(await isHeld(folder))) return found;
-    await pause(250, undefined, { signal: invocation.signal });
+    await pause(250, undefined, { signal: context.signal });
   }
   return undefined;
 }

@@ -1,20 +1,24 @@
 import { resolve } from 'node:path';
-import type { ConfigurationInput } from '../../service/configuration/configuration.js';
-import type { RunningService } from '../../service/serve.js';
-import { type Invocation, standardPort } from '../command/invocation.js';
+import { readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration } from '../connect/service-configuration.js';
+import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
+import type { CommandContext } from './context.js';
+
+type StartService = typeof import('../../service/index.js')['startService'];
+type ConfigurationInput = NonNullable<Parameters<StartService>[0]>;
+type RunningService = Awaited<ReturnType<StartService>>;
 
 /** Runs the service until it is told to end; its URL is the one line on stdout. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { output, signal, flags } = invocation;
-  const configuration = await configurationOf(invocation);
-  if (flags.detach) return detach(invocation, configuration);
-  const service = await start(invocation, configuration);
+export async function run(context: CommandContext): Promise<void> {
+  const { output, signal, flags } = context;
+  const configuration = await configurationOf(context);
+  if (flags.detach) return detach(context, configuration);
+  const service = await start(context, configuration);
   await output.line(service.url);
   for (const note of makers(service)) await output.note(note);
   signal.addEventListener('abort', () => void service.stop());
@@ -32,19 +36,21 @@ function makers({ context }: RunningService): string[] {
   return [`Images are ${made(image)}.`, `Videos are ${made(video)}.`];
 }
 
-async function configurationOf(invocation: Invocation): Promise<ConfigurationInput> {
-  const { folders, system } = invocation;
-  const file = invocation.text('config');
-  const host = invocation.text('host');
-  const data = invocation.text('data');
-  const idle = invocation.text('until-idle');
-  const written = file ? await readConfiguration(resolve(system.cwd, file)) : {};
+async function configurationOf(context: CommandContext): Promise<ConfigurationInput> {
+  const { folders, system } = context;
+  const file = readText(context.flags, 'config');
+  const host = readText(context.flags, 'host');
+  const data = readText(context.flags, 'data');
+  const idle = readText(context.flags, 'until-idle');
+  const written: ConfigurationInput = file ? await readConfiguration(resolve(system.cwd, file)) : {};
   return {
-    port: standardPort,
+    port: STANDARD_PORT,
     ...written,
     data: data ? resolve(system.cwd, data) : (written.data ?? folders.data),
     ...(host !== undefined && { host }),
-    ...(invocation.text('port') !== undefined && { port: portOf(invocation.text('port') as string) }),
+    ...(readText(context.flags, 'port') !== undefined && {
+      port: portOf(readText(context.flags, 'port') as string),
+    }),
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
@@ -56,7 +62,7 @@ function portOf(text: string): number {
   throw usage(`--port is a number from 0 to 65535, not '${text}'.`);
 }
 
-async function start(invocation: Invocation, configuration: ConfigurationInput): Promise<RunningService> {
+async function start(context: CommandContext, configuration: ConfigurationInput): Promise<RunningService> {
   const { startService, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = await import(
     '../../service/index.js'
   );
@@ -64,11 +70,11 @@ async function start(invocation: Invocation, configuration: ConfigurationInput):
     return await startService(configuration);
   } catch (error) {
     if (error instanceof PortTaken) {
-      if (invocation.flags['any-port']) return start(invocation, { ...configuration, port: 0 });
+      if (context.flags['any-port']) return start(context, { ...configuration, port: 0 });
       throw new Failure(error.message, { code: 'port_taken', exit: exitCodes.unreachable });
     }
     if (error instanceof FolderInUse) {
-      const data = invocation.text('data');
+      const data = readText(context.flags, 'data');
       throw new Failure(error.message, {
         code: 'folder_in_use',
         exit: exitCodes.conflict,
@@ -81,19 +87,18 @@ async function start(invocation: Invocation, configuration: ConfigurationInput):
   }
 }
 
-async function detach(invocation: Invocation, configuration: ConfigurationInput): Promise<void> {
-  const { system, output, signal, logFile, flags } = invocation;
+async function detach(context: CommandContext, configuration: ConfigurationInput): Promise<void> {
+  const { system, output, signal, folders, flags, connect } = context;
   const kept = ['host', 'port', 'config'].flatMap((name) => {
     const value = flags[name];
     return typeof value === 'string'
       ? [`--${name}`, name === 'config' ? resolve(system.cwd, value) : value]
       : [];
   });
-  const connect = (url: string, token?: string) => invocation.connect(url, token);
-  const port = Number(invocation.text('port') ?? standardPort);
+  const port = Number(readText(context.flags, 'port') ?? STANDARD_PORT);
   const folder = configuration.data as string;
   const env = keyVariables(configuration);
-  const start = { folder, logFile, version, flags: kept, fixedPort: port, env };
+  const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started) await output.note('It was running already.');
   await output.line(service.url);

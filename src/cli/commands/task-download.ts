@@ -1,35 +1,38 @@
-import type { Invocation } from '../command/invocation.js';
-import { bringHome } from '../generation/await-task.js';
+import { readText } from '../command/command.js';
+import { saveResults } from '../generation/await-task.js';
 import { Destination } from '../generation/destination.js';
 import { together } from '../generation/run-all.js';
-import { findTask, readTask } from '../generation/task.js';
-import { endOf } from '../generation/task-state.js';
+import { findEnd, findTask, readTask } from '../generation/task.js';
 import { Watch } from '../generation/watch.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Saves what a task made. Its URLs are asked for anew, because they run out. */
-export async function run(invocation: Invocation): Promise<number> {
-  const { args, flags, system } = invocation;
+export async function run(context: CommandContext): Promise<number> {
+  const { args, flags, system, services, ledger, signal } = context;
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
   const how = { force: flags.force === true, receipt: flags.receipt === true };
-  const destination = new Destination(system.cwd, invocation.text('output') ?? './', how);
-  const task = await findTask(invocation, id);
+  const destination = new Destination(system.cwd, readText(context.flags, 'output') ?? './', how);
+  const task = await findTask(context, id);
   destination.check([task.entry?.name ?? task.kind]);
-  const watch = new Watch(invocation);
+  const watch = new Watch(context.output);
   const item = {
     label: id,
     run: async () => {
-      const seen = await readTask(invocation, task);
-      if (endOf(seen.state) !== 'well') throw nothingYet(id, seen.state);
-      return { lines: await bringHome({ invocation, watch, destination }, task, seen), answer: seen.answer };
+      const seen = await readTask(context, task);
+      if (findEnd(seen.state) !== 'well') throw nothingYet(id, seen.state);
+      return {
+        lines: await saveResults({ services, ledger, signal, watch, destination }, task, seen),
+        answer: seen.answer,
+      };
     },
   };
-  return together(invocation, watch, [item]);
+  return together(context, watch, [item]);
 }
 
 function nothingYet(id: string, state: string): Failure {
-  const over = endOf(state) !== undefined;
+  const over = findEnd(state) !== undefined;
   return new Failure(`There is nothing to save of task ${id}: it is ${state}.`, {
     code: over ? 'task_failed' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,

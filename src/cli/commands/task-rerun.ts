@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { getOperation } from '../../contract/index.js';
 import { printDryRun } from '../command/dry-run.js';
-import type { Invocation } from '../command/invocation.js';
 import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
 import { referenceTo, type Source } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
@@ -9,25 +8,26 @@ import { runJobs } from '../generation/run.js';
 import { readable } from '../generation/start.js';
 import { entryOf, targetOf } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 import { notInLedger } from './task-show.js';
 
 /** Sends the request of an entry again. */
-export async function run(invocation: Invocation): Promise<number | undefined> {
-  const id = invocation.args.task_id as string | undefined;
+export async function run(context: CommandContext): Promise<number | undefined> {
+  const id = context.args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
-  const entry = entryOf(invocation, id);
+  const entry = entryOf(context, id);
   if (!entry) throw notInLedger(id);
   const job = jobOf(entry);
-  if (invocation.flags['dry-run']) {
+  if (context.flags['dry-run']) {
     const request = { params: {}, query: {}, body: readable(entry.request) };
-    await printDryRun(invocation, getOperation(entry.operation), request);
+    await printDryRun(context, getOperation(entry.operation), request);
     return undefined;
   }
   if (entry.task_id !== undefined) {
-    await invocation.output.note(`This is a new task, paid for again: ${entry.task_id} was answered.`);
+    await context.output.note(`This is a new task, paid for again: ${entry.task_id} was answered.`);
   }
   const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
-  return runJobs(invocation, [job], targetOf(invocation, entry), choice);
+  return runJobs(context, [job], targetOf(context, entry), choice);
 }
 
 function jobOf({ operation, request, name }: Entry): Job {

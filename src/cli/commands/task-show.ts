@@ -1,13 +1,13 @@
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Shows one entry of the ledger. */
-export async function run(invocation: Invocation): Promise<void> {
-  const id = invocation.args.task_id as string | undefined;
+export async function run(context: CommandContext): Promise<void> {
+  const id = context.args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
-  const entry = invocation.ledger.find(id);
+  const entry = context.ledger.find(id);
   if (!entry) throw notInLedger(id);
-  await invocation.output.answer(entry);
+  await context.output.answer(entry);
 }
 
 export function notInLedger(id: string): Failure {

@@ -1,55 +1,98 @@
-import type { Invocation } from '../command/invocation.js';
-import { endingOf, finish } from '../generation/await-task.js';
-import { givenUp, withinReach } from '../generation/lost.js';
+import { ServiceError } from '../../client/errors.js';
+import { failureOf } from '../command/failure-of.js';
+import type { Entry } from '../connect/ledger.js';
+import { finish, type Outcome, planAwait } from '../generation/await-task.js';
 import { Resume } from '../generation/run.js';
 import { together } from '../generation/run-all.js';
-import { entryOf, findTask } from '../generation/task.js';
-import { endOf } from '../generation/task-state.js';
+import { entryOf, findEnd, findTask, readTask, type Task, taskOf } from '../generation/task.js';
 import { Watch } from '../generation/watch.js';
-import { usage } from '../terminal/failure.js';
+import { exitCodes, type Failure, usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
 
 /** Waits for tasks and brings home what they made. */
-export async function run(invocation: Invocation): Promise<number> {
-  const all = invocation.flags.all === true;
-  const ids = all ? await everyId(invocation) : givenIds(invocation);
-  const watch = new Watch(invocation);
-  const entries = ids.map((id) => entryOf(invocation, id));
-  const ending = endingOf(
-    invocation,
+export async function run(context: CommandContext): Promise<number> {
+  const all = context.flags.all === true;
+  const ids = all ? await everyId(context) : givenIds(context);
+  const watch = new Watch(context.output);
+  const entries = ids.map((id) => entryOf(context, id));
+  const awaiting = planAwait(
+    context,
     watch,
     entries.some((entry) => entry?.request.off_peak === true),
   );
-  ending.destination?.check(entries.map((entry) => entry?.name ?? 'image'));
-  const resume = new Resume(invocation);
+  awaiting.destination?.check(entries.map((entry) => entry?.name ?? 'image'));
+  const resume = new Resume(context.interruption);
   for (const id of ids) resume.add(id);
   try {
     await watch.stage(ids.length === 1 ? `Waiting for ${ids[0]}` : `Waiting for ${ids.length} tasks`);
     const items = ids.map((id) => ({
       label: id,
       run: async () => {
-        const task = await findTask(invocation, id);
-        const outcome = finish(ending, task);
-        const ended = await (all ? outcome.catch((error) => givenUp(invocation, task, error)) : outcome);
+        const task = await findTask(context, id);
+        const outcome = finish(awaiting, task);
+        const ended = await (all ? outcome.catch((error) => givenUp(context, task, error)) : outcome);
         resume.remove(id);
         return ended;
       },
     }));
-    return await together(invocation, watch, items);
+    return await together(context, watch, items);
   } finally {
     watch.end();
   }
 }
 
-function givenIds({ args }: Invocation): string[] {
+function givenIds({ args }: CommandContext): string[] {
   const given = [...new Set((args.task_id as readonly string[] | undefined) ?? [])];
   if (given.length > 0) return given;
   throw usage('No tasks were named.', 'Name them, or use --all for every task that has not ended yet.');
 }
 
 /** Of every task that has not ended, oldest first: in the order they were started. */
-async function everyId(invocation: Invocation): Promise<string[]> {
-  if ((invocation.args.task_id?.length ?? 0) > 0) throw usage('<task_id> and --all exclude each other.');
-  const open = [...invocation.ledger.entries()].filter(({ state, task_id }) => task_id && !endOf(state));
-  const entries = await withinReach(invocation, open.reverse());
+async function everyId(context: CommandContext): Promise<string[]> {
+  if ((context.args.task_id?.length ?? 0) > 0) throw usage('<task_id> and --all exclude each other.');
+  const open = [...context.ledger.entries()].filter(({ state, task_id }) => task_id && !findEnd(state));
+  const entries = await withinReach(context, open.reverse());
   return entries.flatMap(({ task_id }) => task_id ?? []);
+}
+
+/**
+ * The entries whose services can be reached; it says which cannot. The others stay in the ledger.
+ * @throws Failure where no service can be reached
+ */
+async function withinReach(context: CommandContext, entries: readonly Entry[]): Promise<Entry[]> {
+  const firsts = new Map([...entries].reverse().map((entry) => [entry.service, entry]));
+  const lost = new Map<string, Failure>();
+  const look = async (entry: Entry) => {
+    try {
+      await readTask(context, taskOf(context, entry));
+    } catch (error) {
+      context.signal.throwIfAborted();
+      const failure = failureOf(error);
+      if (failure.facts.exit === exitCodes.unreachable) lost.set(entry.service, failure);
+    }
+  };
+  await Promise.all([...firsts.values()].map(look));
+  const reached = entries.filter(({ service }) => !lost.has(service));
+  const [failure] = lost.values();
+  if (failure && reached.length === 0) throw failure;
+  for (const service of lost.keys()) {
+    const count = entries.filter((entry) => entry.service === service).length;
+    await context.output.warn(`${service} cannot be reached; ${tasks(count)} left out.`);
+  }
+  return reached;
+}
+
+/**
+ * Takes a task that its service knows nothing of any more for ended, so that it is not asked for again.
+ * @throws the error where it says anything else
+ */
+async function givenUp(context: CommandContext, { id, entry, target }: Task, error: unknown) {
+  if (!entry || !(error instanceof ServiceError) || error.status !== 404) throw error;
+  context.ledger.change(entry.id, { state: 'GONE' });
+  await context.output.warn(`${target.name} knows no task ${id} any more; it is left out.`);
+  return { lines: [], answer: {} } satisfies Outcome;
+}
+
+function tasks(count: number): string {
+  return count === 1 ? '1 task is' : `${count} tasks are`;
 }

@@ -1,14 +1,13 @@
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import type { Invocation } from '../command/invocation.js';
-import { failed } from '../generation/await-task.js';
-import { findTask } from '../generation/task.js';
-import { endOf } from '../generation/task-state.js';
+import { readText } from '../command/command.js';
+import { toTaskFailure } from '../generation/await-task.js';
+import { findEnd, findTask } from '../generation/task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { interrupted } from '../terminal/interrupted.js';
 import { field, oneLine } from '../terminal/text.js';
 import { actionsOf } from '../webhooks/actions.js';
-import { addressIn } from '../webhooks/address.js';
+import { readAddress } from '../webhooks/address.js';
 import { catchUp } from '../webhooks/catch-up.js';
 import { type Event, written } from '../webhooks/event.js';
 import { Handled } from '../webhooks/handled.js';
@@ -17,38 +16,41 @@ import { receive } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { End, firstEnd } from '../webhooks/until.js';
+import type { CommandContext } from './context.js';
 
 /** Receives webhooks, prints them, and passes them on, until it is told to end or a task has ended. */
-export async function run(invocation: Invocation): Promise<void> {
-  const wishes = wishesOf(invocation);
-  const act = actionsOf(invocation);
-  const secrets = await SecretsInUse.open(invocation);
-  const task = wishes.until === undefined ? undefined : await findTask(invocation, wishes.until);
+export async function run(context: CommandContext): Promise<void> {
+  const { output, system } = context;
+  const wishes = wishesOf(context);
+  const act = actionsOf(context);
+  const secrets = await SecretsInUse.open(context);
+  const task = wishes.until === undefined ? undefined : await findTask(context, wishes.until);
   const end = new End(task?.id);
   const inbox = new Inbox({
-    handled: new Handled(invocation.folders.state),
-    show: (event) => show(invocation, event),
+    handled: new Handled(context.folders.state),
+    show: (event) => show(context, event),
     act: async (event) => {
       const reply = await act(event);
       if (isDone(reply)) end.look(event);
       return reply;
     },
   });
-  const receiver = await receive({ invocation, secrets, inbox, port: wishes.port });
+  const receiver = await receive({ output, now: system.now, secrets, inbox, port: wishes.port });
   const address = wishes.publicUrl ?? receiver.url;
-  const parts = { invocation, inbox, secrets, address };
+  const { services, ledger, signal } = context;
+  const parts = { services, ledger, signal, output, now: system.now, inbox, secrets, address };
   try {
-    await sayWhere(invocation, receiver.url, address);
+    await sayWhere(context, receiver.url, address);
     await catchUp(parts, task?.id);
-    const stop = afterSleep(invocation.system.now, () => {
-      catchUp(parts, task?.id).catch((error) => invocation.output.warn(String(error)));
+    const stop = afterSleep(context.system.now, () => {
+      catchUp(parts, task?.id).catch((error) => context.output.warn(String(error)));
     });
     try {
-      if (!task) return await interrupted(invocation.signal);
+      if (!task) return await interrupted(context.signal);
       const seen = await firstEnd(parts, task, end, wishes.timeoutMs);
       const { state, outputs } = seen;
-      if (task.entry) invocation.ledger.change(task.entry.id, { state, outputs });
-      if (endOf(state) === 'badly') throw await failed({ invocation }, task, seen);
+      if (task.entry) context.ledger.change(task.entry.id, { state, outputs });
+      if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);
     } finally {
       stop();
     }
@@ -65,22 +67,22 @@ interface Wishes {
   readonly timeoutMs: number | undefined;
 }
 
-function wishesOf(invocation: Invocation): Wishes {
-  const port = invocation.text('port') ?? '0';
+function wishesOf(context: CommandContext): Wishes {
+  const port = readText(context.flags, 'port') ?? '0';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw usage(`--port is a number from 0 to 65535, not '${port}'.`);
   }
-  const publicUrl = addressIn(invocation, 'public-url');
-  const until = invocation.text('until');
-  const timeout = invocation.text('timeout');
+  const publicUrl = readAddress(context.flags, 'public-url');
+  const until = readText(context.flags, 'until');
+  const timeout = readText(context.flags, 'timeout');
   if (timeout !== undefined && until === undefined) throw usage('--timeout needs --until.');
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout, '--timeout');
   return { port: Number(port), publicUrl, until, timeoutMs };
 }
 
-async function sayWhere(invocation: Invocation, url: string, address: string): Promise<void> {
-  const { output } = invocation;
-  const { url: service, name } = await invocation.service();
+async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {
+  const { output } = context;
+  const { url: service, name } = await context.services.reach();
   await output.note(`Listening at ${url}. Ctrl-C ends it.`);
   await output.note(`Tasks started with --webhook-url ${address} (videos: --callback-url) are told here.`);
   if (!isHere(service) && isHere(address)) {
@@ -94,7 +96,7 @@ function isHere(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-async function show({ output, system }: Invocation, event: Event): Promise<void> {
+async function show({ output, system }: CommandContext, event: Event): Promise<void> {
   const { seen, taskId } = event;
   if (output.mode.json || output.mode.ndjson) return output.items([written(event)]);
   const columns = [event.name, taskId ?? event.id, seen?.state ?? '', seen?.outputs.join(' ') ?? ''];

@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { howChanged } from '../webhooks/explain.js';
 import { readRawRequest } from '../webhooks/raw-request.js';
 import { readSecrets } from '../webhooks/secrets.js';
+import type { CommandContext } from './context.js';
 
 /** Says whether a webhook is genuine; where it is not, why. */
-export async function run(invocation: Invocation): Promise<void> {
-  const { output, system } = invocation;
-  const webhook = await webhookOf(invocation);
-  const secrets = await readSecrets(invocation);
+export async function run(context: CommandContext): Promise<void> {
+  const { output, system } = context;
+  const webhook = await webhookOf(context);
+  const secrets = await readSecrets(context);
   const problems = verifyWebhook(webhook, secrets, system.now());
   if (problems.length === 0) {
     await output.note('The signature is right.');
@@ -50,11 +50,11 @@ const hints: Readonly<Record<WebhookProblem['kind'], string>> = {
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
 
-async function webhookOf(invocation: Invocation): Promise<Webhook> {
-  const { flags } = invocation;
+async function webhookOf(context: CommandContext): Promise<Webhook> {
+  const { flags } = context;
   const names = ['id', 'timestamp', 'signature'] as const;
   const given = names.filter((name) => flags[name] !== undefined);
-  const bytes = await inputOf(invocation);
+  const bytes = await inputOf(context);
   if (given.length === 0) {
     const { headers, body } = readRawRequest(bytes);
     const header = (name: (typeof names)[number]) => headers.get(webhookHeaders[name]) ?? '';
@@ -71,7 +71,7 @@ async function webhookOf(invocation: Invocation): Promise<Webhook> {
   return { id, timestamp, signature, body: bytes };
 }
 
-async function inputOf({ args, system }: Invocation): Promise<Buffer> {
+async function inputOf({ args, system }: CommandContext): Promise<Buffer> {
   const file = args.file as string | undefined;
   if (file !== undefined && file !== '-') return readFile(resolve(system.cwd, file));
   if (system.stdin.isTTY) {

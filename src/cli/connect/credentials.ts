@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isExpected, KeychainError, type Place } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
-import { folders } from './folders.js';
-import { type Mended, Store } from './store.js';
+import { findFolders } from './folders.js';
+import { Store, type Warn } from './store.js';
 
 /** A sign-in at an identity provider, as it was last refreshed. */
 export interface SignIn {
@@ -43,10 +43,13 @@ export class CredentialStore {
   constructor(
     readonly system: System,
     readonly service: string,
-    readonly said: Mended,
+    readonly warn: Warn,
     readonly place: Place,
   ) {
-    this.#store = new Store(join(folders(system).config, 'credentials', `${fileName(service)}.json`), said);
+    this.#store = new Store(
+      join(findFolders(system).config, 'credentials', `${fileName(service)}.json`),
+      warn,
+    );
   }
 
   get path(): string {
@@ -139,7 +142,7 @@ export class CredentialStore {
       return await this.#whole(open);
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
-      this.said(`The keychain does not give the credentials of ${this.service}: ${error.message}.`);
+      this.warn(`The keychain does not give the credentials of ${this.service}: ${error.message}.`);
       return open;
     }
   }
@@ -160,7 +163,7 @@ export class CredentialStore {
       return { service, kept_in };
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
-      this.said(`The keychain cannot be used: ${error.message}. The credentials are kept in ${this.path}.`);
+      this.warn(`The keychain cannot be used: ${error.message}. The credentials are kept in ${this.path}.`);
       return { service, ...secrets };
     }
   }
@@ -170,7 +173,7 @@ export class CredentialStore {
       await this.system.keychain({ action: 'remove', account: this.path });
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
-      this.said(`The keychain still holds credentials of ${this.service}: ${error.message}.`);
+      this.warn(`The keychain still holds credentials of ${this.service}: ${error.message}.`);
     }
   }
 }

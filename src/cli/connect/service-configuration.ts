@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { ConfigurationInput } from '../../service/configuration/configuration.js';
 import { usage } from '../terminal/failure.js';
 
 /**
@@ -8,7 +7,7 @@ import { usage } from '../terminal/failure.js';
  * meant from where the file lies.
  * @throws Failure where it cannot be read
  */
-export async function readConfiguration(path: string): Promise<ConfigurationInput> {
+export async function readConfiguration(path: string): Promise<Readonly<Record<string, unknown>>> {
   const text = textOf(path);
   const value = path.endsWith('.toml') ? await fromToml(path, text) : fromJson(path, text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))

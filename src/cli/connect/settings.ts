@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { usage } from '../terminal/failure.js';
 import { type Place, places } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
-import { folders } from './folders.js';
-import { type Mended, Store } from './store.js';
+import { findFolders } from './folders.js';
+import { Store, type Warn } from './store.js';
 
 const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
 const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.base_url$/i;
@@ -35,9 +35,9 @@ export class Settings {
   readonly store: Store;
   readonly #env: System['env'];
 
-  constructor(system: System, mended: Mended) {
+  constructor(system: System, warn: Warn) {
     // Without its profiles a command would go to another service.
-    this.store = new Store(join(folders(system).config, 'config.json'), mended, false);
+    this.store = new Store(join(findFolders(system).config, 'config.json'), warn, false);
     this.#env = system.env;
   }
 

@@ -1,12 +1,12 @@
-import { renameSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 
 type Values = Record<string, unknown>;
 
-/** Told what had to be mended, in one sentence. */
-export type Mended = (sentence: string) => void;
+/** Tells the person what was repaired, in one sentence. */
+export type Warn = (sentence: string) => void;
 
 /** How long a change waits for others to finish theirs. */
 const waitMs = 60_000;
@@ -16,24 +16,24 @@ const waitMs = 60_000;
  * under a lock, because conf by itself loses concurrent writes.
  */
 export class Store {
-  /** @param beginAnew `false`: a file that cannot be read is an error, because going on without it would do harm */
+  /** @param startsOver `false`: a file that cannot be read is an error, because going on without it would do harm */
   constructor(
     readonly path: string,
-    readonly mended: Mended,
-    readonly beginAnew = true,
+    readonly warn: Warn,
+    readonly startsOver = true,
   ) {}
 
   read(): Values {
     const text = readPrivateFile(this.path, (path) =>
-      this.mended(`${path} was readable by others; it is not any more.`),
+      this.warn(`${path} was readable by others; now it is not.`),
     );
     if (text === undefined) return {};
     try {
       const values: unknown = JSON.parse(text);
       if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values;
     } catch {}
-    if (!this.beginAnew)
-      throw usage(`${this.path} is not valid JSON.`, 'Mend it, or remove it to begin anew.');
+    if (!this.startsOver)
+      throw usage(`${this.path} is not valid JSON.`, 'Fix it, or remove it to start over.');
     this.#setAside();
     return {};
   }
@@ -66,8 +66,8 @@ export class Store {
   }
 
   #setAside(): void {
-    const aside = `${this.path}.corrupt-${Date.now()}`;
+    const aside = `${this.path}.corrupt-${Math.round(statSync(this.path).mtimeMs)}`;
     renameSync(this.path, aside);
-    this.mended(`${this.path} could not be read; it is kept as ${aside} and a new one begun.`);
+    this.warn(`${this.path} could not be read; it was renamed to ${aside}, and a new one started.`);
   }
 }

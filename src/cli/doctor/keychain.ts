@@ -1,9 +1,13 @@
-import type { Invocation } from '../command/invocation.js';
+import type { Settings } from '../connect/settings.js';
 import { isExpected, KeychainError } from '../terminal/keychain.js';
+import type { System } from '../terminal/system.js';
 import { type Finding, ok, warn } from './finding.js';
 
 /** Where new credentials are kept, and whether the keychain answers. */
-export async function checkKeychain({ system, settings }: Invocation): Promise<Finding> {
+export async function checkKeychain(
+  settings: Settings,
+  system: Pick<System, 'env' | 'platform' | 'keychain'>,
+): Promise<Finding> {
   const place = settings.credentialStore;
   if (place === 'file') return ok('keychain', 'not used: credential_store is file');
   if (place === 'auto' && !isExpected(system)) {

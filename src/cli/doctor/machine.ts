@@ -2,9 +2,10 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { satisfies } from 'semver';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import type { Invocation } from '../command/invocation.js';
 import { neededNode, version } from '../command/version.js';
+import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import { bytes } from '../terminal/text.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -15,12 +16,12 @@ export function checkProgram({ nodeVersion }: System): Finding {
   return fail('program', detail, exitCodes.unexpected, `Install Node ${neededNode}.`);
 }
 
-export function checkSettings({ settings, system }: Invocation): Finding {
+export function checkSettings(settings: Settings, { cwd }: System): Finding {
   const path = settings.store.path;
   const certificate = settings.get('ca_file');
-  if (certificate && !existsSync(resolve(system.cwd, certificate.value))) {
+  if (certificate && !existsSync(resolve(cwd, certificate.value))) {
     const detail = `ca_file of ${certificate.source} is ${certificate.value}, which is not there`;
-    return fail('settings', detail, exitCodes.usage, 'Mend its path: regen config set ca_file <path>');
+    return fail('settings', detail, exitCodes.usage, 'Fix its path: regen config set ca_file <path>');
   }
   return ok('settings', existsSync(path) ? path : `${path} (not there yet; defaults are used)`);
 }
@@ -46,13 +47,13 @@ function withoutPassword(address: string): string {
   return address.replace(/\/\/[^@/]*@/, '//***@');
 }
 
-export function checkTerminal({ output, system, mayAsk }: Invocation): Finding {
+export function checkTerminal({ system, mode }: Output, mayAsk: boolean): Finding {
   const { stdout, stderr, env } = system;
   const facts = [
     `stdout ${stdout.isTTY ? `is a terminal of ${stdout.columns ?? '?'} columns` : 'is no terminal'}`,
     `stderr ${stderr.isTTY ? 'is a terminal' : 'is no terminal'}`,
     `TERM=${env.TERM ?? ''}`,
-    output.mode.color === false || env.NO_COLOR ? 'colour off' : 'colour where it is a terminal',
+    mode.color === false || env.NO_COLOR ? 'colour off' : 'colour where it is a terminal',
     mayAsk ? 'questions are asked' : 'questions are not asked',
   ];
   return ok('terminal', facts.join(', '));

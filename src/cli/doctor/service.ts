@@ -1,53 +1,70 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
+import type { FlagValues } from '../command/command.js';
 import { failureOf } from '../command/failure-of.js';
-import type { Invocation, Service } from '../command/invocation.js';
+import type { Connect } from '../connect/clients.js';
 import { fixed } from '../connect/credential.js';
 import { findLocal } from '../connect/local.js';
-import { isNamed } from '../connect/target.js';
+import type { Service, ServiceConnector } from '../connect/services.js';
+import { isNamed, type Target } from '../connect/target.js';
 import { signInHint } from '../sign-in/hint.js';
 import { exitCodes } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
+import type { System } from '../terminal/system.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** How long the service may take to answer. */
 const patienceMs = 5_000;
 const mostSkewMs = 60_000;
 
+interface ServiceCheckContext {
+  readonly services: ServiceConnector;
+  readonly connect: Connect;
+  /** Of the embedded service. */
+  readonly dataFolder: string;
+  readonly system: Pick<System, 'env' | 'now'>;
+  readonly flags: FlagValues;
+  readonly signal: AbortSignal;
+}
+
 type Reached = Pick<Service, 'client' | 'credential' | 'url'>;
 
 /** Where commands go, whether it answers, whether its clock agrees, and who this is there. Starts nothing. */
-export async function checkService(invocation: Invocation): Promise<{ url?: string; findings: Finding[] }> {
-  const { target } = invocation;
-  const service = target.baseUrl === undefined ? await embedded(invocation) : await invocation.service();
-  if (!service) return { findings: [notRunning(invocation), credentialLater(invocation)] };
-  const asked = invocation.system.now();
+export async function checkService(
+  context: ServiceCheckContext,
+): Promise<{ url?: string; findings: Finding[] }> {
+  const { services, system } = context;
+  const { target } = services;
+  const service = target.baseUrl === undefined ? await findEmbedded(context) : await services.reach();
+  if (!service) {
+    return { findings: [explainNotRunning(services.mayStart), explainNoCredential(system.env, target)] };
+  }
+  const asked = system.now();
   try {
     const { date, finding } = await answers(service, target.name, target.source);
-    const clock = checkClock(date, (asked + invocation.system.now()) / 2);
-    return { url: service.url, findings: [finding, clock, await checkCredential(invocation, service)] };
+    const clock = checkClock(date, (asked + system.now()) / 2);
+    return { url: service.url, findings: [finding, clock, await checkCredential(context, service)] };
   } catch (error) {
     const { message } = failureOf(error);
     const advice =
       error instanceof NetworkError && error.proxy
-        ? 'Mend or unset the proxy variables, or name the host in NO_PROXY.'
+        ? 'Fix or unset the proxy variables, or name the host in NO_PROXY.'
         : `Check the address (from ${target.source}) and the network.`;
     return { url: service.url, findings: [fail('service', message, exitCodes.unreachable, advice)] };
   }
 }
 
-async function embedded(invocation: Invocation): Promise<Reached | undefined> {
-  const local = await findLocal(invocation.folders.data, (url, token) => invocation.connect(url, token));
+async function findEmbedded({
+  connect,
+  dataFolder,
+}: Pick<ServiceCheckContext, 'connect' | 'dataFolder'>): Promise<Reached | undefined> {
+  const local = await findLocal(dataFolder, connect);
   if (!local) return undefined;
-  const client = await invocation.connect(local.url, local.ownerToken);
+  const client = await connect(local.url, local.ownerToken);
   return { url: local.url, client, credential: fixed(local.ownerToken, 'the embedded service') };
 }
 
-function notRunning({ flags, system, settings }: Invocation): Finding {
-  const off =
-    flags.autostart === false ||
-    Boolean(system.env.REGEN_NO_AUTOSTART) ||
-    settings.get('autostart')?.value === 'false';
-  if (!off) return ok('service', 'local: not running; it starts by itself with the first command');
+function explainNotRunning(mayStart: boolean): Finding {
+  if (mayStart) return ok('service', 'local: not running; it starts by itself with the first command');
   return warn(
     'service',
     'local: not running, and starting it is turned off',
@@ -55,7 +72,7 @@ function notRunning({ flags, system, settings }: Invocation): Finding {
   );
 }
 
-function credentialLater({ system: { env }, target }: Invocation): Finding {
+function explainNoCredential(env: System['env'], target: Target): Finding {
   const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => env[name]);
   if (!given || isNamed(target)) return ok('credential', 'the embedded service makes its own');
   return warn('credential', `${given} is set, but no service is named`, 'Set REGEN_BASE_URL to its service.');
@@ -120,13 +137,16 @@ export function checkClock(date: string | undefined, now: number): Finding {
   return warn('clock', detail, 'Set it by the network; tokens and signatures depend on it.');
 }
 
-async function checkCredential(invocation: Invocation, { client, credential }: Reached): Promise<Finding> {
+async function checkCredential(
+  { flags, signal }: Pick<ServiceCheckContext, 'flags' | 'signal'>,
+  { client, credential }: Reached,
+): Promise<Finding> {
   if (!credential) {
-    return warn('credential', 'none; public things can be read', signInHint(invocation));
+    return warn('credential', 'none; public things can be read', signInHint(flags));
   }
   const from = `from ${credential.source}`;
   try {
-    const me = await client.user.me({}, { retries: 0, timeoutMs: patienceMs, signal: invocation.signal });
+    const me = await client.user.me({}, { retries: 0, timeoutMs: patienceMs, signal });
     const ends = me.credential.expires_at ? `, until ${me.credential.expires_at}` : '';
     return ok('credential', `${me.email ?? me.name ?? me.id}, ${from}${ends}`);
   } catch (error) {
@@ -135,7 +155,7 @@ async function checkCredential(invocation: Invocation, { client, credential }: R
     }
     const refused = error instanceof ServiceError && (error.status === 401 || error.status === 403);
     const exit = refused ? exitCodes.notAllowed : exitCodes.unreachable;
-    const advice = refused ? signInHint(invocation) : 'Try again in a while.';
+    const advice = refused ? signInHint(flags) : 'Try again in a while.';
     return fail('credential', `${from}: ${(error as ClientError).message}`, exit, advice);
   }
 }

@@ -1,17 +1,24 @@
 import { StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import type { TaskKind } from '../../contract/operation.js';
+import type { FlagValues } from '../command/command.js';
 import { failureOf } from '../command/failure-of.js';
-import type { FlagValues, Invocation } from '../command/invocation.js';
 import type { Entry } from '../connect/ledger.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
 import { bytes } from '../terminal/text.js';
-import { accountOf } from './account.js';
-import { type Destination, destinationOf } from './destination.js';
-import { receiptOf } from './receipt.js';
-import { cannotRead, readTask, type Task } from './task.js';
-import { endOf, type Seen } from './task-state.js';
+import { type Destination, openDestination, type Saved } from './destination.js';
+import {
+  cannotRead,
+  findEnd,
+  readAccount,
+  readTask,
+  type Task,
+  type TaskContext,
+  type TaskFigures,
+  type TaskState,
+} from './task.js';
 import type { Watch } from './watch.js';
 
 /** How one of a command's tasks ended. */
@@ -24,27 +31,38 @@ export interface Outcome {
 }
 
 /** How a command waits, and where it leaves results. */
-export interface Ending {
-  readonly invocation: Invocation;
+export interface AwaitContext extends TaskContext {
+  readonly now: () => number;
   readonly watch: Pick<Watch, 'state' | 'say'>;
   readonly destination: Destination | undefined;
   readonly timeoutMs: number;
   readonly intervalMs: number;
 }
 
-export function endingOf(invocation: Invocation, watch: Watch, offPeak: boolean, resumed = false): Ending {
-  const patience = patienceOf(invocation.flags, offPeak);
-  return { invocation, watch, destination: destinationOf(invocation, resumed), ...patience };
+interface PlanAwaitContext extends TaskContext {
+  readonly system: Pick<System, 'cwd' | 'now'>;
+  readonly flags: FlagValues;
+}
+
+/** How a command's flags say to wait, and where to save. */
+export function planAwait(
+  { services, ledger, signal, system, flags }: PlanAwaitContext,
+  watch: Watch,
+  offPeak: boolean,
+  resumed = false,
+): AwaitContext {
+  const destination = openDestination(system.cwd, flags, resumed);
+  return { services, ledger, signal, now: system.now, watch, destination, ...readWaitFlags(flags, offPeak) };
 }
 
 /**
  * How long to wait for a task, and the longest pause between two looks.
  * @param offPeak whether a task takes the 48 hours that service.md gives to off-peak ones
  */
-export function patienceOf(
+export function readWaitFlags(
   { timeout, interval }: FlagValues,
   offPeak = false,
-): Pick<Ending, 'timeoutMs' | 'intervalMs'> {
+): Pick<AwaitContext, 'timeoutMs' | 'intervalMs'> {
   return {
     timeoutMs: durationMs((timeout as string | undefined) ?? (offPeak ? '48h' : '30m'), '--timeout'),
     intervalMs: durationMs((interval as string | undefined) ?? '10s', '--interval'),
@@ -55,18 +73,18 @@ export function patienceOf(
  * Waits until a task has ended and brings home what it made.
  * @param begun what its start answered, where this command started it
  */
-export async function finish(ending: Ending, task: Task, begun?: Seen): Promise<Outcome> {
+export async function finish(context: AwaitContext, task: Task, begun?: TaskState): Promise<Outcome> {
   try {
-    const seen = begun && endOf(begun.state) ? begun : await ended(ending, task);
-    if (endOf(seen.state) === 'badly') {
-      return { lines: [], answer: seen.answer, failure: await failed(ending, task, seen) };
+    const seen = begun && findEnd(begun.state) ? begun : await untilEnded(context, task);
+    if (findEnd(seen.state) === 'badly') {
+      return { lines: [], answer: seen.answer, failure: await toTaskFailure(context, task, seen) };
     }
-    return { lines: await bringHome(ending, task, seen), answer: seen.answer };
+    return { lines: await saveResults(context, task, seen), answer: seen.answer };
   } catch (error) {
     if (error instanceof StillRunningError)
       return {
         lines: [],
-        answer: (error.last as Seen | undefined)?.answer ?? {},
+        answer: (error.last as TaskState | undefined)?.answer ?? {},
         failure: stillRunning(task),
       };
     if (!cannotRead(error, task)) throw error;
@@ -74,57 +92,75 @@ export async function finish(ending: Ending, task: Task, begun?: Seen): Promise<
   }
 }
 
-async function ended({ invocation, watch, timeoutMs, intervalMs }: Ending, task: Task): Promise<Seen> {
-  const { signal, system } = invocation;
-  return wait(() => readTask(invocation, task), {
-    isDone: (seen) => endOf(seen.state) !== undefined,
+function untilEnded(context: AwaitContext, task: Task): Promise<TaskState> {
+  const { watch, timeoutMs, intervalMs, signal, now } = context;
+  return wait(() => readTask(context, task), {
+    isDone: (seen) => findEnd(seen.state) !== undefined,
     onAnswer: (seen) => watch.state(task.id, seen.state),
     onFailure: () => watch.state(task.id, 'not answering'),
     timeoutMs,
     intervalMs,
     signal,
-    now: system.now,
+    now,
   });
 }
 
 /** The URLs of what a task made, or the paths it was saved at. */
-export async function bringHome(
-  { invocation, watch, destination }: Pick<Ending, 'invocation' | 'watch' | 'destination'>,
+export async function saveResults(
+  context: Omit<AwaitContext, 'now' | 'timeoutMs' | 'intervalMs'>,
   task: Task,
-  seen: Seen,
+  seen: TaskState,
 ): Promise<readonly string[]> {
+  const { services, ledger, signal, watch, destination } = context;
   if (!destination) return seen.outputs;
-  const { client } = await invocation.service(task.target);
+  const { client } = await services.reach(task.target);
   const name = task.entry?.name ?? task.kind;
-  const told = { ...seen.facts, ...(destination.how.receipt && (await accountOf(invocation, task))) };
+  const figures = { ...seen.facts, ...(destination.how.receipt && (await readAccount(context, task))) };
   const paths: string[] = [];
   for (const [at, url] of seen.outputs.entries()) {
     try {
       const facts = { name, task_id: task.id, index: at + 1 };
-      const saved = await destination.save(client, url, facts, invocation.signal);
+      const saved = await destination.save(client, url, facts, signal);
       paths.push(saved.path);
       await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
-      if (destination.how.receipt) await destination.writeReceipt(saved, receiptOf(task, told, saved));
+      if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
     } catch (error) {
-      invocation.signal.throwIfAborted();
+      signal.throwIfAborted();
       const { message, facts } = failureOf(error);
       const hint = `The task is done; save its results elsewhere with: regen task download ${task.id} -o …`;
       throw new Failure(message, { ...facts, hint });
     }
   }
-  if (task.entry) invocation.ledger.change(task.entry.id, { saved: paths });
+  if (task.entry) ledger.change(task.entry.id, { saved: paths });
   return paths;
 }
 
+type Figures = TaskFigures & { readonly operation?: string };
+
+/** What was asked for and what came of it; `null` where the service does not say. */
+function formatReceipt({ id, target, entry }: Task, figures: Figures, saved: Saved): object {
+  return {
+    task_id: id,
+    service: entry?.service ?? target.baseUrl ?? 'local',
+    operation: figures.operation ?? entry?.operation ?? null,
+    request: entry?.request ?? null,
+    created_at: entry?.created_at ?? null,
+    seed: figures.seed ?? entry?.seed ?? entry?.request.seed ?? null,
+    credits: figures.credits ?? entry?.credits ?? null,
+    sha256: saved.sha256,
+    bytes: saved.bytes,
+  };
+}
+
 /** The end of a task that failed. */
-export async function failed(
-  { invocation }: Pick<Ending, 'invocation'>,
+export async function toTaskFailure(
+  context: Pick<TaskContext, 'services' | 'signal'>,
   task: Task,
-  seen: Seen,
+  seen: TaskState,
 ): Promise<Failure> {
   const { id, noun } = task;
-  const told = (await accountOf(invocation, task))?.reason;
-  const reason = told ?? (seen.reason && `${seen.reason}.`);
+  const known = (await readAccount(context, task))?.reason;
+  const reason = known ?? (seen.reason && `${seen.reason}.`);
   return new Failure(`The ${noun} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
     exit: exitCodes.endedBadly,
@@ -144,11 +180,11 @@ function unreadable({ id, kind, noun, target, entry }: Task): Failure {
   return new Failure(`${target.name} cannot tell the status of the ${noun} ${id}; the task goes on.`, {
     code: 'status_unreadable',
     exit: exitCodes.stillGoing,
-    hint: howToBeTold(kind, entry),
+    hint: explainWebhook(kind, entry),
   });
 }
 
-function howToBeTold(kind: TaskKind, entry: Entry | undefined): string {
+function explainWebhook(kind: TaskKind, entry: Entry | undefined): string {
   const { field, flag } = addressOf[kind];
   const isTold = entry?.request[field] !== undefined;
   return isTold

@@ -11,7 +11,7 @@ import {
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
-import type { Invocation } from '../command/invocation.js';
+import type { FlagValues } from '../command/command.js';
 import { checkDigest, sha256Of } from '../terminal/digest.js';
 import { usage } from '../terminal/failure.js';
 import { exists, harmlessName, isFile, isFolder, save } from '../terminal/save.js';
@@ -32,7 +32,7 @@ export interface Saved {
 }
 
 /** How results are saved. */
-export interface Manner {
+export interface SaveOptions {
   /** Over existing files. */
   readonly force: boolean;
   /** With a receipt beside each. */
@@ -51,7 +51,7 @@ export class Destination {
   constructor(
     readonly cwd: string,
     given: string,
-    readonly how: Manner,
+    readonly how: SaveOptions,
   ) {
     const odd = [...given.matchAll(placeholder)]
       .map(([, word]) => word as string)
@@ -140,13 +140,10 @@ export class Destination {
 }
 
 /** The destination that a command's flags name; `--receipt` and `--force` alone mean nothing. */
-export function destinationOf(
-  { system, flags }: Pick<Invocation, 'system' | 'flags'>,
-  resumed = false,
-): Destination | undefined {
+export function openDestination(cwd: string, flags: FlagValues, resumed = false): Destination | undefined {
   const { output, force, receipt } = flags;
   const how = { force: force === true, receipt: receipt === true, resumed };
-  if (typeof output === 'string') return new Destination(system.cwd, output, how);
+  if (typeof output === 'string') return new Destination(cwd, output, how);
   const alone = ['receipt', 'force'].find((flag) => flags[flag]);
   if (alone) throw usage(`--${alone} needs --output: without it nothing is saved.`);
   return undefined;

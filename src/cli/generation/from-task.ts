@@ -1,9 +1,7 @@
-import type { Command } from '../command/command.js';
-import type { FlagValues, Invocation } from '../command/invocation.js';
+import type { Command, FlagValues } from '../command/command.js';
 import type { FailureDetail } from '../command/request.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { findTask, readTask, type Task } from './task.js';
-import { endOf } from './task-state.js';
+import { findEnd, findTask, readTask, type Task, type TaskContext } from './task.js';
 
 /** What `--from-task` gives to a request. */
 export interface Creation {
@@ -48,9 +46,9 @@ function creationIn(body: object): string[] {
  * The video that a task made.
  * @throws Failure where it made none, or none yet
  */
-export async function creationOf(invocation: Invocation, id: string): Promise<Creation> {
-  const task = await findTask(invocation, id);
-  const seen = await readTask(invocation, task);
+export async function creationOf(context: TaskContext, id: string): Promise<Creation> {
+  const task = await findTask(context, id);
+  const seen = await readTask(context, task);
   const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
   const [first] = creations ?? [];
   if (first) return { video_creation_id: first.id, video_url: first.url };
@@ -58,7 +56,7 @@ export async function creationOf(invocation: Invocation, id: string): Promise<Cr
 }
 
 function nothingToExtend({ id }: Task, state: string): Failure {
-  const over = endOf(state) !== undefined;
+  const over = findEnd(state) !== undefined;
   return new Failure(`Task ${id} has no video to extend: it is ${state}.`, {
     code: over ? 'nothing_to_extend' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,

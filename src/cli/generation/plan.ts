@@ -1,10 +1,12 @@
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { imageFieldsOf } from '../../contract/schema/image-rules.js';
-import { bodyFlag } from '../command/body.js';
-import { type ArgumentValues, type Invocation, standardPort } from '../command/invocation.js';
+import { readBodyFlag } from '../command/body.js';
+import type { ArgumentValues, ParsedCommand } from '../command/command.js';
 import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../command/request.js';
+import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
 import { isUnnamed, judgedAs, namedTwice, unnamedProblem } from './from-task.js';
 import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
 
@@ -21,19 +23,26 @@ export interface Job {
   readonly fromTask?: string;
 }
 
+export interface PlanContext {
+  readonly system: Pick<System, 'cwd' | 'stdin'>;
+  readonly services: ServiceConnector;
+}
+
 /**
  * The tasks that a command line asks for: one for each image.
  * @throws Failure with everything that is wrong with any of them
  */
-export async function plan(invocation: Invocation): Promise<Job[]> {
-  const { command } = invocation;
+export async function plan(parsed: ParsedCommand, context: PlanContext): Promise<Job[]> {
+  const { command, flags } = parsed;
   const operation = getOperation(command.operation as string);
-  const body = await bodyFlag(invocation);
+  const body = await readBodyFlag({ flags, system: context.system });
   const problems = new Map<string, FailureDetail>();
   const judge = (found: readonly FailureDetail[]) => {
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
-  const jobs = argumentsOfEach(invocation).map((args) => jobOf(invocation, operation, args, body, judge));
+  const jobs = argumentsOfEach(parsed).map((args) =>
+    planJob({ command, flags, args }, context, operation, body, judge),
+  );
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) judge([{ path: '-', message: 'may stand for one image only' }]);
@@ -45,7 +54,7 @@ export async function plan(invocation: Invocation): Promise<Job[]> {
  * Of many images, one task each; with two images that are not a list, the second is the reference. The images of a
  * video belong together.
  */
-function argumentsOfEach({ command, args, flags }: Invocation): ArgumentValues[] {
+function argumentsOfEach({ command, args, flags }: ParsedCommand): ArgumentValues[] {
   if (!command.arguments.some(({ name }) => name === 'image')) return [withoutEmpty(args)];
   const { image, reference_image } = args;
   if (!Array.isArray(reference_image)) {
@@ -69,10 +78,10 @@ function withoutEmpty(args: ArgumentValues): ArgumentValues {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value?.length !== 0));
 }
 
-function jobOf(
-  { command, flags, system, target }: Invocation,
+function planJob(
+  { command, flags, args }: ParsedCommand,
+  { system, services }: PlanContext,
   operation: Operation,
-  args: ArgumentValues,
   given: unknown,
   judge: (problems: readonly FailureDetail[]) => void,
 ): Job {
@@ -110,7 +119,7 @@ function jobOf(
       { ...request, body: whole },
       {
         bodyGiven,
-        service: target.baseUrl ?? `http://127.0.0.1:${standardPort}`,
+        service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
       },
     ),
   );

@@ -1,24 +1,38 @@
 import { ServiceError } from '../../client/errors.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
-import type { FlagValues, Invocation } from '../command/invocation.js';
+import type { FlagValues } from '../command/command.js';
+import type { ServiceConnector } from '../connect/services.js';
+import type { Settings } from '../connect/settings.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
 import type { Job } from './plan.js';
+
+export interface PriceContext {
+  readonly services: ServiceConnector;
+  readonly settings: Settings;
+  readonly output: Output;
+  readonly system: Pick<System, 'prompts'>;
+  readonly flags: FlagValues;
+  readonly mayAsk: boolean;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Says what jobs cost before they are started, and asks where that is much.
  * @throws Failure where it is more than `--max-credits`, where that cannot be told, or where the answer is no
  */
 export async function agreeOnPrice(
-  invocation: Invocation,
+  context: PriceContext,
   jobs: readonly Job[],
   target: Target,
 ): Promise<void> {
-  const most = mostCredits(invocation.flags);
-  const prices = await pricesOf(invocation, target);
+  const most = mostCredits(context.flags);
+  const prices = await readPrices(context, target);
   const price = prices && sum(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
-  if (price === undefined) return sayUnknown(invocation, jobs, target, most);
+  if (price === undefined) return sayUnknown(context.output, jobs, target, most);
   const inAll = jobs.length > 1 ? ' in all' : '';
   if (most !== undefined && price > most) {
     throw new Failure(`This costs ${price} credits${inAll}, more than --max-credits ${most}.`, {
@@ -28,15 +42,18 @@ export async function agreeOnPrice(
     });
   }
   // Decided: what costs nothing is not worth a word.
-  if (price > 0) await invocation.output.note(`Costs ${counted(price)}${inAll}.`);
-  await confirmPrice(invocation, price);
+  if (price > 0) await context.output.note(`Costs ${counted(price)}${inAll}.`);
+  await confirmPrice(context, price);
 }
 
 /** What generation costs at a service; `undefined` where it does not tell, or not in a form that is known here. */
-export async function pricesOf(invocation: Invocation, target: Target): Promise<Prices | undefined> {
-  const { client } = await invocation.service(target);
+export async function readPrices(
+  { services, signal }: Pick<PriceContext, 'services' | 'signal'>,
+  target: Target,
+): Promise<Prices | undefined> {
+  const { client } = await services.reach(target);
   try {
-    const answer = await client.video.prices({}, { signal: invocation.signal });
+    const answer = await client.video.prices({}, { signal });
     return Prices.safeParse(answer).data;
   } catch (error) {
     // Why it refuses, the start itself tells better.
@@ -58,7 +75,7 @@ function sum(prices: readonly (number | undefined)[]): number | undefined {
 }
 
 async function sayUnknown(
-  { output }: Invocation,
+  output: Output,
   jobs: readonly Job[],
   { name }: Target,
   most: number | undefined,
@@ -75,7 +92,7 @@ async function sayUnknown(
     await output.note(`${name} does not say beforehand what this costs.`);
 }
 
-async function confirmPrice({ flags, mayAsk, settings, system }: Invocation, price: number): Promise<void> {
+async function confirmPrice({ flags, mayAsk, settings, system }: PriceContext, price: number): Promise<void> {
   const limit = Number(settings.get('confirm_credits')?.value);
   if (flags.yes || !mayAsk || price <= limit) return;
   if (await system.prompts.confirm(`Spend ${counted(price)}?`)) return;

@@ -1,7 +1,8 @@
+import type { ParsedCommand } from '../command/command.js';
 import { failureOf } from '../command/failure-of.js';
 import { inWords } from '../command/in-words.js';
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import { oneLine } from '../terminal/text.js';
 import type { Outcome } from './await-task.js';
 import type { Watch } from './watch.js';
@@ -15,15 +16,20 @@ export interface Item {
 // Decided: four tasks of one command are under way at a time; more would only wait at the service.
 const atOnce = 4;
 
+interface RunAllContext extends ParsedCommand {
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
 /** Runs items side by side, prints what comes of each in their order, and gives the exit code of all. */
 export async function together(
-  invocation: Invocation,
+  context: RunAllContext,
   watch: Watch,
   items: readonly Item[],
 ): Promise<number> {
-  const { output } = invocation;
+  const { output } = context;
   const outcomes: Outcome[] = [];
-  const running = bounded(items, invocation);
+  const running = bounded(items, context);
   // Looked at one after the other below; until then a failure must not count as unhandled.
   for (const one of running) one.catch(() => undefined);
   for (const [at, { label }] of items.entries()) {
@@ -42,14 +48,14 @@ export async function together(
   return exitOf(outcomes);
 }
 
-function bounded(items: readonly Item[], invocation: Invocation): Promise<Outcome>[] {
+function bounded(items: readonly Item[], context: RunAllContext): Promise<Outcome>[] {
   const queue: (() => void)[] = [];
   let free = atOnce;
   return items.map(async (item) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((go) => queue.push(go));
     try {
-      return await outcomeOf(item, invocation);
+      return await outcomeOf(item, context);
     } finally {
       const next = queue.shift();
       if (next) next();
@@ -58,14 +64,14 @@ function bounded(items: readonly Item[], invocation: Invocation): Promise<Outcom
   });
 }
 
-async function outcomeOf(item: Item, invocation: Invocation): Promise<Outcome> {
-  const { signal } = invocation;
+async function outcomeOf(item: Item, context: RunAllContext): Promise<Outcome> {
+  const { signal } = context;
   signal.throwIfAborted();
   try {
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    const failure = inWords(failureOf(error), invocation);
+    const failure = inWords(failureOf(error), context);
     const { code, status, requestId: request_id } = failure.facts;
     return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
   }

@@ -1,53 +1,72 @@
-import type { Invocation } from '../command/invocation.js';
-import type { Choice } from '../connect/ledger.js';
+import type { ParsedCommand } from '../command/command.js';
+import type { Choice, Ledger } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, usage } from '../terminal/failure.js';
-import { endingOf, finish, type Outcome } from './await-task.js';
+import type { Interruption } from '../terminal/interrupted.js';
+import type { System } from '../terminal/system.js';
+import { finish, type Outcome, planAwait } from './await-task.js';
 import type { Job } from './plan.js';
-import { agreeOnPrice } from './price.js';
+import { agreeOnPrice, type PriceContext } from './price.js';
 import { together } from './run-all.js';
 import { start } from './start.js';
-import type { Task } from './task.js';
+import type { Task, TaskContext } from './task.js';
 import { Watch } from './watch.js';
+
+interface RunJobsContext extends ParsedCommand, PriceContext, TaskContext {
+  readonly system: System;
+  readonly interruption: Interruption;
+}
 
 /** Starts tasks and, unless `--no-wait` is given, waits for them and brings home what they made. */
 export async function runJobs(
-  invocation: Invocation,
+  context: RunJobsContext,
   jobs: readonly Job[],
-  target: Target = invocation.target,
-  choice: Choice = invocation.flags.again === true ? 'new' : 'unfinished',
+  target: Target = context.services.target,
+  choice: Choice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
-  refuseUnused(invocation);
-  const watch = new Watch(invocation);
-  const ending = endingOf(
-    invocation,
+  refuseUnused(context.flags);
+  const { services, ledger, output, system, signal } = context;
+  const watch = new Watch(output);
+  const awaiting = planAwait(
+    context,
     watch,
     jobs.some(({ body }) => body.off_peak === true),
     true,
   );
-  const { destination } = ending;
+  const { destination } = awaiting;
   destination?.check(
     jobs.map(({ name }) => name),
-    (output) => choice === 'unfinished' && invocation.ledger.isUnfinishedAt(output),
+    (path) => choice === 'unfinished' && ledger.isUnfinishedAt(path),
   );
-  const entries = new Entries(invocation);
-  const desk = { invocation, ledger: invocation.ledger, target, say: (text: string) => watch.say(text) };
-  const resume = new Resume(invocation);
+  const entries = new Entries(ledger);
+  const starting = {
+    services,
+    ledger,
+    output,
+    system,
+    signal,
+    target,
+    say: (text: string) => watch.say(text),
+  };
+  const resume = new Resume(context.interruption);
   // Reached before the first job, so that what hinders all of them is said once.
-  await agreeOnPrice(invocation, jobs, target);
+  await agreeOnPrice(context, jobs, target);
 
   const run = async (job: Job): Promise<Outcome> => {
-    const output = destination?.firstPath(job.name);
-    const { task, seen } = await start(desk, job, { choice, output, onEntry: (id) => entries.add(id) });
+    const { task, seen } = await start(starting, job, {
+      choice,
+      output: destination?.firstPath(job.name),
+      onEntry: (id) => entries.add(id),
+    });
     resume.add(task.id);
     await watch.say(`Task ${task.id}${jobs.length > 1 ? ` of ${job.name}` : ''}`);
-    if (invocation.flags.wait === false) {
+    if (context.flags.wait === false) {
       entries.end(task);
       return { lines: [task.id], answer: seen.answer };
     }
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage('Waiting for it');
-    const outcome = await finish(ending, task, seen);
+    const outcome = await finish(awaiting, task, seen);
     if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
     resume.remove(task.id);
     return outcome;
@@ -56,9 +75,9 @@ export async function runJobs(
   try {
     await watch.stage(jobs.length === 1 ? 'Asking for one task' : `Asking for ${jobs.length} tasks`);
     const items = jobs.map((job) => ({ label: job.name, run: () => run(job) }));
-    const exit = await together(invocation, watch, items);
+    const exit = await together(context, watch, items);
     entries.close();
-    if (exit === exitCodes.done) await invocation.sayWhere(target);
+    if (exit === exitCodes.done) await services.announce(target);
     return exit;
   } finally {
     watch.end();
@@ -73,7 +92,7 @@ class Entries {
   readonly #open = new Set<string>();
   readonly #ended = new Set<string>();
 
-  constructor(readonly invocation: Invocation) {}
+  constructor(readonly ledger: Ledger) {}
 
   add(id: string): void {
     this.#open.add(id);
@@ -84,7 +103,7 @@ class Entries {
   }
 
   close(): void {
-    const { ledger } = this.invocation;
+    const { ledger } = this;
     // One that was refused is not in the ledger any more.
     const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
     if ([...this.#open].every(isOver)) for (const id of this.#ended) ledger.change(id, { closed: true });
@@ -92,7 +111,7 @@ class Entries {
 }
 
 /** Without waiting there is nothing to save, and no time to wait. */
-function refuseUnused({ flags }: Invocation): void {
+function refuseUnused(flags: ParsedCommand['flags']): void {
   if (flags.wait !== false) return;
   const unused = ['output', 'force', 'receipt', 'timeout', 'interval'].find(
     (flag) => flags[flag] !== undefined,
@@ -108,7 +127,7 @@ function refuseUnused({ flags }: Invocation): void {
 export class Resume {
   readonly #ids = new Set<string>();
 
-  constructor(readonly invocation: Invocation) {
+  constructor(readonly interruption: Interruption) {
     this.#tell();
   }
 
@@ -123,7 +142,7 @@ export class Resume {
   }
 
   #tell(): void {
-    this.invocation.resumeHint =
+    this.interruption.hint =
       this.#ids.size > 0
         ? `The work goes on. Go back to it with: regen task wait ${[...this.#ids].join(' ')}`
         : 'Run the same command again to go on; what was asked for already is not asked for twice.';

@@ -2,32 +2,42 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { backoffMs } from '../../wire/backoff.js';
-import type { Invocation } from '../command/invocation.js';
-import { type Choice, type Entry, isImageReference, type Ledger } from '../connect/ledger.js';
+import { type Choice, type Entry, isImageReference } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
 import { creationOf } from './from-task.js';
 import { loadAll } from './images.js';
 import type { Job } from './plan.js';
-import { cannotRead, readTask, serviceKey, type Task, taskOf, taskStartedBy } from './task.js';
-import { readTaskState, type Seen } from './task-state.js';
+import {
+  cannotRead,
+  readTask,
+  readTaskState,
+  serviceKey,
+  type Task,
+  type TaskContext,
+  type TaskState,
+  taskOf,
+  taskStartedBy,
+} from './task.js';
 
 /** A task whose start was answered. */
 export interface Started {
   readonly task: Task;
   /** What the start was answered; of a task that an earlier run started, what it was just now. */
-  readonly seen: Seen;
+  readonly seen: TaskState;
 }
 
 /** Where a job goes, and what is told of it on the way. */
-export interface Desk {
-  readonly invocation: Invocation;
-  readonly ledger: Ledger;
+export interface StartContext extends TaskContext {
+  readonly system: Pick<System, 'stdin'>;
+  readonly output: Output;
   readonly target: Target;
   say(text: string): Promise<void>;
 }
 
 /** How a job is written into the ledger. */
-export interface Bookkeeping {
+export interface StartOptions {
   readonly choice: Choice;
   /** Where its results are to be saved, if that is known. */
   readonly output?: string | undefined;
@@ -38,12 +48,12 @@ export interface Bookkeeping {
 }
 
 /** Starts a task. The ledger knows of it before the service does. */
-export async function start(desk: Desk, job: Job, keeping: Bookkeeping): Promise<Started> {
-  const { invocation, ledger, target } = desk;
-  const { sent, kept } = await loadAll(job.images, getTaskFacts(job.operation).kind, invocation.system);
-  const made = job.fromTask === undefined ? {} : await creationOf(invocation, job.fromTask);
+export async function start(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
+  const { ledger, target } = context;
+  const { sent, kept } = await loadAll(job.images, getTaskFacts(job.operation).kind, context.system);
+  const made = job.fromTask === undefined ? {} : await creationOf(context, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
-  const { output, batch } = keeping;
+  const { output, batch } = options;
   const draft = {
     service: serviceKey(target),
     operation: job.operation,
@@ -52,18 +62,19 @@ export async function start(desk: Desk, job: Job, keeping: Bookkeeping): Promise
     ...(output !== undefined && { output }),
     ...(batch && { batch }),
   };
-  let opened = await ledger.open(draft, keeping.choice);
-  keeping.onEntry?.(opened.entry.id);
+  let opened = await ledger.open(draft, options.choice);
+  options.onEntry?.(opened.entry.id);
   while (opened.entry.task_id !== undefined) {
-    const resumed = await resume(desk, opened.entry);
+    const resumed = await resume(context, opened.entry);
     if (resumed) return resumed;
-    opened = await ledger.open(draft, keeping.choice);
-    keeping.onEntry?.(opened.entry.id);
+    opened = await ledger.open(draft, options.choice);
+    options.onEntry?.(opened.entry.id);
   }
   const { entry, repeats, stale } = opened;
-  if (repeats) await desk.say(`Sending again what an earlier run sent and was not answered (${entry.id}).`);
+  if (repeats)
+    await context.say(`Sending again what an earlier run sent and was not answered (${entry.id}).`);
   if (stale) {
-    await invocation.output.warn(
+    await context.output.warn(
       `The same was sent at ${stale.created_at} and never answered (${stale.id}); this is a new task.`,
     );
   }
@@ -71,7 +82,7 @@ export async function start(desk: Desk, job: Job, keeping: Bookkeeping): Promise
   const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
   const body = { ...job.body, ...made, ...same, ...sent };
   try {
-    const answer = await send(desk, job.operation, body, entry.idempotency_key);
+    const answer = await send(context, job.operation, body, entry.idempotency_key);
     const seen = readTaskState(getTaskFacts(job.operation).kind, answer);
     const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
@@ -89,10 +100,11 @@ export async function start(desk: Desk, job: Job, keeping: Bookkeeping): Promise
  * Goes on with a task that an earlier run started, finished or not.
  * @returns undefined where its service knows nothing of it any more
  */
-async function resume({ invocation, ledger, say }: Desk, entry: Entry): Promise<Started | undefined> {
-  const task = taskOf(invocation, entry);
+async function resume(context: StartContext, entry: Entry): Promise<Started | undefined> {
+  const { ledger, say } = context;
+  const task = taskOf(context, entry);
   try {
-    const seen = await readTask(invocation, task);
+    const seen = await readTask(context, task);
     await say(`Resuming task ${task.id} of an interrupted run; pass --again to start a new one.`);
     return { task, seen };
   } catch (error) {
@@ -108,17 +120,21 @@ const mostTries = 5;
 
 // Decided: a start whose answer was lost is sent again at once only to the embedded service, which is known to honour
 // the key; elsewhere the person decides, by running the command again.
-async function send({ invocation, target }: Desk, name: string, body: object, idempotencyKey: string) {
+async function send(
+  { services, target, signal }: StartContext,
+  name: string,
+  body: object,
+  idempotencyKey: string,
+) {
   const operation = getOperation(name);
-  const { signal } = invocation;
   for (let attempt = 1; ; attempt++) {
     try {
-      const { client } = await invocation.service(target);
+      const { client } = await services.reach(target);
       return (await client.request(operation, { body } as never, { idempotencyKey, signal })).data;
     } catch (error) {
       signal.throwIfAborted();
       if (attempt === mostTries || !mayRepeat(error, target)) throw error;
-      if (error instanceof NetworkError) invocation.lost();
+      if (error instanceof NetworkError) services.forgetEmbedded();
       await pause(backoffMs(attempt, { firstMs: 300, maxMs: 2_000 }), undefined, { signal });
     }
   }

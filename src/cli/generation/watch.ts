@@ -1,4 +1,4 @@
-import type { Invocation } from '../command/invocation.js';
+import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 
 /** Tells a person what the tasks of a command are at: a spinner with states and elapsed time. */
@@ -8,9 +8,9 @@ export class Watch {
   readonly #begun: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(readonly invocation: Invocation) {
-    this.#progress = new Progress(invocation.output);
-    this.#begun = invocation.system.now();
+  constructor(readonly output: Output) {
+    this.#progress = new Progress(output);
+    this.#begun = output.system.now();
   }
 
   async stage(text: string): Promise<void> {
@@ -27,7 +27,7 @@ export class Watch {
 
   /** A line that stays. */
   say(text: string): Promise<void> {
-    return this.invocation.output.note(text);
+    return this.output.note(text);
   }
 
   end(): void {
@@ -37,7 +37,7 @@ export class Watch {
   }
 
   #tick(): void {
-    const seconds = Math.round((this.invocation.system.now() - this.#begun) / 1000);
+    const seconds = Math.round((this.output.system.now() - this.#begun) / 1000);
     this.#progress.update(`(${[...this.#counted(), elapsed(seconds)].join(', ')})`);
   }
 

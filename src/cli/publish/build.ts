@@ -1,6 +1,5 @@
 import { limits } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Stages } from '../terminal/progress.js';
 import { bytes } from '../terminal/text.js';
@@ -11,7 +10,7 @@ import type { Pack } from './pack.js';
  * @throws Failure where the service would not take it
  */
 export async function buildArchive(
-  { signal }: Pick<Invocation, 'signal'>,
+  { signal }: { readonly signal: AbortSignal },
   { files }: Pack,
   path: string,
   progress: Stages,

@@ -1,21 +1,25 @@
 import type { CodeReport } from '../../python/read-code.js';
 import { readCodeApart } from '../../python/reader-process.js';
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import type { Stages } from '../terminal/progress.js';
 import type { Pack } from './pack.js';
-import type { Publishing } from './publishing.js';
+import type { PublishContext } from './publishing.js';
 
 /**
  * Reads a pack's code as the service will.
  * @throws Failure where a finding would flag the version, unless `--allow-findings`
  */
-export async function checkCode(invocation: Publishing, pack: Pack, progress: Stages): Promise<CodeReport> {
+export async function checkCode(
+  { flags, output }: Pick<PublishContext, 'flags' | 'output'>,
+  pack: Pack,
+  progress: Stages,
+): Promise<CodeReport> {
   await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
   const report = await readCodeApart(pack.files);
   progress.end();
   const flagging = report.findings.filter(({ severity }) => severity === 'high');
-  if (flagging.length > 0 && !invocation.flags['allow-findings']) {
+  if (flagging.length > 0 && !flags['allow-findings']) {
     throw new Failure('The registry would flag this version; nothing was sent.', {
       code: 'findings',
       exit: exitCodes.endedBadly,
@@ -23,15 +27,15 @@ export async function checkCode(invocation: Publishing, pack: Pack, progress: St
         path: `${file}:${line}`,
         message: `${message} (${rule})`,
       })),
-      hint: 'Mend it, or let the registry decide with --allow-findings.',
+      hint: 'Fix it, or pass --allow-findings to publish anyway.',
     });
   }
-  await warnOfGaps(invocation, report);
+  await warnOfGaps(output, report);
   return report;
 }
 
 /** What is no obstacle, but seldom what the author meant. */
-export async function warnOfGaps({ output }: Pick<Invocation, 'output'>, report: CodeReport): Promise<void> {
+export async function warnOfGaps(output: Output, report: CodeReport): Promise<void> {
   const { nodes, unresolved, unreadable } = report;
   if (nodes.length === 0 && unresolved.length === 0) {
     await output.warn(

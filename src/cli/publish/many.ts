@@ -1,13 +1,14 @@
+import type { FlagValues } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { failureOf } from '../command/failure-of.js';
-import type { Invocation, Service } from '../command/invocation.js';
+import type { Service } from '../connect/services.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { Progress, type Stages } from '../terminal/progress.js';
 import { checkCode } from './findings.js';
 import { type Pack, readPack } from './pack.js';
 import { publishPack } from './publish-pack.js';
 import type { NodeVersion } from './published.js';
-import { publishingOf } from './publishing.js';
+import { labelContext, type PublishContext } from './publishing.js';
 import { type PublishToken, publishToken } from './token.js';
 
 export interface ManyOptions {
@@ -35,17 +36,17 @@ const columns = ['dir', 'node_id', 'version', 'node_version.status', 'error.mess
  * sent; one that does not pass keeps no other from being published.
  */
 export async function publishMany(
-  invocation: Invocation,
+  context: PublishContext,
   dirs: readonly string[],
   options: ManyOptions,
 ): Promise<number> {
-  const { output } = invocation;
-  const atOnce = atOnceOf(invocation);
-  const run = new Run(invocation, dirs);
+  const { output } = context;
+  const atOnce = atOnceOf(context.flags);
+  const run = new Run(context, dirs);
   try {
     await run.stage('Checking');
     const packs = await run.each(dirs, atOnce, async (dir) => {
-      const part = publishingOf(invocation, dir);
+      const part = labelContext(context, dir);
       const pack = await readPack(part, dir);
       run.read.set(dir, pack);
       await checkCode(part, pack, silent);
@@ -55,7 +56,7 @@ export async function publishMany(
     const { preview } = options;
     if (preview)
       await printRequests(
-        invocation,
+        context,
         sound.map((dir) => preview(run.read.get(dir) as Pack)),
       );
     else await publishAll(run, sound, atOnce, options);
@@ -66,7 +67,7 @@ export async function publishMany(
     await output.answer(run.rows, { columns });
     const failed = run.failures.size;
     if (failed > 0) await output.note(`${failed} of ${dirs.length} failed.`);
-    if (run.published.size > 0) await invocation.sayWhere();
+    if (run.published.size > 0) await context.services.announce();
   }
   return exitOf(run.failures, dirs.length);
 }
@@ -77,12 +78,12 @@ async function publishAll(
   atOnce: number,
   { changelog, timeoutMs }: ManyOptions,
 ): Promise<void> {
-  const { invocation } = run;
-  invocation.resumeHint = 'Run the same command again with --skip-existing to go on.';
+  const { context } = run;
+  context.interruption.hint = 'Run the same command again with --skip-existing to go on.';
   const tokens = new Map<string, Promise<PublishToken>>();
   // One of each publisher, made or asked for once.
   const tokenOf = (service: Service, publisherId: string) => {
-    const token = tokens.get(publisherId) ?? publishToken(invocation, service, publisherId);
+    const token = tokens.get(publisherId) ?? publishToken(context, service, publisherId);
     tokens.set(publisherId, token);
     return token;
   };
@@ -90,7 +91,7 @@ async function publishAll(
   await run.each(dirs, atOnce, async (dir) => {
     const options = { changelog, timeoutMs, progress: silent, tokenOf };
     const pack = run.read.get(dir) as Pack;
-    run.published.set(dir, await publishPack(publishingOf(invocation, dir), pack, options));
+    run.published.set(dir, await publishPack(labelContext(context, dir), pack, options));
   });
 }
 
@@ -102,10 +103,10 @@ class Run {
   readonly #progress: Progress;
 
   constructor(
-    readonly invocation: Invocation,
+    readonly context: PublishContext,
     readonly dirs: readonly string[],
   ) {
-    this.#progress = new Progress(invocation.output);
+    this.#progress = new Progress(context.output);
   }
 
   stage(what: string): Promise<void> {
@@ -131,7 +132,7 @@ class Run {
   }
 
   async #failed(dir: string, error: unknown): Promise<undefined> {
-    const { signal, output } = this.invocation;
+    const { signal, output } = this.context;
     signal.throwIfAborted();
     const failure = failureOf(error);
     this.failures.set(dir, failure);
@@ -168,8 +169,7 @@ const silent: Stages = {
 
 const most = 16;
 
-function atOnceOf({ flags }: Invocation): number {
-  const { concurrency = '3' } = flags;
+function atOnceOf({ concurrency = '3' }: FlagValues): number {
   const atOnce = /^\d{1,4}$/.test(String(concurrency)) ? Number(concurrency) : 0;
   if (atOnce >= 1 && atOnce <= most) return atOnce;
   throw usage(`--concurrency is a whole number from 1 to ${most}, not '${concurrency}'.`);

@@ -6,9 +6,10 @@ import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.j
 import { type Manifest, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
+import { readText } from '../command/command.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { bytes, shellWord } from '../terminal/text.js';
-import type { Publishing } from './publishing.js';
+import type { PublishContext } from './publishing.js';
 
 /** A folder that may be published: what it says of itself, and its files. */
 export interface Pack {
@@ -20,17 +21,16 @@ export interface Pack {
 }
 
 /**
- * Reads a folder; where none is named, that of a command's `[dir]`.
+ * Reads a folder; where none is named, the working folder.
  * @throws Failure naming everything that keeps it from being published, at once
  */
 export async function readPack(
-  invocation: Publishing,
-  dir = [invocation.args.dir ?? []].flat()[0],
+  { system, flags, output }: Pick<PublishContext, 'system' | 'flags' | 'output'>,
+  dir?: string,
 ): Promise<Pack> {
-  const { system, flags, output } = invocation;
   const folder = resolve(system.cwd, dir ?? '.');
   refuseNoFolder(folder);
-  const publisher = invocation.text('publisher');
+  const publisher = readText(flags, 'publisher');
   const read = await readManifest(folder, publisher ? { publisher } : {});
   if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems, dir);
   const { manifest } = read;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
-import type { Service } from '../command/invocation.js';
+import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Stages } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
@@ -9,7 +9,7 @@ import { bytes } from '../terminal/text.js';
 import { buildArchive } from './build.js';
 import type { Pack } from './pack.js';
 import { type NodeVersion, readVersion, type Subject } from './published.js';
-import type { Publishing } from './publishing.js';
+import type { PublishContext } from './publishing.js';
 import { endedBadly, isSettled, nextStep } from './state.js';
 import type { PublishToken } from './token.js';
 import { isUncertain, type Registration, registerAndUpload } from './upload.js';
@@ -25,17 +25,17 @@ export interface PublishOptions {
 
 /** Packs a folder, registers it as a version, uploads it, and waits for what the registry thinks. */
 export function publishPack(
-  invocation: Publishing,
+  context: PublishContext,
   pack: Pack,
   options: PublishOptions,
 ): Promise<NodeVersion> {
-  return withScratch(invocation.system.now(), async (scratch) =>
-    publish(invocation, await build(invocation, pack, options, scratch), options, scratch),
+  return withScratch(context.system.now(), async (scratch) =>
+    publish(context, await build(context, pack, options, scratch), options, scratch),
   );
 }
 
 async function build(
-  invocation: Publishing,
+  context: PublishContext,
   pack: Pack,
   { changelog, progress }: PublishOptions,
   scratch: string,
@@ -43,39 +43,38 @@ async function build(
   const { manifest, files, size } = pack;
   await progress.stage(`Packing ${manifest.node.id} ${manifest.version.version}`);
   const path = join(scratch, 'node.zip');
-  const archive = await buildArchive(invocation, pack, path, progress);
+  const archive = await buildArchive(context, pack, path, progress);
   progress.end();
-  await invocation.output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
+  await context.output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
   return { manifest, changelog, archive, path };
 }
 
 async function publish(
-  invocation: Publishing,
+  context: PublishContext,
   registration: Registration,
   { timeoutMs, progress, tokenOf }: PublishOptions,
   scratch: string,
 ): Promise<NodeVersion> {
   const { manifest, archive } = registration;
-  const { signal, flags } = invocation;
-  const service = await invocation.service();
+  const { services, connect, signal, flags } = context;
+  const service = await services.reach();
   const token = await tokenOf(service, manifest.publisher);
   const subject: Subject = {
-    client: service.credential ? service.client : await invocation.connect(service.url, token.token),
+    client: service.credential ? service.client : await connect(service.url, token.token),
     serviceUrl: service.url,
-    connect: (origin) => invocation.connect(origin),
+    connect,
     nodeId: manifest.node.id,
     version: manifest.version.version,
     signal,
   };
   for (let round = 0; ; round++) {
     const next = await nextStep(subject, archive, scratch);
-    if (next.step === 'done')
-      return round > 0 ? next.version : alreadyThere(invocation, subject, next.version);
-    if (next.step === 'wait') return settled(invocation, subject, next.version, timeoutMs, progress);
+    if (next.step === 'done') return round > 0 ? next.version : alreadyThere(context, subject, next.version);
+    if (next.step === 'wait') return settled(context, subject, next.version, timeoutMs, progress);
     try {
-      const registered = await registerAndUpload(invocation, service, token, registration, progress);
+      const registered = await registerAndUpload(context, service, token, registration, progress);
       if (flags.wait === false) return registered;
-      return await settled(invocation, subject, registered, timeoutMs, progress);
+      return await settled(context, subject, registered, timeoutMs, progress);
     } catch (error) {
       if (round === 2 || signal.aborted || !isUncertain(error)) throw error;
     }
@@ -83,7 +82,7 @@ async function publish(
 }
 
 async function alreadyThere(
-  { flags, output }: Publishing,
+  { flags, output }: PublishContext,
   { nodeId, version }: Subject,
   published: NodeVersion,
 ): Promise<NodeVersion> {
@@ -100,15 +99,15 @@ async function alreadyThere(
 
 /** Waits until the registry is through with a version, and says what it thinks. */
 async function settled(
-  invocation: Publishing,
+  context: PublishContext,
   subject: Subject,
   uploaded: NodeVersion,
   timeoutMs: number,
   progress: Stages,
 ): Promise<NodeVersion> {
-  const { signal, output, flags } = invocation;
+  const { signal, output, flags } = context;
   if (flags.wait === false) return uploaded;
-  invocation.resumeHint = `It is uploaded, and the registry goes on. Look with: regen version bulk ${subject.nodeId}@${subject.version}`;
+  context.interruption.hint = `It is uploaded, and the registry goes on. Look with: regen version bulk ${subject.nodeId}@${subject.version}`;
   await progress.stage('Waiting for the registry to check it');
   try {
     const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {
@@ -120,7 +119,7 @@ async function settled(
     progress.end();
     if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
     if (version.status_reason) await output.warn(`The registry notes: ${shortened(version.status_reason)}`);
-    await sayVerdict(invocation, subject, version);
+    await sayVerdict(context, subject, version);
     return version;
   } catch (error) {
     if (!(error instanceof StillRunningError)) throw error;
@@ -136,7 +135,7 @@ async function settled(
 }
 
 /** After the upload nobody should have to guess: the state, and what the registry found in the pack. */
-async function sayVerdict({ output }: Publishing, subject: Subject, version: NodeVersion): Promise<void> {
+async function sayVerdict({ output }: PublishContext, subject: Subject, version: NodeVersion): Promise<void> {
   const found = await definitionsFound(subject, version);
   await output.note(`${subject.nodeId} ${subject.version} is Active${found}.`);
 }

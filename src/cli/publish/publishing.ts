@@ -1,35 +1,32 @@
-import type { Invocation } from '../command/invocation.js';
+import type { FlagValues } from '../command/command.js';
+import type { Connect } from '../connect/clients.js';
+import type { ServiceConnector } from '../connect/services.js';
+import type { Interruption } from '../terminal/interrupted.js';
 import { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
 
-/** What publishing a pack needs of the run it is part of. */
-export type Publishing = Pick<
-  Invocation,
-  | 'args'
-  | 'connect'
-  | 'flags'
-  | 'mayAsk'
-  | 'output'
-  | 'resumeHint'
-  | 'service'
-  | 'signal'
-  | 'system'
-  | 'target'
-  | 'text'
->;
+/** What publishing a pack takes. */
+export interface PublishContext {
+  readonly services: ServiceConnector;
+  readonly connect: Connect;
+  readonly system: System;
+  readonly output: Output;
+  readonly flags: FlagValues;
+  readonly mayAsk: boolean;
+  readonly signal: AbortSignal;
+  readonly interruption: Pick<Interruption, 'hint'>;
+}
 
-/** The same run for one of several packs: what it warns of is said with its folder, and all else left to the report. */
-export function publishingOf(whole: Invocation, dir: string): Publishing {
-  const { args, flags, mayAsk, signal, system, target } = whole;
+/** The same for one of several packs: its warnings name its folder, and everything else is left to the report. */
+export function labelContext(context: PublishContext, dir: string): PublishContext {
   return {
-    ...{ args, flags, mayAsk, signal, system, target, resumeHint: undefined },
-    output: new OneOfSeveral(whole.output, dir),
-    connect: (url, token) => whole.connect(url, token),
-    service: (to) => whole.service(to),
-    text: (flag) => whole.text(flag),
+    ...context,
+    output: new LabelledOutput(context.output, dir),
+    interruption: { hint: undefined },
   };
 }
 
-class OneOfSeveral extends Output {
+class LabelledOutput extends Output {
   constructor(
     readonly whole: Output,
     readonly label: string,

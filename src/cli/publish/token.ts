@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
-import type { Service } from '../command/invocation.js';
+import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import type { Publishing } from './publishing.js';
+import type { PublishContext } from './publishing.js';
 
 /** A personal access token for publishing, and whether it may be replaced by a new one without asking. */
 export interface PublishToken {
@@ -16,16 +16,16 @@ export interface PublishToken {
  * @throws Failure where there is none and nobody to ask
  */
 export async function publishToken(
-  invocation: Publishing,
+  context: Pick<PublishContext, 'system' | 'services' | 'mayAsk' | 'output' | 'signal'>,
   service: Service,
   publisherId: string,
 ): Promise<PublishToken> {
-  const { system, target, mayAsk } = invocation;
-  const fromEnvironment = isNamed(target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
+  const { system, services, mayAsk } = context;
+  const fromEnvironment = isNamed(services.target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
   if (fromEnvironment) return { token: fromEnvironment, replaceable: false };
   const kept = (await service.store.read()).publish_tokens?.[publisherId];
   if (kept) return { token: kept, replaceable: service.local !== undefined };
-  if (service.local) return { token: await makeToken(invocation, service, publisherId), replaceable: false };
+  if (service.local) return { token: await makeToken(context, service, publisherId), replaceable: false };
   if (mayAsk) {
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
@@ -39,13 +39,12 @@ export async function publishToken(
 
 /** On the embedded service a missing publisher and a token are made on the way. */
 export async function makeToken(
-  invocation: Publishing,
+  { output, signal }: Pick<PublishContext, 'output' | 'signal'>,
   service: Service,
   publisherId: string,
 ): Promise<string> {
   const { client, store } = service;
-  const { signal, output } = invocation;
-  const made = await makePublisher(invocation, service, publisherId);
+  const made = await makePublisher(service, publisherId, signal);
   const body = {
     name: `regen on ${hostname()}`.slice(0, 100),
     description: 'Made when publishing from this machine',
@@ -61,9 +60,9 @@ export async function makeToken(
 }
 
 async function makePublisher(
-  { signal }: Publishing,
   { client }: Service,
   publisherId: string,
+  signal: AbortSignal,
 ): Promise<boolean> {
   try {
     await client.publisher.get({ publisherId }, { signal });

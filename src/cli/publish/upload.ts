@@ -3,11 +3,12 @@ import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
-import type { Service } from '../command/invocation.js';
+import type { Connect } from '../connect/clients.js';
+import type { Service } from '../connect/services.js';
 import type { Stages } from '../terminal/progress.js';
 import { bytes } from '../terminal/text.js';
 import type { NodeVersion } from './published.js';
-import type { Publishing } from './publishing.js';
+import type { PublishContext } from './publishing.js';
 import { makeToken, type PublishToken } from './token.js';
 
 /** What is registered. */
@@ -31,18 +32,20 @@ export function publishBody(
   };
 }
 
+type UploadContext = Pick<PublishContext, 'connect' | 'output' | 'signal'>;
+
 /** Registers a version and uploads its archive; what it answers is still Pending. */
 export async function registerAndUpload(
-  invocation: Publishing,
+  context: UploadContext,
   service: Service,
   token: PublishToken,
   registration: Registration,
   progress: Stages,
 ): Promise<NodeVersion> {
   const { manifest, archive, path } = registration;
-  const { signal } = invocation;
+  const { signal } = context;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
-  const { node_version, signedUrl } = await register(invocation, service, token, registration);
+  const { node_version, signedUrl } = await register(context, service, token, registration);
   await progress.stage(`Uploading ${bytes(archive.size)}`);
   await service.client.upload(signedUrl, {
     openStream: () => createReadStream(path),
@@ -54,16 +57,16 @@ export async function registerAndUpload(
 }
 
 async function register(
-  invocation: Publishing,
+  context: UploadContext,
   service: Service,
   { token, replaceable }: PublishToken,
   registration: Registration,
 ) {
   const { publisher: publisherId, node } = registration.manifest;
   const send = async (pat: string) => {
-    const client = await withBearer(invocation, service, pat);
+    const client = await withBearer(context.connect, service, pat);
     const body = publishBody(registration, pat);
-    return client.version.publish({ publisherId, nodeId: node.id, body }, { signal: invocation.signal });
+    return client.version.publish({ publisherId, nodeId: node.id, body }, { signal: context.signal });
   };
   try {
     return await send(token);
@@ -72,13 +75,13 @@ async function register(
     const outdated =
       error instanceof ServiceError && ['invalid_personal_access_token', 'not_found'].includes(error.code);
     if (!outdated || !replaceable) throw error;
-    return send(await makeToken(invocation, service, publisherId));
+    return send(await makeToken(context, service, publisherId));
   }
 }
 
 /** The publish token serves as the bearer where there is no other credential. */
-async function withBearer(invocation: Publishing, service: Service, token: string): Promise<Client> {
-  return service.credential ? service.client : invocation.connect(service.url, token);
+async function withBearer(connect: Connect, service: Service, token: string): Promise<Client> {
+  return service.credential ? service.client : connect(service.url, token);
 }
 
 /**

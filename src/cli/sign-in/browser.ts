@@ -1,6 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
-import type { Invocation } from '../command/invocation.js';
 import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
 import { mayBeAsked, type SignInPlace } from './discovery.js';
 import { openDoor } from './loopback.js';
 import { hasBrowser, openBrowser } from './opener.js';
@@ -10,13 +11,18 @@ import { withinTime } from './timeout.js';
 /** How long a person may take in the browser. */
 const patienceMs = 5 * 60_000;
 
+interface BrowserContext {
+  readonly output: Output;
+  readonly system: System;
+  readonly signal: AbortSignal;
+}
+
 /** Signs in through a browser that comes back to a port of this machine (RFC 8252, with PKCE). */
 export async function byBrowser(
-  invocation: Invocation,
+  { output, system, signal }: BrowserContext,
   { openId, configuration, issuer }: Provider,
   { scope, resource }: SignInPlace,
 ): Promise<TokenEndpointResponse> {
-  const { output, system } = invocation;
   const pkceCodeVerifier = openId.randomPKCECodeVerifier();
   const expectedState = openId.randomState();
   const identity = scope.split(' ').includes('openid');
@@ -38,7 +44,7 @@ export async function byBrowser(
   try {
     await output.tell(`Sign in with your browser:\n  ${address}`);
     if (hasBrowser(system)) openBrowser(system, address);
-    const back = await withinTime(patienceMs, invocation.signal, (signal) => door.answered(signal));
+    const back = await withinTime(patienceMs, signal, (either) => door.answered(either));
     const tokens = await askingIssuer(openId, issuer, () =>
       openId.authorizationCodeGrant(
         configuration,

@@ -1,6 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
-import type { Invocation } from '../command/invocation.js';
 import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import type { SignInPlace } from './discovery.js';
 import { askingIssuer, type Provider } from './provider.js';
 import { withinTime } from './timeout.js';
@@ -12,7 +12,7 @@ export function knowsDevices({ configuration }: Provider): boolean {
 
 /** Signs in with a code that the person types into a browser anywhere (RFC 8628). */
 export async function byDevice(
-  { output, signal }: Invocation,
+  { output, signal }: { readonly output: Output; readonly signal: AbortSignal },
   provider: Provider,
   { scope, resource }: SignInPlace,
 ): Promise<TokenEndpointResponse> {

@@ -1,6 +1,7 @@
 import { ResponseError, ServiceError } from '../../client/errors.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import type { Invocation } from '../command/invocation.js';
+import { type FlagValues, readText } from '../command/command.js';
+import type { Connect } from '../connect/clients.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 
 /** Where people sign in to a service, and what is asked for there. */
@@ -12,6 +13,12 @@ export interface SignInPlace {
   readonly scope: string;
 }
 
+interface DiscoveryContext {
+  readonly connect: Connect;
+  readonly flags: FlagValues;
+  readonly signal: AbortSignal;
+}
+
 // Decided: asked for where the service does not say what: who it is, and to stay signed in.
 const usualScopes = ['openid', 'profile', 'email', 'offline_access'];
 
@@ -19,8 +26,8 @@ const usualScopes = ['openid', 'profile', 'email', 'offline_access'];
  * What the service says of where its people sign in (RFC 9728).
  * @throws Failure where it says nothing that could be used
  */
-export async function signInPlace(invocation: Invocation, url: string): Promise<SignInPlace> {
-  const said = await metadata(invocation, url);
+export async function signInPlace(context: DiscoveryContext, url: string): Promise<SignInPlace> {
+  const said = await metadata(context, url);
   const [issuer] = said?.authorization_servers ?? [];
   if (!said || !issuer) {
     throw unusable(`${url} does not say where its people sign in.`, withToken);
@@ -35,7 +42,7 @@ export async function signInPlace(invocation: Invocation, url: string): Promise<
   if (!mayBeAsked(issuer)) {
     throw unusable(`The identity provider ${issuer} is no https address, so nobody should sign in there.`);
   }
-  const clientId = invocation.text('client-id') ?? said.regen_client_id;
+  const clientId = readText(context.flags, 'client-id') ?? said.regen_client_id;
   if (!clientId) {
     throw unusable(
       `${url} does not say which client this is at ${issuer}.`,
@@ -53,10 +60,10 @@ function unusable(message: string, hint = withToken): Failure {
 }
 
 /** Absent on a service that does not have this extension, or no identity provider. */
-async function metadata(invocation: Invocation, url: string) {
-  const client = await invocation.connect(url);
+async function metadata({ connect, signal }: DiscoveryContext, url: string) {
+  const client = await connect(url);
   try {
-    return await client.service.protectedResource({}, { signal: invocation.signal });
+    return await client.service.protectedResource({}, { signal });
   } catch (error) {
     const isAbsent = error instanceof ServiceError && [401, 403, 404, 405].includes(error.status);
     if (isAbsent || error instanceof ResponseError) return undefined;

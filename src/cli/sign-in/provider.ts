@@ -2,7 +2,7 @@ import type { Configuration, CustomFetch } from 'openid-client';
 import type { Client } from '../../client/client.js';
 import { ClientError } from '../../client/errors.js';
 import { readBody } from '../../wire/read-body.js';
-import type { Invocation } from '../command/invocation.js';
+import type { Connect } from '../connect/clients.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { mayBeAsked } from './discovery.js';
 
@@ -23,11 +23,11 @@ const clockToleranceSeconds = 15 * 60;
 
 /** Reads what an identity provider says of itself. */
 export async function openProvider(
-  invocation: Invocation,
+  connect: Connect,
   { issuer, clientId }: { readonly issuer: string; readonly clientId: string },
 ): Promise<Provider> {
   const openId = await import('openid-client');
-  const send = sender(invocation);
+  const send = createFetch(connect);
   const configuration = await askingIssuer(openId, issuer, () =>
     openId.discovery(
       new URL(issuer),
@@ -46,12 +46,12 @@ export async function openProvider(
 }
 
 /** Asks through the command's own connections: its proxy, its certificates, its trace. */
-function sender(invocation: Invocation): CustomFetch {
+function createFetch(connect: Connect): CustomFetch {
   const clients = new Map<string, Promise<Client>>();
   return async (url, { method, headers, body, signal }) => {
     const { origin } = new URL(url);
     if (!mayBeAsked(url)) throw new TypeError(`${origin} is asked over https alone`);
-    const client = clients.get(origin) ?? invocation.connect(origin);
+    const client = clients.get(origin) ?? connect(origin);
     clients.set(origin, client);
     const answer = await (await client).raw({
       method,

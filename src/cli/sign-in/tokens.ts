@@ -1,10 +1,11 @@
 import type { TokenEndpointResponse } from 'openid-client';
-import type { Invocation } from '../command/invocation.js';
+import type { FlagValues } from '../command/command.js';
+import type { Connect } from '../connect/clients.js';
 import type { SignIn } from '../connect/credentials.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { SignInPlace } from './discovery.js';
 import { signInHint } from './hint.js';
-import { ended, type Refresh } from './kept-sign-in.js';
+import { ended } from './kept-sign-in.js';
 import { askingIssuer, openProvider, Refusal } from './provider.js';
 
 /** What an issuer gave, as it is kept. */
@@ -25,32 +26,39 @@ function withTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: number):
   };
 }
 
-/** Renews sign-ins with their refresh token. */
-export function refreshFor(invocation: Invocation): Refresh {
-  return async (signIn) => {
-    const { issuer, client_id: clientId, refresh_token, resource } = signIn;
-    const hint = signInHint(invocation);
-    if (!refresh_token) throw ended(`The sign-in at ${issuer} has ended.`, hint);
-    const { openId, configuration } = await openProvider(invocation, { issuer, clientId });
-    try {
-      const tokens = await askingIssuer(openId, issuer, () =>
-        openId.refreshTokenGrant(configuration, refresh_token, resource ? { resource } : {}),
-      );
-      return withTokens(signIn, tokens, invocation.system.now());
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.facts.exit !== exitCodes.notAllowed) throw error;
-      throw ended(`The sign-in at ${issuer} has ended: ${error.message}`, hint);
-    }
-  };
+interface RefreshContext {
+  readonly connect: Connect;
+  readonly flags: FlagValues;
+  readonly now: () => number;
+}
+
+/**
+ * Renews a sign-in with its refresh token.
+ * @throws Failure where the issuer refuses
+ */
+export async function refresh({ connect, flags, now }: RefreshContext, signIn: SignIn): Promise<SignIn> {
+  const { issuer, client_id: clientId, refresh_token, resource } = signIn;
+  const hint = signInHint(flags);
+  if (!refresh_token) throw ended(`The sign-in at ${issuer} has ended.`, hint);
+  const { openId, configuration } = await openProvider(connect, { issuer, clientId });
+  try {
+    const tokens = await askingIssuer(openId, issuer, () =>
+      openId.refreshTokenGrant(configuration, refresh_token, resource ? { resource } : {}),
+    );
+    return withTokens(signIn, tokens, now());
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.facts.exit !== exitCodes.notAllowed) throw error;
+    throw ended(`The sign-in at ${issuer} has ended: ${error.message}`, hint);
+  }
 }
 
 /**
  * Ends a sign-in at its issuer (RFC 7009), so that nobody can use its tokens any more.
  * @returns false where the issuer has no way to do so
  */
-export async function revoke(invocation: Invocation, signIn: SignIn): Promise<boolean> {
+export async function revoke(connect: Connect, signIn: SignIn): Promise<boolean> {
   const { issuer, client_id: clientId, access_token, refresh_token } = signIn;
-  const { openId, configuration } = await openProvider(invocation, { issuer, clientId });
+  const { openId, configuration } = await openProvider(connect, { issuer, clientId });
   if (!configuration.serverMetadata().revocation_endpoint) return false;
   // With the refresh token end the access tokens that came from it; many issuers revoke no other.
   await askingIssuer(openId, issuer, () =>

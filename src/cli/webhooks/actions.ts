@@ -1,18 +1,27 @@
 import { spawn } from 'node:child_process';
 import { Agent, request } from 'undici';
-import type { Invocation } from '../command/invocation.js';
-import { addressIn } from './address.js';
+import { type FlagValues, readText } from '../command/command.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
+import { readAddress } from './address.js';
 import type { Event } from './event.js';
 import { done, isDone, type Reply } from './inbox.js';
 
+interface ActionsContext {
+  readonly flags: FlagValues;
+  readonly output: Output;
+  readonly system: Pick<System, 'cwd' | 'env' | 'stderr'>;
+  readonly signal: AbortSignal;
+}
+
 /** What `--forward-to` and `--exec` ask for: the first that fails is the answer. */
-export function actionsOf(invocation: Invocation): (event: Event) => Promise<Reply> {
-  const to = addressIn(invocation, 'forward-to');
-  const command = invocation.text('exec');
+export function actionsOf(context: ActionsContext): (event: Event) => Promise<Reply> {
+  const to = readAddress(context.flags, 'forward-to');
+  const command = readText(context.flags, 'exec');
   return async (event) => {
-    const forwarded = to ? await forward(invocation, new URL(to), event) : done;
+    const forwarded = to ? await forward(context, new URL(to), event) : done;
     if (!isDone(forwarded) || command === undefined) return forwarded;
-    return execute(invocation, command, event);
+    return execute(context, command, event);
   };
 }
 
@@ -23,7 +32,7 @@ const ofConnection = [
 ];
 
 /** Passes on the body byte by byte and the headers as they came; what is answered is the answer. */
-async function forward({ output, signal }: Invocation, to: URL, event: Event): Promise<Reply> {
+async function forward({ output, signal }: ActionsContext, to: URL, event: Event): Promise<Reply> {
   const agent = new Agent({ connections: 1 });
   try {
     const headers = Object.entries(event.headers).filter(
@@ -57,7 +66,7 @@ async function forward({ output, signal }: Invocation, to: URL, event: Event): P
 // and in variables alone, never in the line. Its output goes to stderr: stdout is for events.
 /** Runs a command with the body on its standard input; anything but exit 0 makes the service send it again. */
 async function execute(
-  { system, output, signal }: Invocation,
+  { system, output, signal }: ActionsContext,
   command: string,
   event: Event,
 ): Promise<Reply> {

@@ -5,17 +5,17 @@ import { type ImageTask, imageTaskOf } from '../../contract/image-task.js';
 import { listTaskOperations } from '../../contract/index.js';
 import type { WebhookDelivery } from '../../contract/webhook.js';
 import { signWebhook } from '../../wire/webhook-signature.js';
-import type { Invocation } from '../command/invocation.js';
-import { findTask, readTask, type Task } from '../generation/task.js';
-import type { Seen } from '../generation/task-state.js';
+import { findTask, readTask, type Task, type TaskContext, type TaskState } from '../generation/task.js';
+import type { Output } from '../terminal/output.js';
 import type { Event } from './event.js';
 import type { Inbox } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
 
 type Delivery = z.output<typeof WebhookDelivery>;
 
-export interface CatchUpParts {
-  readonly invocation: Invocation;
+export interface CatchUpContext extends TaskContext {
+  readonly output: Output;
+  readonly now: () => number;
   readonly inbox: Inbox;
   readonly secrets: SecretsInUse;
   /** What tasks were given to tell this listener. */
@@ -26,9 +26,9 @@ export interface CatchUpParts {
  * Deals with what the service tried in vain to tell this address: each task as it is now, once.
  * @param taskId whose webhooks count wherever they were told
  */
-export async function catchUp(parts: CatchUpParts, taskId?: string): Promise<void> {
-  const { invocation, address } = parts;
-  const log = await deliveries(invocation);
+export async function catchUp(context: CatchUpContext, taskId?: string): Promise<void> {
+  const { address, output, signal } = context;
+  const log = await readDeliveries(context);
   if (!log) return;
   const own = log.filter(({ url, task_id }) => task_id === taskId || isSame(url, address));
   const missed = new Set(own.filter(wasMissed).map(({ task_id }) => task_id));
@@ -37,20 +37,20 @@ export async function catchUp(parts: CatchUpParts, taskId?: string): Promise<voi
     try {
       const event = own.find(({ task_id }) => task_id === id)?.event;
       const kind = event === webhookEventOf('video') ? 'video' : 'image';
-      const task = await findTask(invocation, id, listTaskOperations(kind));
-      await tell(parts, task, await readTask(invocation, task), own);
+      const task = await findTask(context, id, listTaskOperations(kind));
+      await tell(context, task, await readTask(context, task), own);
     } catch (error) {
-      invocation.signal.throwIfAborted();
-      await invocation.output.warn(`What was missed of ${id} cannot be read: ${(error as Error).message}`);
+      signal.throwIfAborted();
+      await output.warn(`What was missed of ${id} cannot be read: ${(error as Error).message}`);
     }
   }
 }
 
 /** Tells of a task what was read, in place of the webhooks that the log has of it. */
 export async function tell(
-  { inbox, secrets }: Pick<CatchUpParts, 'inbox' | 'secrets'>,
+  { inbox, secrets, now }: Pick<CatchUpContext, 'inbox' | 'secrets' | 'now'>,
   task: Task,
-  seen: Seen,
+  seen: TaskState,
   log: readonly Delivery[],
 ): ReturnType<Inbox['take']> {
   const ofTask = log.filter(({ task_id }) => task_id === task.id);
@@ -60,45 +60,48 @@ export async function tell(
   );
   // The log is newest first: what follows came before.
   const [id = `task_${task.id}_${seen.state}`, ...replaces] = ofTask.slice(at).map((delivery) => delivery.id);
-  return inbox.take(eventOf({ task, seen, id, replaces }, secrets));
+  return inbox.take(composeEvent({ task, seen, id, replaces }, secrets.all[0] as string, now()));
 }
 
 interface Read {
   readonly task: Task;
-  readonly seen: Seen;
+  readonly seen: TaskState;
   readonly id: string;
   readonly replaces: readonly string[];
 }
 
 /** The event as the service would send it now. */
-function eventOf({ task, seen, id, replaces }: Read, secrets: SecretsInUse): Event {
+function composeEvent({ task, seen, id, replaces }: Read, secret: string, now: number): Event {
   const name = webhookEventOf(task.kind);
   const told = task.kind === 'image' ? imageTaskOf(seen.answer as ImageTask) : seen.answer;
   const body = Buffer.from(JSON.stringify(told));
-  const timestamp = String(Math.floor(secrets.invocation.system.now() / 1000));
+  const timestamp = String(Math.floor(now / 1000));
   const headers = {
     'content-type': 'application/json',
     [webhookHeaders.id]: id,
     [webhookHeaders.timestamp]: timestamp,
-    [webhookHeaders.signature]: signWebhook(secrets.all[0] as string, { id, timestamp, body }),
+    [webhookHeaders.signature]: signWebhook(secret, { id, timestamp, body }),
     [webhookHeaders.event]: name,
   };
   return { id, name, taskId: task.id, seen, body, headers, caughtUp: true, replaces };
 }
 
 /** The delivery log, newest first; undefined where this service has none. */
-export async function deliveries(invocation: Invocation, taskId?: string): Promise<Delivery[] | undefined> {
+export async function readDeliveries(
+  { services, signal, output }: Pick<CatchUpContext, 'services' | 'signal' | 'output'>,
+  taskId?: string,
+): Promise<Delivery[] | undefined> {
   try {
-    const { client } = await invocation.service();
+    const { client } = await services.reach();
     const query = taskId === undefined ? {} : { task_id: taskId };
-    return await client.webhook.deliveries(query, { signal: invocation.signal });
+    return await client.webhook.deliveries(query, { signal });
   } catch (error) {
-    invocation.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
     if (!(error instanceof ClientError)) throw error;
     // The embedded service may have ended meanwhile; the next one who asks starts it again.
-    if (error instanceof NetworkError) invocation.lost();
-    await invocation.output.warn(`What was missed is not known: ${error.message}`);
+    if (error instanceof NetworkError) services.forgetEmbedded();
+    await output.warn(`What was missed is not known: ${error.message}`);
     return undefined;
   }
 }

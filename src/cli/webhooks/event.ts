@@ -1,5 +1,5 @@
 import type { ImageTask } from '../../contract/image-task.js';
-import { readTaskState, type Seen } from '../generation/task-state.js';
+import { readTaskState, type TaskState } from '../generation/task.js';
 import { oneLine } from '../terminal/text.js';
 
 /** What a webhook told. */
@@ -9,7 +9,7 @@ export interface Event {
   /** Such as `image.task.updated`. */
   readonly name: string;
   readonly taskId: string | undefined;
-  readonly seen: Seen | undefined;
+  readonly seen: TaskState | undefined;
   /** Byte by byte. */
   readonly body: Uint8Array;
   /** As they came. */

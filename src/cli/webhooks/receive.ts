@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
-import type { Invocation } from '../command/invocation.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import { eventOf } from './event.js';
 import type { Inbox, Reply } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
@@ -16,8 +16,9 @@ interface Receiver {
   close(): Promise<void>;
 }
 
-interface Parts {
-  readonly invocation: Invocation;
+interface ReceiveContext {
+  readonly output: Output;
+  readonly now: () => number;
   readonly port: number;
   readonly secrets: SecretsInUse;
   readonly inbox: Inbox;
@@ -28,14 +29,14 @@ const mostBytes = 8 * 1024 ** 2;
 
 // Decided: the listener is on loopback alone; what comes from elsewhere comes through a tunnel.
 /** Listens on loopback for webhooks, at any path. */
-export async function receive(parts: Parts): Promise<Receiver> {
+export async function receive(context: ReceiveContext): Promise<Receiver> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
-    answer(parts, request).then(
+    answer(context, request).then(
       (reply) => send(response, reply),
       () => response.destroy(),
     );
   });
-  await listen(server, parts.port);
+  await listen(server, context.port);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     close: async () => {
@@ -65,7 +66,10 @@ function send(response: ServerResponse, { status, retryAfter }: Reply): void {
   response.writeHead(status, headers).end();
 }
 
-async function answer({ invocation, secrets, inbox }: Parts, request: IncomingMessage): Promise<Reply> {
+async function answer(
+  { output, now, secrets, inbox }: ReceiveContext,
+  request: IncomingMessage,
+): Promise<Reply> {
   if (request.method !== 'POST') return { status: 405 };
   const body = await bodyOf(request);
   if (!body) return { status: 413 };
@@ -75,15 +79,12 @@ async function answer({ invocation, secrets, inbox }: Parts, request: IncomingMe
     header(webhookHeaders.timestamp),
     header(webhookHeaders.signature),
   ];
-  const verify = () =>
-    verifyWebhook({ id, timestamp, signature, body }, secrets.all, invocation.system.now());
+  const verify = () => verifyWebhook({ id, timestamp, signature, body }, secrets.all, now());
   let problems = verify();
   if (problems.some(({ kind }) => kind === 'signature') && (await secrets.renew())) problems = verify();
   const [problem] = problems;
   if (problem) {
-    await invocation.output.warn(
-      `Refused what came as ${id || 'no webhook'}: ${problem.header} ${problem.message}.`,
-    );
+    await output.warn(`Refused what came as ${id || 'no webhook'}: ${problem.header} ${problem.message}.`);
     return { status: 401 };
   }
   const headers = request.headers as Readonly<Record<string, string | readonly string[]>>;

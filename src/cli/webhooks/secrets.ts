@@ -2,16 +2,27 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { isWebhookSecret } from '../../client/webhook.js';
-import type { Invocation } from '../command/invocation.js';
+import { type FlagValues, readText } from '../command/command.js';
+import type { ServiceConnector } from '../connect/services.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
+
+export interface SecretsContext {
+  readonly services: ServiceConnector;
+  readonly flags: FlagValues;
+  readonly output: Output;
+  readonly system: Pick<System, 'cwd' | 'env' | 'now'>;
+  readonly signal: AbortSignal;
+}
 
 /** What may have signed a webhook: of a file, of the environment, or of the service. The newest first. */
-export async function readSecrets(invocation: Invocation): Promise<readonly string[]> {
-  const file = invocation.text('secret-file');
-  if (file !== undefined) return inFile(resolve(invocation.system.cwd, file));
-  const given = invocation.system.env.REGEN_WEBHOOK_SECRET;
+export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<readonly string[]> {
+  const file = readText(context.flags, 'secret-file');
+  if (file !== undefined) return inFile(resolve(context.system.cwd, file));
+  const given = context.system.env.REGEN_WEBHOOK_SECRET;
   if (given !== undefined) return checked(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
-  return [await ofService(invocation)];
+  return [await ofService(context)];
 }
 
 async function inFile(path: string): Promise<readonly string[]> {
@@ -26,10 +37,10 @@ function checked(words: readonly string[], source: string): readonly string[] {
   throw usage(`${source} ${what}.`, 'One is whsec_ followed by Base64; `regen webhook secret` tells yours.');
 }
 
-async function ofService(invocation: Invocation): Promise<string> {
-  const { client, name } = await invocation.service();
+async function ofService({ services, signal }: Pick<SecretsContext, 'services' | 'signal'>): Promise<string> {
+  const { client, name } = await services.reach();
   try {
-    return (await client.webhook.secret({}, { signal: invocation.signal })).secret;
+    return (await client.webhook.secret({}, { signal })).secret;
   } catch (error) {
     if (!(error instanceof ServiceError) || ![404, 405].includes(error.status)) throw error;
     throw new Failure(`${name} does not tell what signs its webhooks.`, {
@@ -48,14 +59,14 @@ export class SecretsInUse {
   #renewedAt = Number.NEGATIVE_INFINITY;
 
   private constructor(
-    readonly invocation: Invocation,
+    readonly context: SecretsContext,
     secrets: readonly string[],
   ) {
     this.#secrets = secrets;
   }
 
-  static async open(invocation: Invocation): Promise<SecretsInUse> {
-    return new SecretsInUse(invocation, await readSecrets(invocation));
+  static async open(context: SecretsContext): Promise<SecretsInUse> {
+    return new SecretsInUse(context, await readSecrets(context));
   }
 
   get all(): readonly string[] {
@@ -67,18 +78,16 @@ export class SecretsInUse {
    * @returns whether they are others now
    */
   async renew(): Promise<boolean> {
-    const now = this.invocation.system.now();
+    const now = this.context.system.now();
     if (now - this.#renewedAt < quietMs) return false;
     this.#renewedAt = now;
     const before = this.#secrets;
     try {
-      this.#secrets = await readSecrets(this.invocation);
+      this.#secrets = await readSecrets(this.context);
     } catch (error) {
-      this.invocation.signal.throwIfAborted();
-      if (error instanceof NetworkError) this.invocation.lost();
-      await this.invocation.output.warn(
-        `The signing secret cannot be read again: ${(error as Error).message}`,
-      );
+      this.context.signal.throwIfAborted();
+      if (error instanceof NetworkError) this.context.services.forgetEmbedded();
+      await this.context.output.warn(`The signing secret cannot be read again: ${(error as Error).message}`);
     }
     return this.#secrets.join() !== before.join();
   }

@@ -1,18 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { wait } from '../../client/wait.js';
-import type { Invocation } from '../command/invocation.js';
 import { stillRunning } from '../generation/await-task.js';
-import { cannotRead, readTask, type Task } from '../generation/task.js';
-import { endOf, type Seen } from '../generation/task-state.js';
+import { cannotRead, findEnd, readTask, type Task, type TaskState } from '../generation/task.js';
 import { aborted } from '../terminal/interrupted.js';
-import { type CatchUpParts, deliveries, tell } from './catch-up.js';
+import { type CatchUpContext, readDeliveries, tell } from './catch-up.js';
 import type { Event } from './event.js';
 import { isDone } from './inbox.js';
 
 /** The end of the task that is waited for, once a webhook told of it and was dealt with. */
 export class End {
-  readonly told: Promise<Seen>;
-  #tell: (seen: Seen) => void = () => {};
+  readonly told: Promise<TaskState>;
+  #tell: (seen: TaskState) => void = () => {};
 
   constructor(readonly taskId: string | undefined) {
     this.told = new Promise((tell) => {
@@ -21,7 +19,7 @@ export class End {
   }
 
   look({ taskId, seen }: Event): void {
-    if (taskId === this.taskId && seen && endOf(seen.state)) this.#tell(seen);
+    if (taskId === this.taskId && seen && findEnd(seen.state)) this.#tell(seen);
   }
 }
 
@@ -31,20 +29,19 @@ export class End {
  * @throws Failure after the time given; the signal's reason
  */
 export async function firstEnd(
-  parts: CatchUpParts,
+  context: CatchUpContext,
   task: Task,
   end: End,
   timeoutMs: number | undefined,
-): Promise<Seen> {
-  const { invocation } = parts;
+): Promise<TaskState> {
   const over = new AbortController();
-  const signal = AbortSignal.any([invocation.signal, over.signal]);
+  const signal = AbortSignal.any([context.signal, over.signal]);
   const looked = async () => {
-    const seen = await polled(invocation, task, signal);
+    const seen = await poll({ ...context, signal }, task);
     if (!seen) return end.told;
-    const log = (await deliveries(invocation, task.id)) ?? [];
+    const log = (await readDeliveries(context, task.id)) ?? [];
     // Nobody else sends again what a command could not deal with.
-    while (!isDone(await tell(parts, task, seen, log))) await pause(restMs, undefined, { signal });
+    while (!isDone(await tell(context, task, seen, log))) await pause(restMs, undefined, { signal });
     return seen;
   };
   const timer =
@@ -64,23 +61,24 @@ const restMs = 15_000;
  * Looks at a task until it has ended, whatever hinders it on the way.
  * @returns undefined where its service cannot tell
  */
-async function polled(invocation: Invocation, task: Task, signal: AbortSignal): Promise<Seen | undefined> {
+async function poll(context: CatchUpContext, task: Task): Promise<TaskState | undefined> {
+  const { output, signal, now } = context;
   for (;;) {
     try {
-      return await wait(() => readTask(invocation, task), {
-        isDone: ({ state }) => endOf(state) !== undefined,
+      return await wait(() => readTask(context, task), {
+        isDone: ({ state }) => findEnd(state) !== undefined,
         timeoutMs: always,
         signal,
-        now: invocation.system.now,
+        now,
       });
     } catch (error) {
       signal.throwIfAborted();
       if (cannotRead(error, task)) {
         const what = `the status of the ${task.noun} ${task.id}`;
-        await invocation.output.note(`${task.target.name} cannot tell ${what}; its webhook is waited for.`);
+        await output.note(`${task.target.name} cannot tell ${what}; its webhook is waited for.`);
         return undefined;
       }
-      await invocation.output.warn(`${(error as Error).message} It is looked at again.`);
+      await output.warn(`${(error as Error).message} It is looked at again.`);
       await pause(restMs, undefined, { signal });
     }
   }

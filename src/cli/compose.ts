@@ -1,0 +1,54 @@
+import type { ParsedCommand } from './command/command.js';
+import type { CommandContext } from './commands/context.js';
+import { Clients } from './connect/clients.js';
+import { findFolders } from './connect/folders.js';
+import { Ledger } from './connect/ledger.js';
+import { ServiceConnector } from './connect/services.js';
+import { Settings } from './connect/settings.js';
+import { signInHint } from './sign-in/hint.js';
+import { keptSignIn } from './sign-in/kept-sign-in.js';
+import type { System } from './terminal/system.js';
+
+/** Builds what one run of one command may use. Nothing is opened before it is asked for. */
+export function composeContext(
+  parsed: ParsedCommand,
+  { system, output, interruption }: Pick<CommandContext, 'system' | 'output' | 'interruption'>,
+): { readonly context: CommandContext; close(): Promise<void> } {
+  const { command, args, flags } = parsed;
+  const { signal } = interruption;
+  const folders = findFolders(system);
+  const settings = new Settings(system, (sentence) => void output.warn(sentence));
+  const clients = new Clients({ system, output, settings, isVerbose: flags.verbose === true });
+  const { connect } = clients;
+  const renewals = new Set<Promise<unknown>>();
+  const services = new ServiceConnector({
+    ...{ system, output, folders, settings, flags, connect, signal },
+    isChanging: command.changes === true,
+    toCredential: (signIn, source, store) =>
+      keptSignIn(signIn, source, {
+        store,
+        now: system.now,
+        hint: signInHint(flags),
+        refresh: async (spent) => {
+          const { refresh } = await import('./sign-in/tokens.js');
+          return refresh({ connect, flags, now: system.now }, spent);
+        },
+        renewing: (renewal) => void renewals.add(renewal),
+      }),
+  });
+  const context = {
+    ...{ command, args, flags, system, output, interruption, signal, folders, settings, connect, services },
+    ledger: new Ledger(folders.state, system.now, system.identity),
+    mayAsk: mayAsk(system, flags),
+  };
+  const close = async () => {
+    // A renewal that is cut off loses the sign-in: its old refresh token is used up.
+    await Promise.allSettled(renewals);
+    await clients.close();
+  };
+  return { context, close };
+}
+
+function mayAsk({ stdin, stderr, env }: System, flags: ParsedCommand['flags']): boolean {
+  return Boolean(stdin.isTTY && stderr.isTTY && !env.CI && flags.input !== false);
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Client, createClient } from '../../client/client.js';
+import type { Trace } from '../../client/trace.js';
+import { version } from '../command/version.js';
+import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import { Silence } from '../terminal/silence.js';
+import type { System } from '../terminal/system.js';
+import { type Credential, fixed } from './credential.js';
+import type { Settings } from './settings.js';
+
+/** Makes a client for a service; it is closed when the command ends. */
+export type Connect = (baseUrl: string, credential?: Credential | string) => Promise<Client>;
+
+export interface ClientsContext {
+  readonly system: Pick<System, 'cwd' | 'env'>;
+  readonly output: Output;
+  readonly settings: Settings;
+  /** Whether requests are traced on stderr. */
+  readonly isVerbose: boolean;
+}
+
+/** The HTTP clients of one command: its certificates, its proxy, its trace. */
+export class Clients {
+  readonly #context: ClientsContext;
+  readonly #open: { readonly client: Client; readonly silence: Silence }[] = [];
+
+  constructor(context: ClientsContext) {
+    this.#context = context;
+  }
+
+  readonly connect: Connect = async (baseUrl, credential) => {
+    const { system, output, isVerbose } = this.#context;
+    const ca = this.#readCertificates();
+    const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
+    const given = typeof credential === 'string' ? fixed(credential, 'given') : credential;
+    const client = createClient({
+      baseUrl,
+      token: given?.token,
+      renewToken: given?.renew,
+      userAgent: `regen-cli/${version}`,
+      env: system.env,
+      ...(ca && { ca }),
+      trace: (event: Trace) => {
+        silence.heard(event);
+        if (isVerbose) void output.note(formatTrace(event));
+      },
+    });
+    this.#open.push({ client, silence });
+    return client;
+  };
+
+  #readCertificates(): string | undefined {
+    const { settings, system } = this.#context;
+    const setting = settings.get('ca_file');
+    if (!setting) return undefined;
+    try {
+      return readFileSync(resolve(system.cwd, setting.value), 'utf8');
+    } catch (error) {
+      throw usage(`The certificates of ${setting.source} cannot be read: ${(error as Error).message}.`);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { silence } of this.#open) silence.close();
+    await Promise.all(this.#open.map(({ client }) => client.close()));
+  }
+}
+
+function formatTrace(event: Trace): string {
+  switch (event.kind) {
+    case 'request':
+      return [`> ${event.method} ${event.url}`, ...formatHeaders('>', event.headers)].join('\n');
+    case 'response':
+      return [`< ${event.status} after ${event.ms} ms`, ...formatHeaders('<', event.headers)].join('\n');
+    case 'redirect':
+      return `> redirected to ${event.url}`;
+    case 'retry':
+      return `> again in ${Math.round(event.pauseMs)} ms: ${event.reason.message}`;
+  }
+}
+
+function formatHeaders(mark: string, headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).map(([name, value]) => `${mark} ${name}: ${value}`);
+}

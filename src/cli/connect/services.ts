@@ -1,0 +1,181 @@
+import type { Client } from '../../client/client.js';
+import { type FlagValues, readText } from '../command/command.js';
+import { version } from '../command/version.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
+import type { System } from '../terminal/system.js';
+import type { Connect } from './clients.js';
+import { type Credential, chooseCredential, fixed } from './credential.js';
+import { CredentialStore, type SignIn } from './credentials.js';
+import type { Folders } from './folders.js';
+import { ensureLocal, findLocal, type LocalService, recordedUrl } from './local.js';
+import type { Settings } from './settings.js';
+import { chooseTarget, isNamed, type Target } from './target.js';
+
+/** A service that was reached. */
+export interface Service {
+  readonly name: string;
+  readonly url: string;
+  readonly client: Client;
+  readonly credential: Credential | undefined;
+  readonly store: CredentialStore;
+  /** Set for the embedded service. */
+  readonly local?: LocalService;
+}
+
+export interface ServicesContext {
+  readonly system: System;
+  readonly output: Output;
+  readonly folders: Folders;
+  readonly settings: Settings;
+  readonly flags: FlagValues;
+  readonly connect: Connect;
+  /** Whether the command changes something on the service. */
+  readonly isChanging: boolean;
+  readonly signal: AbortSignal;
+  /** Makes a credential of a sign-in that is renewed when it runs out. */
+  toCredential(signIn: SignIn, source: string, store: CredentialStore): Credential;
+}
+
+/** The way from a command to the service it names. Nothing is opened or started before it is asked for. */
+export class ServiceConnector {
+  /** A command that may or may not change something on the service says which before it calls. */
+  isChanging: boolean;
+  readonly #context: ServicesContext;
+  readonly #services = new Map<string, Promise<Service>>();
+
+  constructor(context: ServicesContext) {
+    this.#context = context;
+    this.isChanging = context.isChanging;
+  }
+
+  /** Where this command goes. */
+  get target(): Target {
+    const { flags, system, settings } = this.#context;
+    return chooseTarget(flags, system.env, settings);
+  }
+
+  /** The address a request would go to: for showing, never for sending. Starts nothing. */
+  get shownUrl(): string {
+    return (
+      this.target.baseUrl ?? recordedUrl(this.#context.folders.data) ?? `http://127.0.0.1:${STANDARD_PORT}`
+    );
+  }
+
+  /** Whether the embedded service may be started on the way. */
+  get mayStart(): boolean {
+    const { flags, system, settings } = this.#context;
+    return (
+      flags.autostart !== false &&
+      !system.env.REGEN_NO_AUTOSTART &&
+      settings.get('autostart')?.value !== 'false'
+    );
+  }
+
+  /** The service this command talks to, or another one; the embedded one is started if necessary. */
+  reach(target: Target = this.target): Promise<Service> {
+    const key = target.baseUrl ?? 'local';
+    const known = this.#services.get(key);
+    if (known) return known;
+    const reached = this.#reach(target);
+    this.#services.set(key, reached);
+    // The next call tries again.
+    reached.catch(() => this.#services.delete(key));
+    return reached;
+  }
+
+  /** Forgets the embedded service, which went away: the next call of `reach` starts it again. */
+  forgetEmbedded(): void {
+    this.#services.delete('local');
+  }
+
+  openCredentialStore({ baseUrl }: Target = this.target): CredentialStore {
+    const { system, settings, output } = this.#context;
+    const warn = (sentence: string) => void output.warn(sentence);
+    return new CredentialStore(system, baseUrl ?? 'local', warn, settings.credentialStore);
+  }
+
+  /** Names the service after something was changed there. */
+  async announce(target: Target = this.target): Promise<void> {
+    const { name, url } = await this.reach(target);
+    await this.#context.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
+  }
+
+  async #reach(target: Target): Promise<Service> {
+    this.#refuseUnnamed(target);
+    const { system, flags, connect } = this.#context;
+    const local = target.baseUrl === undefined ? await this.#reachEmbedded() : undefined;
+    const url = local?.url ?? (target.baseUrl as string);
+    const store = this.openCredentialStore(target);
+    const tokenFile = readText(flags, 'token-file');
+    const credential = await chooseCredential(system, {
+      ...(tokenFile && { tokenFile }),
+      ...(isNamed(target) && { env: system.env }),
+      kept: () => this.#readCredential(store),
+      ...(local && { ownerToken: local.ownerToken }),
+    });
+    const client = await connect(url, credential);
+    return { name: target.name, url, client, credential, store, ...(local && { local }) };
+  }
+
+  // A job that was given tokens but no address meant some service, and surely not one made on the spot.
+  #refuseUnnamed(target: Target): void {
+    const { env } = this.#context.system;
+    // Set but empty is what a job sees of a secret that it was not given.
+    const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'];
+    const given = names.find((name) => env[name] !== undefined);
+    if (!given || isNamed(target) || !this.isChanging) return;
+    throw usage(
+      `${given} is set${env[given] === '' ? ', but empty' : ''}, and no service is named.`,
+      'Set REGEN_BASE_URL to the service it belongs to, or use --profile local for the embedded one.',
+    );
+  }
+
+  async #readCredential(store: CredentialStore): Promise<Credential | undefined> {
+    const kept = await store.read();
+    const source = store.placeOf(kept);
+    if (kept.token) return fixed(kept.token, source);
+    return kept.sign_in && this.#context.toCredential(kept.sign_in, source, store);
+  }
+
+  async #reachEmbedded(): Promise<LocalService> {
+    const { system, folders, output, connect, signal } = this.#context;
+    if (!this.mayStart) {
+      const running = await findLocal(folders.data, connect);
+      if (running) return running;
+      throw new Failure('The embedded service is not running, and starting it is turned off.', {
+        code: 'local_service_unavailable',
+        exit: exitCodes.unreachable,
+        hint: 'Start it with: regen serve --detach',
+      });
+    }
+    const { port, isFixed } = readPort(system.env);
+    const start = {
+      folder: folders.data,
+      logFile: folders.serviceLog,
+      version,
+      flags: ['--port', String(port), '--until-idle', IDLE_TIME, ...(isFixed ? [] : ['--any-port'])],
+      ...(isFixed && { fixedPort: port }),
+    };
+    const { service, started } = await ensureLocal(system, start, connect, signal);
+    if (started)
+      await output.note(`Started the embedded service at ${service.url}, with its data in ${folders.data}.`);
+    return service;
+  }
+}
+
+/** The embedded service's port where nothing else is said. */
+export const STANDARD_PORT = 7717;
+
+// Decided: a service started on the way ends after 10 minutes without work.
+const IDLE_TIME = '10m';
+
+function readPort(env: System['env']): { port: number; isFixed: boolean } {
+  const given = env.REGEN_LOCAL_PORT;
+  if (!given) return { port: STANDARD_PORT, isFixed: false };
+  const port = Number(given);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw usage(`REGEN_LOCAL_PORT is a port from 1 to 65535, not '${given}'.`);
+  }
+  return { port, isFixed: true };
+}
