@@ -2,6 +2,8 @@ import { type NetworkCode, NetworkError } from './errors.js';
 
 const NETWORK_CODES: Record<string, NetworkCode> = {
   ECONNREFUSED: 'refused',
+  // A socket that does not exist.
+  ENOENT: 'refused',
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',
   EAI_NODATA: 'dns',

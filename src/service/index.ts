@@ -10,4 +10,4 @@ export {
 } from './configuration/start-errors.js';
 export type { Context } from './operation/context.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';
-export { readServiceFile } from './storage/data-folder.js';
+export { readServiceFile, rotateOwnerTokenIn } from './storage/data-folder.js';

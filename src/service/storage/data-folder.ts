@@ -59,6 +59,19 @@ export function openDataFolder(data: string | undefined): DataFolder {
   };
 }
 
+/**
+ * Replaces the owner's token in a data folder that no service is using.
+ * @throws FolderInUse
+ */
+export function rotateOwnerTokenIn(data: string): void {
+  const folder = openDataFolder(data);
+  try {
+    folder.rotateOwnerToken();
+  } finally {
+    folder.release();
+  }
+}
+
 /** Writes a file, and restores it if it is removed or changed: without it clients cannot find the service. */
 function keepFile(path: string, content: string): NodeJS.Timeout {
   const write = () => writePrivateFile(path, content);
