@@ -596,7 +596,7 @@ _regen_facts() {
       esac
       ;;
     'serve')
-      commands='status stop rotate-key logs'
+      commands='status stop rotate-key rotate-token logs'
       flags='--host --port --data --config --detach --json --quiet --no-input --no-color --help'
       case $2 in
         --host | --port) hint=text ;;
@@ -608,6 +608,12 @@ _regen_facts() {
       flags='--json --quiet --no-input --no-color --help'
       ;;
     'serve rotate-key')
+      flags='--data --json --quiet --no-input --no-color --help'
+      case $2 in
+        --data) hint=folder ;;
+      esac
+      ;;
+    'serve rotate-token')
       flags='--data --json --quiet --no-input --no-color --help'
       case $2 in
         --data) hint=folder ;;

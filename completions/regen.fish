@@ -821,8 +821,8 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'serve'
-            set commands status stop rotate-key logs
-            set command_texts 'Show the running service; exit 7 when there is none' 'Let the running service finish what it does, and end it' 'Sign tokens with a new key from now on, whether the service runs or not' 'Print the log of services started in the background'
+            set commands status stop rotate-key rotate-token logs
+            set command_texts 'Show the running service; exit 7 when there is none' 'Let the running service finish what it does, and end it' 'Sign tokens with a new key from now on, whether the service runs or not' 'Replace the embedded owner\'s token, whether the service runs or not' 'Print the log of services started in the background'
             set flags --host --port --data --config --detach --json --quiet --no-input --no-color --help
             set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'File with the service configuration, TOML or JSON by its name' 'Go on in the background once it is ready' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             switch $argv[2]
@@ -837,6 +837,13 @@ function __regen_facts --no-scope-shadowing
             set flags --json --quiet --no-input --no-color --help
             set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'serve rotate-key'
+            set flags --data --json --quiet --no-input --no-color --help
+            set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
+            switch $argv[2]
+                case --data
+                    set hint 'folder'
+            end
+        case 'serve rotate-token'
             set flags --data --json --quiet --no-input --no-color --help
             set flag_texts 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...' 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             switch $argv[2]

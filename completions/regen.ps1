@@ -425,7 +425,7 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       arguments = @('live:publisher')
     }
     'serve' = @{
-      commands = [ordered]@{ 'status' = 'Show the running service; exit 7 when there is none'; 'stop' = 'Let the running service finish what it does, and end it'; 'rotate-key' = 'Sign tokens with a new key from now on, whether the service runs or not'; 'logs' = 'Print the log of services started in the background' }
+      commands = [ordered]@{ 'status' = 'Show the running service; exit 7 when there is none'; 'stop' = 'Let the running service finish what it does, and end it'; 'rotate-key' = 'Sign tokens with a new key from now on, whether the service runs or not'; 'rotate-token' = 'Replace the embedded owner''s token, whether the service runs or not'; 'logs' = 'Print the log of services started in the background' }
       flags = [ordered]@{ '--host' = 'Address to listen on (default 127.0.0.1)'; '--port' = 'Port to listen on, 0 for a free one (default 7717)'; '--data' = 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...'; '--config' = 'File with the service configuration, TOML or JSON by its name'; '--detach' = 'Go on in the background once it is ready'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--help' = 'Show help' }
       values = @('--host text', '--port text', '--data folder', '--config file')
       arguments = @()
@@ -437,6 +437,12 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       arguments = @()
     }
     'serve rotate-key' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--data' = 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--help' = 'Show help' }
+      values = @('--data folder')
+      arguments = @()
+    }
+    'serve rotate-token' = @{
       commands = [ordered]@{  }
       flags = [ordered]@{ '--data' = 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/re...'; '--json' = 'Print the service''s answer unchanged, as one JSON document'; '--quiet' = 'Say nothing on stderr but errors'; '--no-input' = 'Never ask: go on where a yes is wanted, fail where a value is'; '--no-color' = 'No colour'; '--help' = 'Show help' }
       values = @('--data folder')

@@ -39,6 +39,7 @@ const modules: Record<string, Module> = {
   'serve-status': () => import('./commands/serve-status.js'),
   'serve-stop': () => import('./commands/serve-stop.js'),
   'serve-rotate-key': () => import('./commands/serve-rotate-key.js'),
+  'serve-rotate-token': () => import('./commands/serve-rotate-token.js'),
   'serve-logs': () => import('./commands/serve-logs.js'),
 };
 

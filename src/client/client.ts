@@ -1,6 +1,6 @@
 import { type Contract, contract } from '../contract/index.js';
 import { isOperation, type Operation, type OperationTree } from '../contract/operation.js';
-import { readJson } from './answer.js';
+import { readJson, requireShape } from './answer.js';
 import { InvalidRequestError } from './errors.js';
 import { Http, type HttpOptions, type HttpRequest } from './http.js';
 import { type Input, type Output, prepareRequest } from './prepare.js';
@@ -15,9 +15,11 @@ import type { Answer, Headers } from './transport.js';
 import { address, baseUrl, type Query } from './url.js';
 
 export interface ClientOptions<Operations extends OperationTree = Contract>
-  extends Omit<HttpOptions, 'baseUrl'> {
+  extends Omit<HttpOptions, 'baseUrl' | 'socket'> {
   /** The address of the service, such as `https://registry.example`. */
   readonly baseUrl: string;
+  /** The path of a Unix socket or named pipe on which the service also listens. Its port is not used then. */
+  readonly socketPath?: string | undefined;
   /** The operations that become methods. Default: the whole contract. */
   readonly tree?: Operations;
   /** The maximum size of a successful response. Default 64 MiB. */
@@ -28,10 +30,8 @@ export interface CallOptions {
   /** Sent as `Idempotency-Key` with a POST. Default: a random key, the same for all attempts. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** For one attempt, including its response. */
+  /** How long an attempt may make no progress. */
   readonly timeoutMs?: number | undefined;
-  /** For all attempts and the pauses between them. */
-  readonly totalTimeoutMs?: number | undefined;
   /** How often the request is repeated at most, if it may be repeated. */
   readonly retries?: number | undefined;
 }
@@ -54,9 +54,7 @@ export interface Answered<Data> {
   readonly data: Data;
 }
 
-export interface RawRequest extends Pick<CallOptions, 'signal' | 'retries'> {
-  /** How long the connection may be idle. Default 60 s. */
-  readonly timeoutMs?: number | undefined;
+export interface RawRequest extends Pick<CallOptions, 'signal' | 'timeoutMs' | 'retries'> {
   readonly method?: string;
   /** A path below the base address, or a URL of the same origin. */
   readonly path: string;
@@ -97,7 +95,9 @@ export function createClient<Operations extends OperationTree = Contract>(
   options: ClientOptions<Operations>,
 ): Client<Operations> {
   const base = baseUrl(options.baseUrl);
-  const http = new Http({ ...options, baseUrl: base });
+  const socket =
+    options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };
+  const http = new Http({ ...options, baseUrl: base, socket });
   const maxBytes = options.maxAnswerBytes ?? 64 * 1024 ** 2;
 
   const plumbing: ClientMethods = {
@@ -107,6 +107,7 @@ export function createClient<Operations extends OperationTree = Contract>(
       const request: HttpRequest = {
         ...limits,
         method,
+        safe: operation.safe,
         url: address(base, path, query),
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -116,11 +117,12 @@ export function createClient<Operations extends OperationTree = Contract>(
         credential: true,
       };
       return http.send(request, async (answer) => {
-        const data = (await readJson(answer, maxBytes, !operation.response)) as Output<typeof operation>;
-        return { status: answer.status, headers: answer.headers, data };
+        const data = await readJson(answer, maxBytes, !operation.response);
+        if (operation.response) requireShape(answer, operation.response, data);
+        return { status: answer.status, headers: answer.headers, data: data as Output<typeof operation> };
       });
     },
-    async raw({ method = 'GET', path, query, headers = {}, body, timeoutMs = 60_000, ...limits }) {
+    async raw({ method = 'GET', path, query, headers = {}, body, ...limits }) {
       const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
       return http.send(
@@ -131,7 +133,6 @@ export function createClient<Operations extends OperationTree = Contract>(
           headers: { ...type, ...Object.fromEntries(lowered) },
           body,
           credential: true,
-          idleMs: timeoutMs,
           anyStatus: true,
         },
         (answer) => answer,
@@ -158,9 +159,9 @@ function createCalls(tree: OperationTree, plumbing: ClientMethods): Record<strin
   return Object.fromEntries(entries);
 }
 
-function createKeyHeader({ method, secret }: Operation, given: string | undefined): Headers {
+function createKeyHeader({ method, secret, safe }: Operation, given: string | undefined): Headers {
   const wrong = (message: string) => new InvalidRequestError([{ path: ['idempotencyKey'], message }]);
-  if (method !== 'POST' || secret) {
+  if (method !== 'POST' || secret || safe) {
     if (given !== undefined) throw wrong('is not supported by this operation');
     return {};
   }

@@ -80,7 +80,14 @@ export class NetworkError extends ClientError {
   }
 }
 
-export type ResponseCode = 'not_json' | 'empty' | 'too_large' | 'too_deep' | 'redirect' | 'changed';
+export type ResponseCode =
+  | 'not_json'
+  | 'empty'
+  | 'unexpected'
+  | 'too_large'
+  | 'too_deep'
+  | 'redirect'
+  | 'changed';
 
 /** A response arrived that cannot be used. */
 export class ResponseError extends ClientError {

@@ -25,10 +25,8 @@ export interface HttpOptions extends TransportOptions {
   readonly userAgent?: string;
   /** How often a request is repeated at most, if it may be repeated. Default 3. */
   readonly retries?: number;
-  /** For one attempt, including its response. Default: a minute, plus a second for each 128 KiB of body. */
+  /** How long an attempt may make no progress, or hardly any. Default 60 s. */
   readonly timeoutMs?: number;
-  /** For all attempts and the pauses between them. Default: 5 times the time of one, plus a minute. */
-  readonly totalTimeoutMs?: number;
   readonly trace?: (event: Trace) => void;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -50,13 +48,13 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
   readonly retries?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  readonly totalTimeoutMs?: number | undefined;
-  /** For streams, instead of `timeoutMs`: how long the connection may be idle. */
-  readonly idleMs?: number | undefined;
+  /** Whether the request only reads, whatever its method. */
+  readonly safe?: boolean | undefined;
   /** Return responses of any status, unless the request is repeated. */
   readonly anyStatus?: boolean;
 }
 
+const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 5;
 /** The headers of a caller that are also sent to another origin. */
 const FOREIGN_HEADERS = ['accept', 'user-agent', 'range', 'if-range'];
@@ -90,15 +88,11 @@ export class Http {
     request: HttpRequest,
     use: (answer: Answer) => Promise<Result> | Result,
   ): Promise<Result> {
-    const timeoutMs = this.#getTimeoutMs(request);
-    const total = request.totalTimeoutMs ?? this.#options.totalTimeoutMs ?? 5 * timeoutMs + 60_000;
-    const ends = request.idleMs === undefined ? this.#now() + total : Number.POSITIVE_INFINITY;
     let mayRenew = true;
     for (let attempt = 1; ; attempt++) {
       try {
         const token = await this.#getToken(request);
-        const limit = Math.min(timeoutMs, Math.max(1, ends - this.#now()));
-        const answer = await this.#followRedirects(request, token, limit);
+        const answer = await this.#followRedirects(request, token);
         if (mayRenew && (await this.#hasNewToken(answer, token))) {
           mayRenew = false;
           await answer.discard();
@@ -107,12 +101,12 @@ export class Http {
         if (answer.status >= 200 && answer.status < 300) return await use(answer);
         if (!request.anyStatus) throw await this.#toError(answer);
         const refusal = createServiceError(answer, this.#now());
-        if (this.#getPauseMs(refusal, request, attempt, ends) === undefined) return await use(answer);
+        if (this.#getPauseMs(refusal, request, attempt) === undefined) return await use(answer);
         await answer.discard();
         throw refusal;
       } catch (error) {
         request.signal?.throwIfAborted();
-        const pauseMs = this.#getPauseMs(error, request, attempt, ends);
+        const pauseMs = this.#getPauseMs(error, request, attempt);
         if (pauseMs === undefined) throw error;
         this.#options.trace?.({ kind: 'retry', attempt, pauseMs, reason: error as ClientError });
         await sleepOrAbort(pauseMs, request.signal, this.#options.sleep);
@@ -120,18 +114,13 @@ export class Http {
     }
   }
 
-  #getTimeoutMs({ timeoutMs, idleMs, body }: HttpRequest): number {
-    if (idleMs !== undefined) return Number.POSITIVE_INFINITY;
-    return timeoutMs ?? this.#options.timeoutMs ?? computeTimeoutMs(body);
-  }
-
-  #getPauseMs(error: unknown, request: HttpRequest, attempt: number, ends: number) {
+  #getPauseMs(error: unknown, request: HttpRequest, attempt: number): number | undefined {
     if (!(error instanceof ClientError)) return undefined;
     if (attempt > (request.retries ?? this.#options.retries ?? 3)) return undefined;
     const keyHonoured = this.#honoursKeys && request.headers?.['idempotency-key'] !== undefined;
-    if (!mayRepeat({ method: request.method, keyHonoured }, error)) return undefined;
-    const pauseMs = computePauseMs(attempt, error, this.#random);
-    return pauseMs !== undefined && this.#now() + pauseMs < ends ? pauseMs : undefined;
+    const safe = request.safe === true || ['GET', 'HEAD'].includes(request.method);
+    const idempotent = safe || keyHonoured || ['PUT', 'DELETE'].includes(request.method);
+    return mayRepeat(idempotent, error) ? computePauseMs(attempt, error, this.#random) : undefined;
   }
 
   async #toError(answer: Answer): Promise<ServiceError | ResponseError> {
@@ -144,17 +133,12 @@ export class Http {
   }
 
   /** Only reads follow redirects, without the credential once a redirect leaves the origin. */
-  async #followRedirects(
-    request: HttpRequest,
-    token: string | undefined,
-    timeoutMs: number,
-  ): Promise<Answer> {
-    const ends = performance.now() + timeoutMs;
+  async #followRedirects(request: HttpRequest, token: string | undefined): Promise<Answer> {
     let url = request.url;
     let trusted = true;
     for (let hops = 0; ; hops++) {
       const headers = this.#createHeaders(request, url, trusted, token);
-      const answer = await this.#exchange(request, url, headers, ends - performance.now());
+      const answer = await this.#exchange(request, url, headers);
       const reads = request.method === 'GET' || request.method === 'HEAD';
       const to = reads && REDIRECT_STATUSES.includes(answer.status) ? parseLocation(answer) : undefined;
       if (!to) return answer;
@@ -173,20 +157,12 @@ export class Http {
     }
   }
 
-  async #exchange(request: HttpRequest, url: URL, headers: Headers, timeoutMs: number) {
-    const { method, body, signal, idleMs } = request;
+  async #exchange(request: HttpRequest, url: URL, headers: Headers): Promise<Answer> {
+    const { method, body, signal } = request;
     this.#options.trace?.({ kind: 'request', method, url: maskUrl(url), headers: maskHeaders(headers) });
     const began = performance.now();
-    const limit = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
-    const answer = await this.#transport.exchange({
-      method,
-      url,
-      headers,
-      body,
-      signal,
-      idleMs,
-      timeoutMs: limit,
-    });
+    const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const answer = await this.#transport.exchange({ method, url, headers, body, signal, timeoutMs });
     const ms = Math.round(performance.now() - began);
     const shown = maskHeaders(answer.headers);
     this.#options.trace?.({ kind: 'response', status: answer.status, headers: shown, ms });
@@ -239,9 +215,4 @@ function parseLocation(answer: Answer): URL | undefined {
   return location !== undefined && URL.canParse(location, answer.url.href)
     ? new URL(location, answer.url)
     : undefined;
-}
-
-function computeTimeoutMs(body: HttpRequest['body']): number {
-  const bytes = typeof body === 'function' ? 0 : Buffer.byteLength(body ?? '');
-  return 60_000 + (bytes / (128 * 1024)) * 1000;
 }

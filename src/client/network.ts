@@ -2,6 +2,8 @@ import { type NetworkCode, NetworkError } from './errors.js';
 
 const NETWORK_CODES: Record<string, NetworkCode> = {
   ECONNREFUSED: 'refused',
+  // A socket that does not exist.
+  ENOENT: 'refused',
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',
   EAI_NODATA: 'dns',
@@ -66,8 +68,15 @@ export function createTimeoutError(origin: string, ms: number, sent: boolean | '
   return new NetworkError('timeout', `${origin} did not answer within ${toSeconds(ms)} s.`, sent);
 }
 
-export function createStallError(origin: string, ms: number, sent: boolean | 'unknown'): NetworkError {
-  return new NetworkError('timeout', `The connection to ${origin} was idle for ${toSeconds(ms)} s.`, sent);
+/** @param bytes how many were sent or received in this time */
+export function createStallError(
+  origin: string,
+  { ms, bytes }: { readonly ms: number; readonly bytes: number },
+  sent: boolean | 'unknown',
+): NetworkError {
+  const what = bytes === 0 ? 'was idle for' : `moved only ${bytes} bytes in`;
+  const message = `The connection to ${origin} ${what} ${toSeconds(ms)} s.`;
+  return new NetworkError('timeout', message, sent);
 }
 
 const toSeconds = (ms: number) => Math.round(ms / 100) / 10;

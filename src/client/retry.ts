@@ -1,32 +1,27 @@
 import { backoffMs } from '../wire/backoff.js';
 import { type ClientError, NetworkError, ServiceError } from './errors.js';
 
-export interface AttemptedRequest {
-  readonly method: string;
-  /** The request has an `Idempotency-Key`, and this service has shown that it honours keys. */
-  readonly keyHonoured: boolean;
-}
-
 const BUSY_STATUSES = [429, 503];
 const TRANSIENT_STATUSES = [429, 502, 503, 504];
 
 /**
  * Whether a failed request may be repeated.
- * Decided: GET, PUT and DELETE are repeated on connection failures, 429 and 502 to 504; a POST only if
- * nothing was sent, on 429 or 503, or if the service has shown that it honours keys.
+ * Decided: reads, PUT, DELETE and, where the service has shown that it honours keys, POST are repeated on
+ * connection failures, 429 and 502 to 504; other POSTs only if nothing was sent, on 429 or 503. A timeout is
+ * never repeated: a silent service costs one timeout, not several.
+ * @param idempotent carrying the request out twice has the effect of once
  */
-export function mayRepeat({ method, keyHonoured }: AttemptedRequest, error: ClientError): boolean {
-  const safe = ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method) || keyHonoured;
+export function mayRepeat(idempotent: boolean, error: ClientError): boolean {
   if (error instanceof ServiceError) {
     // The first request with the same key is still running.
     if (error.code === 'idempotency_in_flight') return true;
-    return (safe ? TRANSIENT_STATUSES : BUSY_STATUSES).includes(error.status);
+    return (idempotent ? TRANSIENT_STATUSES : BUSY_STATUSES).includes(error.status);
   }
   if (!(error instanceof NetworkError)) return false;
   // Repeating does not help with an untrusted certificate, a refusing proxy or a request that cannot be
   // written.
-  if (['tls', 'proxy', 'failed'].includes(error.code)) return false;
-  return safe || error.sent === false;
+  if (['timeout', 'tls', 'proxy', 'failed'].includes(error.code)) return false;
+  return idempotent || error.sent === false;
 }
 
 /** If a service asks for a longer pause, the error is reported instead. */

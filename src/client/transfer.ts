@@ -4,14 +4,12 @@ import { InvalidRequestError, NetworkError, ResponseError } from './errors.js';
 import type { Http } from './http.js';
 import type { Answer, Headers } from './transport.js';
 
-const STALL_MS = 60_000;
-
 interface TransferOptions {
   /** Called with the number of bytes done and, if known, in total. A repeated upload starts again from 0. */
   readonly onProgress?: ((done: number, total: number | undefined) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How long the connection may be idle before it counts as broken. Default 60 s. */
-  readonly stallMs?: number | undefined;
+  /** How long the transfer may make no progress, or hardly any. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
   readonly retries?: number | undefined;
 }
 
@@ -36,8 +34,10 @@ export async function uploadFile(http: Http, url: string, options: UploadOptions
       method: 'PUT',
       headers: { 'content-type': contentType, 'content-length': String(size) },
       body: async (moved) => {
-        const parts = countBytes(await openStream(), (done) => {
-          moved();
+        let done = 0;
+        const parts = notifyOfParts(await openStream(), (bytes) => {
+          done += bytes;
+          moved(bytes);
           onProgress?.(done, size);
         });
         return Readable.from(parts, { objectMode: false });
@@ -48,12 +48,10 @@ export async function uploadFile(http: Http, url: string, options: UploadOptions
   );
 }
 
-async function* countBytes(stream: Readable, taken: (done: number) => void) {
-  let done = 0;
+async function* notifyOfParts(stream: Readable, onPart: (bytes: number) => void) {
   for await (const part of stream as AsyncIterable<Uint8Array>) {
     yield part;
-    done += part.byteLength;
-    taken(done);
+    onPart(part.byteLength);
   }
 }
 
@@ -174,12 +172,12 @@ function createChangedError(answer: Answer, what: string): ResponseError {
   );
 }
 
-function toTransferRequest(url: string, { stallMs: idleMs = STALL_MS, signal, retries }: TransferOptions) {
+function toTransferRequest(url: string, { timeoutMs, signal, retries }: TransferOptions) {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') {
     throw new InvalidRequestError([{ path: ['url'], message: 'must be an http or https URL' }]);
   }
-  return { url: parsed as URL, idleMs, signal, retries };
+  return { url: parsed as URL, timeoutMs, signal, retries };
 }
 
 function writePart(to: Writable, part: Uint8Array): Promise<void> {

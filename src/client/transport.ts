@@ -5,6 +5,8 @@ import { InvalidRequestError, NetworkError } from './errors.js';
 import { createStallError, createTimeoutError, toNetworkError } from './network.js';
 
 export interface TransportOptions {
+  /** A Unix socket or named pipe that all requests to this origin take, instead of its port. */
+  readonly socket?: { readonly origin: string; readonly path: string } | undefined;
   /** Environment with `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. Default: no proxy. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Certificates in PEM form to trust besides the built-in ones and `NODE_EXTRA_CA_CERTS`. */
@@ -18,14 +20,14 @@ export interface Exchange {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
-  /** A function opens a stream, and calls `moved` for each part that is taken from it. */
-  readonly body?: string | Uint8Array | ((moved: () => void) => Readable | Promise<Readable>) | undefined;
+  /** A function opens a stream, and calls `moved` with the size of each part that was taken from it. */
+  readonly body?: string | Uint8Array | OpenBody | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** For the whole exchange, including the body of the response. Default: no limit. */
+  /** How long the exchange may make no progress, or hardly any. Default: no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Instead of `timeoutMs`: how long the other side may be idle. */
-  readonly idleMs?: number | undefined;
 }
+
+type OpenBody = (moved: (bytes: number) => void) => Readable | Promise<Readable>;
 
 export interface Answer {
   readonly status: number;
@@ -58,7 +60,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
       exchange.signal?.throwIfAborted();
 
       let sent: boolean | 'unknown' = false;
-      const limit = new ExchangeLimit(exchange);
+      const limit = new ProgressLimit(exchange);
       const toError = (error: unknown) => {
         if (exchange.signal?.aborted) return exchange.signal.reason;
         const { origin } = exchange.url;
@@ -72,11 +74,10 @@ export function createTransport(options: TransportOptions = {}): Transport {
         }),
       );
       const body = await openBody(exchange.body, limit);
-      limit.moved();
       try {
         const answering = request(exchange.url, {
           method: exchange.method as Dispatcher.HttpMethod,
-          headers: exchange.headers,
+          headers: { ...exchange.headers, ...describeSize(exchange.body) },
           body: body ?? null,
           dispatcher,
           signal: limit.signal,
@@ -86,14 +87,15 @@ export function createTransport(options: TransportOptions = {}): Transport {
         // undici only notices an abort once the connection is established.
         const { statusCode, headers, body: stream } = await Promise.race([answering, limit.passed]);
         sent = true;
-        limit.rest();
+        limit.renew();
+        limit.pause();
         return {
           status: statusCode,
           headers: joinHeaders(headers),
           url: exchange.url,
           body: readChunks(stream, toError, limit),
           discard: () => {
-            limit.moved();
+            limit.resume();
             return stream
               .dump()
               .catch(() => undefined)
@@ -114,30 +116,51 @@ export function createTransport(options: TransportOptions = {}): Transport {
   };
 }
 
+/** Larger bodies are sent in parts, so that their progress is seen. */
+const PART_BYTES = 64 * 1024;
+
 async function openBody(
   body: Exchange['body'],
-  limit: ExchangeLimit,
+  limit: ProgressLimit,
 ): Promise<string | Uint8Array | Readable | undefined> {
-  if (typeof body !== 'function') return body;
+  if (body === undefined || (typeof body !== 'function' && body.length <= PART_BYTES)) return body;
+  const moved = (bytes: number) => limit.moved(bytes);
   try {
-    return await body(() => limit.moved());
+    return typeof body === 'function' ? await body(moved) : streamParts(Buffer.from(body), moved);
   } catch (error) {
     limit.end();
     throw error;
   }
 }
 
-async function* readChunks(body: Readable, toError: (error: unknown) => unknown, limit: ExchangeLimit) {
+function streamParts(bytes: Buffer, moved: (bytes: number) => void): Readable {
+  const takeParts = function* () {
+    for (let at = 0; at < bytes.length; at += PART_BYTES) {
+      const part = bytes.subarray(at, at + PART_BYTES);
+      yield part;
+      moved(part.length);
+    }
+  };
+  return Readable.from(takeParts(), { objectMode: false });
+}
+
+function describeSize(body: Exchange['body']): Headers {
+  if (body === undefined || typeof body === 'function') return {};
+  return { 'content-length': String(Buffer.byteLength(body)) };
+}
+
+async function* readChunks(body: Readable, toError: (error: unknown) => unknown, limit: ProgressLimit) {
   const reading: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   try {
     for (;;) {
       // Only errors of the connection are converted, not those of the reader of this body.
-      limit.moved();
+      limit.resume();
       const next = await reading.next().catch((error) => {
         throw toError(error);
       });
-      limit.rest();
       if (next.done) return;
+      limit.moved(next.value.byteLength);
+      limit.pause();
       yield next.value;
     }
   } finally {
@@ -148,51 +171,79 @@ async function* readChunks(body: Readable, toError: (error: unknown) => unknown,
 
 /** Longer timers fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Decided: a connection that moves less than this on average counts as making no progress. */
+const MIN_BYTES_PER_SECOND = 1024;
+const MAX_TIMER_DELAY_MS = 1000;
 
-/** Ends an exchange on the signal of the caller, after a timeout, or when idle for too long. */
-class ExchangeLimit {
+/** Ends an exchange on the signal of the caller, or when it makes too little progress. */
+class ProgressLimit {
   readonly #controller = new AbortController();
   readonly #abort = () => this.#controller.abort();
   readonly #exchange: Exchange;
+  readonly #windowMs: number | undefined;
+  #leftMs = 0;
+  #since = 0;
+  #bytes = 0;
+  #hasBegun = false;
   #timer: NodeJS.Timeout | undefined;
   readonly signal = this.#controller.signal;
   readonly passed: Promise<never>;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
+    this.#windowMs = exchange.timeoutMs && Math.min(exchange.timeoutMs, MAX_TIMER_MS);
     this.passed = new Promise((_, reject) => {
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
     });
     // Without a handler an early abort would count as unhandled.
     this.passed.catch(() => undefined);
     exchange.signal?.addEventListener('abort', this.#abort, { once: true });
-    this.#start(exchange.idleMs ?? exchange.timeoutMs);
+    this.renew();
   }
 
-  #start(ms: number | undefined): void {
-    if (ms !== undefined) this.#timer = setTimeout(this.#abort, Math.min(ms, MAX_TIMER_MS));
+  /** Starts a new window in which progress must be made. */
+  renew(): void {
+    this.pause();
+    this.#leftMs = this.#windowMs ?? 0;
+    this.#bytes = 0;
+    this.resume();
   }
 
-  moved(): void {
-    if (this.#exchange.idleMs === undefined) return;
+  moved(bytes: number): void {
+    this.#bytes += bytes;
+    this.#hasBegun = true;
+    if (this.#bytes * 1000 >= MIN_BYTES_PER_SECOND * (this.#windowMs ?? 0)) this.renew();
+  }
+
+  /** Stops the clock while this side is slow. */
+  pause(): void {
+    if (this.#timer) this.#leftMs -= performance.now() - this.#since;
     clearTimeout(this.#timer);
-    this.#start(this.#exchange.idleMs);
+    this.#timer = undefined;
   }
 
-  /** Pauses the idle timer while this side is slow. */
-  rest(): void {
-    if (this.#exchange.idleMs !== undefined) clearTimeout(this.#timer);
+  resume(): void {
+    if (this.#windowMs === undefined || this.#timer) return;
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#end(), Math.max(1, this.#leftMs));
+  }
+
+  #end(): void {
+    // The process was stopped or busy: what arrived meanwhile has not been read yet.
+    const wasPaused = performance.now() - this.#since > this.#leftMs + MAX_TIMER_DELAY_MS;
+    if (wasPaused) this.renew();
+    else this.#abort();
   }
 
   error(origin: string, sent: boolean | 'unknown'): NetworkError {
-    const { idleMs, timeoutMs = 0 } = this.#exchange;
-    return idleMs === undefined
-      ? createTimeoutError(origin, timeoutMs, sent)
-      : createStallError(origin, idleMs, sent);
+    const ms = this.#windowMs ?? 0;
+    return this.#hasBegun || sent === true
+      ? createStallError(origin, { ms, bytes: this.#bytes }, sent)
+      : createTimeoutError(origin, ms, sent);
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.pause();
     this.#exchange.signal?.removeEventListener('abort', this.#abort);
   }
 }
@@ -205,7 +256,20 @@ interface Connections {
   close(): Promise<void>;
 }
 
-async function openConnections({ env = {}, ca }: TransportOptions): Promise<Connections> {
+async function openConnections(options: TransportOptions): Promise<Connections> {
+  const { socket } = options;
+  const network = await openNetwork(options);
+  if (!socket) return network;
+  const { Agent } = await import('undici');
+  const agent = new Agent({ connect: { socketPath: socket.path } });
+  return {
+    ...network,
+    getDispatcher: (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
+    close: async () => void (await Promise.all([agent.destroy(), network.close()])),
+  };
+}
+
+async function openNetwork({ env = {}, ca }: TransportOptions): Promise<Connections> {
   const { Agent, EnvHttpProxyAgent, buildConnector, request } = await import('undici');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };

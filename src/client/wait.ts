@@ -23,6 +23,9 @@ export interface WaitOptions<Answer> {
 
 const MAX_FAILURES = 5;
 const FIRST_PAUSE_MS = 150;
+const LAST_REQUEST_MS = 1000;
+/** Longer timers fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Polls until the work has ended: quickly at first, then with growing pauses and jitter.
@@ -47,13 +50,14 @@ export async function wait<Answer>(
     signal?.throwIfAborted();
     let asked: number | undefined;
     try {
-      last = await read();
+      last = await endWithin(Math.max(0, ends - now()), read());
       failures = 0;
       options.onAnswer?.(last);
       if (options.isDone(last)) return last;
       asked = options.askedPauseMs?.(last);
     } catch (error) {
       signal?.throwIfAborted();
+      if (error instanceof StillRunningError) throw new StillRunningError(last);
       failures += 1;
       if (!isTransient(error) || failures > MAX_FAILURES) throw error;
       options.onFailure?.(error);
@@ -64,6 +68,21 @@ export async function wait<Answer>(
     const pauseMs = backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, maxMs: intervalMs, factor: 1.5, random });
     const next = Math.max(asked ?? 0, pauseMs);
     await sleepOrAbort(Math.min(next, left), signal, options.sleep);
+  }
+}
+
+/** A service that stays silent must not prolong the wait. The last request may take a second, however late. */
+async function endWithin<Answer>(ms: number, reading: Promise<Answer>): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    const end = () => reject(new StillRunningError(undefined));
+    timer = setTimeout(end, Math.min(Math.max(ms, LAST_REQUEST_MS), MAX_TIMER_MS));
+  });
+  try {
+    return await Promise.race([reading, over]);
+  } finally {
+    clearTimeout(timer);
+    reading.catch(() => undefined);
   }
 }
 

@@ -55,6 +55,8 @@ export interface Declaration<
   readonly extension?: string;
   /** The response contains a secret. It is never stored, so `Idempotency-Key` is not honoured. */
   readonly secret?: true;
+  /** A POST that only reads: safe in the sense of RFC 9110, 9.2.1, and repeated like a GET. */
+  readonly safe?: true;
 }
 
 /** What a task generates. */

@@ -123,6 +123,7 @@ export const version = {
     path: '/bulk/nodes/versions',
     summary: 'Read many versions by node id and version',
     who: 'anyone',
+    safe: true,
     body: BulkRequest,
     response: z.object({ node_versions: z.array(BulkItem) }),
   }),

@@ -10,7 +10,6 @@ export {
   type ServiceFile,
 } from './configuration/start-errors.js';
 export { DataUnusable } from './database/data-unusable.js';
-export { ownerProof } from './http/owner-routes.js';
 export type { Context } from './operation/context.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';
-export { readServiceFile } from './storage/data-folder.js';
+export { readServiceFile, rotateOwnerTokenIn } from './storage/data-folder.js';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { chmodSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { check } from '../contract/schema/check.js';
@@ -109,7 +110,6 @@ async function startInFolder(
     const state = { ready: false };
     const app = createApp(context, () => state.ready);
     const { version } = configuration;
-    const owner = { ownerToken: folder.ownerToken, instance, version, url: () => local };
     await routeUploads(app, context);
     routeDownloads(app, context);
     routeResults(app, context);
@@ -118,10 +118,14 @@ async function startInFolder(
       keys.token = await rotateSigningKey(database, now);
       return getSigningKey(keys.token).kid;
     };
-    routeOwner(app, { ...owner, stop: () => endSoon(), rotateKey });
+    const rotateToken = () => {
+      keys.owner = folder.rotateOwnerToken();
+    };
+    routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey, rotateToken });
     local = await listenOn(app, configuration);
+    const socketServer = await listenOnSocket(app, folder.socketPath);
 
-    const running = { folder, context, app, state };
+    const running = { folder, context, app, socketServer, state };
     const { stop, ended } = createStop(running, () => stopWatch());
     const endSoon = () =>
       void stop().catch((error) => log('error', 'The service did not stop cleanly.', { error: `${error}` }));
@@ -129,7 +133,7 @@ async function startInFolder(
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
     queue.start(createJobKinds(context));
-    folder.announce({ url: local, pid: process.pid, version, instance });
+    folder.announce({ url: local, socket: folder.socketPath, pid: process.pid, version, instance });
     state.ready = true;
     const signFor = (subject: TokenSubject) => signToken(context, subject);
     return {
@@ -152,6 +156,7 @@ interface EndServiceOptions {
   readonly folder: DataFolder;
   readonly context: Context;
   readonly app: FastifyInstance;
+  readonly socketServer: Server;
   readonly state: { ready: boolean };
 }
 
@@ -170,13 +175,14 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
-async function endService({ folder, context, app, state }: EndServiceOptions): Promise<void> {
+async function endService({ folder, context, app, socketServer, state }: EndServiceOptions): Promise<void> {
   const { graceMs } = context.configuration;
   state.ready = false;
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
   // Connections that become idle later would stay open for the client's next request.
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
+    socketServer.close();
     await Promise.all([app.close(), context.queue.stop(graceMs)]);
     await context.installs.write();
   } finally {
@@ -201,6 +207,22 @@ async function listenOn(app: FastifyInstance, { host, port }: Configuration): Pr
   const everywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const name = everywhere[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${listening}`;
+}
+
+/**
+ * Accepts connections to the same server on a socket of the file system. The embedded owner's credential only
+ * travels there, because another program may take the port once the service has ended.
+ */
+async function listenOnSocket(app: FastifyInstance, path: string): Promise<Server> {
+  const server = createServer((connection) => void app.server.emit('connection', connection));
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+    if (process.platform !== 'win32') chmodSync(path, 0o600);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  return server;
 }
 
 const logToStderr: Context['log'] = (level, message, fields) => {

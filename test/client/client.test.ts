@@ -44,7 +44,10 @@ describe('a call', () => {
   });
 
   it('sends what was given, not what the schema would make of it', async () => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, { nodes: [] }));
+    const page = { limit: 10, nodes: [], page: 1, total: 0, totalPages: 0 };
+    const { client, seen } = await clientOf((_, response, number) =>
+      json(response, 200, number === 1 ? page : { node_version: {}, signedUrl: 'https://store.example/a' }),
+    );
     await client.node.list({ publisherId: 'acme' });
     expect(seen[0]?.url).toBe('/publishers/acme/nodes/v2');
     const body = { ...publish, node: { ...publish.node, added_later: [1] } };
@@ -54,7 +57,7 @@ describe('a call', () => {
   });
 
   it('keeps a path in the base address as a prefix', async () => {
-    const { url, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const { url, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
     const client = createClient({ baseUrl: `${url}/registry/` });
     onTestFinished(() => client.close());
     await client.node.get({ nodeId: 'a' });
@@ -67,13 +70,13 @@ describe('a call', () => {
     ['ä %', '/nodes/%C3%A4%20%25'],
     ['...', '/nodes/...'],
   ])('escapes %j as one segment of the path', async (nodeId, path) => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
     await client.node.get({ nodeId });
     expect(seen[0]?.url).toBe(path);
   });
 
   it.each(['.', '..', '', '\ud800'])('refuses %j as a segment of the path', async (nodeId) => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
     const error: InvalidRequestError = await failure(client.node.get({ nodeId }));
     expect(error).toBeInstanceOf(InvalidRequestError);
     expect(error.problems[0]?.path).toEqual(['nodeId']);
@@ -81,7 +84,7 @@ describe('a call', () => {
   });
 
   it('names everything that is wrong with the input at once, and sends nothing', async () => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, {}));
+    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
     const input = { publisherId: 'acme', nodeID: 'x', body: { node: {}, node_version: { version: 'v1' } } };
     // @ts-expect-error nodeId and the token are missing
     const error: InvalidRequestError = await failure(client.version.publish(input));
@@ -96,7 +99,7 @@ describe('a call', () => {
   });
 
   it('requires the body of an operation that has one, and refuses a body for others', async () => {
-    const { client } = await clientOf((_, response) => json(response, 200, {}));
+    const { client } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
     // @ts-expect-error the body is missing
     const missing: InvalidRequestError = await failure(client.publisher.create());
     expect(missing.message).toBe('body is required');
@@ -113,10 +116,10 @@ describe('a call', () => {
   });
 
   it('needs no input where nothing is required', async () => {
-    const { client, seen } = await clientOf((_, response) => json(response, 200, { id: 'me' }));
-    await client.user.me();
+    const page = { limit: 10, nodes: [], page: 1, total: 0, totalPages: 0 };
+    const { client, seen } = await clientOf((_, response) => json(response, 200, page));
     await client.node.search();
-    expect(seen.map(({ url }) => url)).toEqual(['/users/me', '/nodes']);
+    expect(seen.map(({ url }) => url)).toEqual(['/nodes']);
   });
 
   it('returns the status and headers on request', async () => {
@@ -131,9 +134,30 @@ describe('a call', () => {
 
 describe('an answer', () => {
   it('keeps unknown fields and values, and may lack optional fields', async () => {
-    const later = { id: 'a', status: 'NodeStatusArchived', added_later: { deep: [null] }, downloads: 'many' };
+    const later = { id: 'a', status: 'NodeStatusArchived', added_later: { deep: [null] }, author: null };
     const { client } = await clientOf((_, response) => json(response, 200, later));
     expect(await client.node.get({ nodeId: 'a' })).toEqual(later);
+  });
+
+  it.each([
+    ['an empty object', {}],
+    ['null', null],
+    ['a list', []],
+    ['the object of another API', { ok: true }],
+    ['fields of another type', { id: 7 }],
+    ['lists that hold something else', { id: 'a', tags: [null] }],
+  ])('that is %s is an error, not a node without fields', async (_, answer) => {
+    const { client } = await clientOf((_, response) => json(response, 200, answer));
+    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({
+      name: 'ResponseError',
+      code: 'unexpected',
+    });
+  });
+
+  it('that lacks a list is an error that names it, not an empty list', async () => {
+    const { client } = await clientOf((_, response) => json(response, 200, { node_versions: null }));
+    const error: Error = await failure(client.version.bulk({ body: { node_versions: [] } }));
+    expect(error.message).toContain("('node_versions' is missing or of another type)");
   });
 
   it('may be chunked and begin with a byte order mark', async () => {
@@ -301,10 +325,13 @@ describe('a client', () => {
   });
 
   it('fails with a NetworkError after it was closed', async () => {
-    const { client } = await clientOf((_, response) => json(response, 200, {}));
-    await client.user.me();
+    const { client } = await clientOf((_, response) => json(response, 200, { id: 'a' }));
+    await client.node.get({ nodeId: 'a' });
     await client.close();
-    expect(await failure(client.user.me())).toMatchObject({ name: 'NetworkError', sent: false });
+    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({
+      name: 'NetworkError',
+      sent: false,
+    });
   });
 });
 

@@ -119,7 +119,7 @@ describe('an upload', () => {
     const upload = clientOf().upload(url, {
       openStream: () => stream,
       size: 50_000_000,
-      stallMs: 150,
+      timeoutMs: 150,
       retries: 0,
     });
     const error = await failure<NetworkError>(upload);
@@ -151,7 +151,11 @@ describe('an upload', () => {
     const url = await serveRaw((request, response) => {
       request.resume().on('end', () => response.write('stored'));
     });
-    await clientOf().upload(url, { openStream: () => streamOf(content), size: content.length, stallMs: 150 });
+    await clientOf().upload(url, {
+      openStream: () => streamOf(content),
+      size: content.length,
+      timeoutMs: 150,
+    });
   });
 
   it('ends on a signal', async () => {
@@ -277,7 +281,7 @@ describe('a download', () => {
 
   it('counts as broken when idle, but not if the target is slow', async () => {
     const silent = await serveRaw((_, response) => void response.writeHead(200).write('x'));
-    const call = clientOf().download(silent, { to: memory().to, stallMs: 100, retries: 0 });
+    const call = clientOf().download(silent, { to: memory().to, timeoutMs: 100, retries: 0 });
     expect(await failure(call)).toMatchObject({ name: 'NetworkError', code: 'timeout' });
 
     // More than fits into the buffers in between, so that the connection has to wait, too.
@@ -289,7 +293,7 @@ describe('a download', () => {
         first = false;
       },
     });
-    expect(await clientOf().download(url, { to, stallMs: 1000, retries: 0 })).toMatchObject({
+    expect(await clientOf().download(url, { to, timeoutMs: 1000, retries: 0 })).toMatchObject({
       bytes: 20_000_000,
     });
     expect(seen).toHaveLength(1);

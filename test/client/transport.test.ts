@@ -82,38 +82,44 @@ describe('a proxy of the environment', () => {
     const service = await serve((_, response) => response.end('{"id":"far"}'));
     const { url, seen } = await proxy(service.url);
     const client = clientOf('http://registry.example', { env: { HTTP_PROXY: url }, token: 'secret-1' });
-    expect(await client.user.me()).toEqual({ id: 'far' });
-    expect(seen).toEqual(['GET http://registry.example/users/me']);
+    expect(await client.node.get({ nodeId: 'a' })).toEqual({ id: 'far' });
+    expect(seen).toEqual(['GET http://registry.example/nodes/a']);
     expect(service.seen[0]?.headers.authorization).toBe('Bearer secret-1');
   });
 
   it('tunnels https, with the certificate of the service', async () => {
     const { url, seen } = await proxy(await secure());
     const env = { https_proxy: url };
-    expect(await clientOf('https://registry.example', { env, ca: cert }).user.me()).toEqual({ id: 'safe' });
+    expect(await clientOf('https://registry.example', { env, ca: cert }).node.get({ nodeId: 'a' })).toEqual({
+      id: 'safe',
+    });
     expect(seen).toEqual(['CONNECT registry.example:443']);
-    const other = await failure(clientOf('https://other.example', { env, ca: cert }).user.me());
+    const other = await failure(
+      clientOf('https://other.example', { env, ca: cert }).node.get({ nodeId: 'a' }),
+    );
     expect(other).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
   });
 
   it('receives the credential in its address', async () => {
     const { url } = await proxy(await secure(), 'me:p@ss');
     const env = { HTTPS_PROXY: url.replace('//', '//me:p%40ss@') };
-    expect(await clientOf('https://registry.example', { env, ca: cert }).user.me()).toEqual({ id: 'safe' });
+    expect(await clientOf('https://registry.example', { env, ca: cert }).node.get({ nodeId: 'a' })).toEqual({
+      id: 'safe',
+    });
   });
 
   it('that refuses is named in the error', async () => {
     const { url } = await proxy(await secure(), 'me:secret');
     const client = clientOf('https://registry.example', { env: { HTTPS_PROXY: url }, retries: 3 });
-    const error = await failure(client.user.me());
+    const error = await failure(client.node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'proxy', sent: false });
     const plain = clientOf('http://registry.example', { env: { HTTP_PROXY: url } });
-    expect((await failure(plain.user.me())).message).toMatch(/proxy/i);
+    expect((await failure(plain.node.get({ nodeId: 'a' }))).message).toMatch(/proxy/i);
   });
 
   it('that is not there is told', async () => {
     const client = clientOf('https://registry.example', { env: { HTTPS_PROXY: 'http://127.0.0.1:1' } });
-    expect(await failure(client.user.me())).toMatchObject({ code: 'refused', sent: false });
+    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'refused', sent: false });
   });
 
   it.each(['http', 'https'])(
@@ -121,7 +127,9 @@ describe('a proxy of the environment', () => {
     async (scheme) => {
       const address = 'http://me:secret@127.0.0.1:1';
       const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
-      const error = await failure(clientOf(`${scheme}://registry.example`, { env }).user.me());
+      const error = await failure(
+        clientOf(`${scheme}://registry.example`, { env }).node.get({ nodeId: 'a' }),
+      );
       expect(error.proxy).toBe('http://127.0.0.1:1');
       expect(error.message).toBe(
         `The proxy http://127.0.0.1:1 cannot be used to reach ${scheme}://registry.example: nothing is listening there. Check HTTP_PROXY and HTTPS_PROXY.`,
@@ -129,16 +137,20 @@ describe('a proxy of the environment', () => {
       const near = clientOf('http://no-such-host.invalid', {
         env: { ...env, NO_PROXY: 'no-such-host.invalid' },
       });
-      expect((await failure(near.user.me())).proxy).toBeUndefined();
+      expect((await failure(near.node.get({ nodeId: 'a' }))).proxy).toBeUndefined();
     },
   );
 
   it('is not used for hosts of NO_PROXY and for loopback', async () => {
     const service = await serve((_, response) => response.end('{"id":"near"}'));
     const { url, seen } = await proxy(service.url);
-    expect(await clientOf(service.url, { env: { HTTP_PROXY: url } }).user.me()).toEqual({ id: 'near' });
+    expect(await clientOf(service.url, { env: { HTTP_PROXY: url } }).node.get({ nodeId: 'a' })).toEqual({
+      id: 'near',
+    });
     const env = { HTTP_PROXY: url, NO_PROXY: 'other.example,no-such-host.invalid' };
-    expect(await failure(clientOf('http://no-such-host.invalid', { env }).user.me())).toMatchObject({
+    expect(
+      await failure(clientOf('http://no-such-host.invalid', { env }).node.get({ nodeId: 'a' })),
+    ).toMatchObject({
       code: 'dns',
     });
     expect(seen).toEqual([]);
@@ -148,7 +160,7 @@ describe('a proxy of the environment', () => {
     'with an address such as %s is refused without repeating what it holds',
     async (address) => {
       const client = clientOf('http://registry.example', { env: { http_proxy: address } });
-      const error = await failure(client.user.me());
+      const error = await failure(client.node.get({ nodeId: 'a' }));
       expect(error.message).toBe('HTTP_PROXY must be the http, https or socks5 URL of a proxy');
     },
   );
@@ -157,20 +169,20 @@ describe('a proxy of the environment', () => {
 describe('TLS', () => {
   it('does not trust a self-signed certificate', async () => {
     const clock = fakeClock();
-    const error = await failure(clientOf(await secure(), { retries: 3, ...clock }).user.me());
+    const error = await failure(clientOf(await secure(), { retries: 3, ...clock }).node.get({ nodeId: 'a' }));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
     expect(clock.pauses).toEqual([]);
     expect(error.message).toContain('cannot be trusted');
   });
 
   it('trusts given certificates in addition to the built-in ones', async () => {
-    expect(await clientOf(await secure(), { ca: cert }).user.me()).toEqual({ id: 'safe' });
+    expect(await clientOf(await secure(), { ca: cert }).node.get({ nodeId: 'a' })).toEqual({ id: 'safe' });
   });
 
   it.each(['', 'nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
     'refuses %j as certificates to trust',
     async (ca) => {
-      const error = await failure(clientOf('https://127.0.0.1:1', { ca }).user.me());
+      const error = await failure(clientOf('https://127.0.0.1:1', { ca }).node.get({ nodeId: 'a' }));
       expect(error.message).toBe('ca must contain certificates in PEM form');
     },
   );
@@ -178,7 +190,10 @@ describe('TLS', () => {
   it('is not dropped by a redirect', async () => {
     const plain = await serve((_, response) => response.end('{}'));
     const client = clientOf(await secure('', `${plain.url}/x`), { ca: cert });
-    expect(await failure(client.user.me())).toMatchObject({ name: 'ResponseError', code: 'redirect' });
+    expect(await failure(client.node.get({ nodeId: 'a' }))).toMatchObject({
+      name: 'ResponseError',
+      code: 'redirect',
+    });
     expect(plain.seen).toEqual([]);
   });
 });

@@ -58,6 +58,14 @@ describe('waiting', () => {
     expect(clock.now()).toBe(60_000);
   });
 
+  it('stops at its timeout even if the service stays silent', async () => {
+    const answers = [Promise.resolve('created'), new Promise<string>(() => undefined)];
+    const read = () => answers.shift() as Promise<string>;
+    const error = await wait(read, { isDone, timeoutMs: 300 }).catch((error) => error);
+    expect(error).toBeInstanceOf(StillRunningError);
+    expect(error.last).toBe('created');
+  });
+
   it('tolerates five failures in a row, repeatedly', async () => {
     const five = [reset(), refused(429), refused(500), refused(503), reset()];
     const outlived: unknown[] = [];

@@ -1,16 +1,17 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createClient } from '../../src/client/client.js';
 import {
   FolderInUse,
   InvalidConfiguration,
   PortTaken,
 } from '../../src/service/configuration/start-errors.js';
-import { ownerProof } from '../../src/service/http/owner-routes.js';
 import { startService } from '../../src/service/serve.js';
 import { readServiceFile } from '../../src/service/storage/data-folder.js';
+import { readBody } from '../../src/wire/read-body.js';
 import { zipOf } from '../support/archives.js';
 import { nextRequest } from '../support/next-request.js';
 import {
@@ -24,7 +25,6 @@ import {
 import { waitFor } from '../support/wait-for.js';
 
 const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
-const nonce = 'abcdefghijklmnop';
 
 describe('a start', () => {
   it('reports every problem of its configuration at once', async () => {
@@ -42,15 +42,21 @@ describe('a start', () => {
     const data = folderForTest();
     const service = await serviceForTest({ data, version: '1.2.3' });
     expect((await ask(`${service.url}/ready`)).status).toBe(200);
-    const announced = { url: service.url, pid: process.pid, version: '1.2.3', instance: service.instance };
-    expect(readServiceFile(data)).toEqual(announced);
+    expect(readServiceFile(data)).toEqual({
+      url: service.url,
+      socket: join(data, 'service.sock'),
+      pid: process.pid,
+      version: '1.2.3',
+      instance: service.instance,
+    });
     expect(readFileSync(join(data, 'owner.token'), 'utf8').trim()).toBe(service.ownerToken);
     expect(service.ownerToken).toMatch(/^regen_owner_[\w-]{43}$/);
-    for (const name of ['service.json', 'owner.token']) {
+    for (const name of ['service.json', 'service.sock', 'owner.token']) {
       expect(statSync(join(data, name)).mode & 0o777, name).toBe(0o600);
     }
     await service.stop();
     expect(existsSync(join(data, 'service.json'))).toBe(false);
+    expect(existsSync(join(data, 'service.sock'))).toBe(false);
   });
 
   it.skipIf(process.platform === 'win32')(
@@ -123,24 +129,43 @@ describe('a start', () => {
 });
 
 describe('the owner', () => {
-  it('gets a proof that the listener holds the folder, for this address and nonce only', async () => {
-    const { url, ownerToken, instance } = await serviceForTest({ version: '1.2.3' });
-    const answer = await ask(`${url}/.well-known/regen-owner?nonce=${nonce}`);
-    expect([answer.status, answer.body]).toEqual([
-      200,
-      { instance, version: '1.2.3', proof: ownerProof(ownerToken, nonce, url) },
-    ]);
-    expect(answer.body.proof).not.toBe(ownerProof(ownerToken, nonce, 'http://127.0.0.1:1'));
-    expect(JSON.stringify(answer.body)).not.toContain(ownerToken);
+  it('reaches the same service at a socket of the data folder, whoever has the port', async () => {
+    const data = folderForTest();
+    const { url, ownerToken, instance } = await serviceForTest({ data, version: '1.2.3' });
+    const socketPath = readServiceFile(data)?.socket as string;
+    const client = createClient({ baseUrl: url, socketPath, token: ownerToken });
+    onTestFinished(() => client.close());
+    const answer = await client.raw({ path: '/.well-known/regen-owner' });
+    expect(JSON.parse((await readBody(answer.body, 1000)).toString())).toEqual({
+      instance,
+      version: '1.2.3',
+    });
+    const elsewhere = createClient({ baseUrl: 'http://127.0.0.1:1', socketPath, token: ownerToken });
+    onTestFinished(() => elsewhere.close());
+    expect((await elsewhere.user.me()).credential.kind).toBe('owner');
   });
 
-  it('must send a nonce of 16 to 128 base64url characters', async () => {
-    const { url } = await serviceForTest();
-    const bad = ['', '?nonce=short', `?nonce=${'a'.repeat(129)}`, `?nonce=${nonce}%0A`];
-    for (const query of [...bad, `?nonce=${nonce}&nonce=${nonce}`]) {
-      const answer = await ask(`${url}/.well-known/regen-owner${query}`);
-      expect([answer.status, answer.body.error], query).toEqual([400, 'invalid_request']);
-    }
+  it('has a socket even if the path of the data folder is longer than that of a socket may be', async () => {
+    const data = join(folderForTest(), 'a'.repeat(120));
+    const { url, ownerToken, stop } = await serviceForTest({ data });
+    const socketPath = readServiceFile(data)?.socket as string;
+    const client = createClient({ baseUrl: url, socketPath, token: ownerToken });
+    onTestFinished(() => client.close());
+    expect((await client.user.me()).credential.kind).toBe('owner');
+    await stop();
+    expect(existsSync(dirname(socketPath))).toBe(false);
+  });
+
+  it('can replace a token that was seen', async () => {
+    const data = folderForTest();
+    const { url, ownerToken } = await serviceForTest({ data });
+    const rotate = `${url}/.well-known/regen-owner/rotate-token`;
+    expect((await ask(rotate, { method: 'POST', token: ownerToken })).status).toBe(204);
+    const now = readFileSync(join(data, 'owner.token'), 'utf8').trim();
+    expect(now).not.toBe(ownerToken);
+    expect((await ask(`${url}/users/me`, { token: ownerToken })).status).toBe(401);
+    expect((await ask(`${url}/users/me`, { token: now })).status).toBe(200);
+    expect((await ask(rotate, { method: 'POST', token: ownerToken })).status).toBe(401);
   });
 
   it('is the only one who can stop the service', async () => {

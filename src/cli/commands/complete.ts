@@ -7,7 +7,7 @@ import { type Kind, offerable, readers } from '../completion/live.js';
 import { madeBy } from '../completion/models.js';
 import { type Credential, chooseCredential, fixed } from '../connect/credential.js';
 import { CredentialStore } from '../connect/credentials.js';
-import { findLocal } from '../connect/local.js';
+import { connectLocal, findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
 import { chooseTarget, isNamed, type Target } from '../connect/target.js';
 import tree from '../views/commands.generated.json' with { type: 'json' };
@@ -93,7 +93,7 @@ async function connect(context: CommandContext, target: Target) {
   const { system, folders } = context;
   if (target.baseUrl === undefined) {
     const local = await findLocal(folders.data, context.connect);
-    return local && context.connect(local.url, local.ownerToken);
+    return local && connectLocal(local, context.connect);
   }
   const place = new Settings(system, silent).credentialStore;
   const store = new CredentialStore(system, target.baseUrl, silent, place);

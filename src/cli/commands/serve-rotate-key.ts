@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { rotateKey } from '../connect/local.js';
+import { rotate } from '../connect/local.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { find, folderOf } from './serve-status.js';
@@ -9,14 +9,20 @@ import { find, folderOf } from './serve-status.js';
 export async function run(context: CommandContext): Promise<void> {
   const folder = folderOf(context);
   const service = await find(context, folder);
-  const kid = service
-    ? await rotateKey(service, context.connect)
-    : await rotateStored(folder, context.system.now);
-  await context.output.note('Tokens signed before are good until they end, an hour at most.');
+  const { kid } = service
+    ? await rotate(service, 'key', context.connect)
+    : await rotateStopped(folder, async ({ rotateKeyIn }) => ({
+        kid: await rotateKeyIn(folder, context.system.now),
+      }));
+  await context.output.note('Tokens signed with the old key stay valid until they expire, at most an hour.');
   await context.output.answer({ kid });
 }
 
-async function rotateStored(folder: string, now: () => number): Promise<string> {
+/** Replaces a secret of a folder on which no service runs. */
+export async function rotateStopped<Result>(
+  folder: string,
+  work: (service: typeof import('../../service/index.js')) => Promise<Result> | Result,
+): Promise<Result> {
   if (!existsSync(join(folder, 'regen.db'))) {
     throw new Failure(`There is no data of a service in ${folder}.`, {
       code: 'not_found',
@@ -24,12 +30,12 @@ async function rotateStored(folder: string, now: () => number): Promise<string> 
       hint: 'Name the folder with --data.',
     });
   }
-  const { FolderInUse, rotateKeyIn } = await import('../../service/index.js');
+  const service = await import('../../service/index.js');
   try {
-    return await rotateKeyIn(folder, now);
+    return await work(service);
   } catch (error) {
-    if (!(error instanceof FolderInUse)) throw error;
-    throw new Failure(`The service of ${folder} is just starting or stopping.`, {
+    if (!(error instanceof service.FolderInUse)) throw error;
+    throw new Failure(`The service of ${folder} is starting or stopping.`, {
       code: 'folder_in_use',
       exit: exitCodes.conflict,
       hint: 'Try again in a moment.',

@@ -10,8 +10,15 @@ import type { System } from '../terminal/system.js';
 import { type Credential, fixed } from './credential.js';
 import type { Settings } from './settings.js';
 
-/** Makes a client for a service; it is closed when the command ends. */
-export type Connect = (baseUrl: string, credential?: Credential | string) => Promise<Client>;
+/**
+ * Makes a client for a service; it is closed when the command ends.
+ * @param socketPath a socket or named pipe to use instead of the port
+ */
+export type Connect = (
+  baseUrl: string,
+  credential?: Credential | string,
+  socketPath?: string,
+) => Promise<Client>;
 
 export interface ClientsContext {
   readonly system: Pick<System, 'cwd' | 'env'>;
@@ -30,13 +37,14 @@ export class Clients {
     this.#context = context;
   }
 
-  readonly connect: Connect = async (baseUrl, credential) => {
+  readonly connect: Connect = async (baseUrl, credential, socketPath) => {
     const { system, output, isVerbose } = this.#context;
     const ca = this.#readCertificates();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixed(credential, 'given') : credential;
     const client = createClient({
       baseUrl,
+      socketPath,
       token: given?.token,
       renewToken: given?.renew,
       userAgent: `regen-cli/${version}`,

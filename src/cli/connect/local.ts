@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
@@ -9,30 +8,39 @@ import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
+import type { Connect } from './clients.js';
+import { fixed } from './credential.js';
 
-/** A service that runs on a data folder of this machine, and has proved that it owns it. */
+/** A service that runs on a data folder of this machine. */
 export interface LocalService {
   readonly url: string;
+  /** The socket or named pipe that all requests to it take: another program could take its port. */
+  readonly socket: string;
   readonly pid: number;
   readonly version: string;
   readonly instance: string;
-  /** The owner's bearer token; sent to this service only. */
+  /** The owner's bearer token. */
   readonly ownerToken: string;
 }
 
-export type ConnectTo = (url: string, token?: string) => Promise<Client>;
-
 /**
- * The service of a data folder, if one runs: what `service.json` says, believed only after the listener answered a
- * nonce with the key that lies in the folder, so that no other listener on that port ever sees the owner's token.
+ * Finds the service of a data folder, if one runs: what `service.json` says and the socket in the folder confirms.
+ * Only the owner of the folder can listen there.
  */
-export async function findLocal(folder: string, connect: ConnectTo): Promise<LocalService | undefined> {
+export async function findLocal(folder: string, connect: Connect): Promise<LocalService | undefined> {
   const written = readPrivateFile(join(folder, 'service.json'));
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
-  if (!written || !ownerToken) return undefined;
-  const record = parse(written);
-  if (!record) return undefined;
-  return (await proves(record.url, ownerToken, connect)) ? { ...record, ownerToken } : undefined;
+  const record = written && parse(written);
+  if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
+  const service = { ...record, ownerToken };
+  return (await isRunning(service, connect)) ? service : undefined;
+}
+
+/** Sockets of another user are not trusted, for example in a folder that others may write to. */
+function isOwnSocket(path: string, folder: string): boolean {
+  if (process.platform === 'win32') return true;
+  const socket = lstatSync(path, { throwIfNoEntry: false });
+  return socket?.isSocket() === true && socket.uid === statSync(folder).uid;
 }
 
 /** Where the service of a folder says it listens, unproved: for showing, never for sending. */
@@ -43,36 +51,35 @@ export function recordedUrl(folder: string): string | undefined {
 
 function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   try {
-    const { url, pid, version, instance } = JSON.parse(text);
+    const { url, socket, pid, version, instance } = JSON.parse(text);
     const whole =
-      [url, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
-    return whole ? { url, pid, version, instance } : undefined;
+      [url, socket, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
+    return whole ? { url, socket, pid, version, instance } : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function proves(url: string, ownerToken: string, connect: ConnectTo): Promise<boolean> {
-  const nonce = randomBytes(32).toString('base64url');
+async function isRunning(service: LocalService, connect: Connect): Promise<boolean> {
   try {
-    const client = await connect(url);
-    const answer = await client.raw({
-      path: '/.well-known/regen-owner',
-      query: { nonce },
-      retries: 0,
-      timeoutMs: 5_000,
-    });
-    const { proof } = JSON.parse((await readBody(answer.body, 4096)).toString()) as { proof?: unknown };
-    const expected = createHmac('sha256', ownerToken).update(`regen-owner-proof\n${nonce}\n${url}`).digest();
-    const given = Buffer.from(String(proof), 'base64url');
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    const client = await connectLocal(service, connect);
+    const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, timeoutMs: 5_000 });
+    const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
+    return status === 200 && answer.instance === service.instance;
   } catch (error) {
-    // Nothing there, or something else: both mean that this is not the folder's service.
+    // Nothing there, or something else: both mean that the service is not running.
     if (error instanceof ClientError || error instanceof SyntaxError || error instanceof BodyTooLong)
       return false;
     throw error;
   }
 }
+
+/** A client with the owner's credential. */
+export function connectLocal({ url, socket, ownerToken }: LocalService, connect: Connect): Promise<Client> {
+  return connect(url, fixed(ownerToken, 'the embedded service'), socket);
+}
+
+const OWNER_PATH = '/.well-known/regen-owner';
 
 /** What a service started in the background is started with. */
 export interface Start {
@@ -98,7 +105,7 @@ const startMs = 30_000;
 export async function ensureLocal(
   system: System,
   start: Start,
-  connect: ConnectTo,
+  connect: Connect,
   signal: AbortSignal,
 ): Promise<{ service: LocalService; started: boolean }> {
   const { LockTimeout, takeLock } = await import('../../disk/lock.js');
@@ -133,7 +140,7 @@ export async function ensureLocal(
 async function whenReady(
   start: Start,
   child: Child,
-  connect: ConnectTo,
+  connect: Connect,
   deadline: number,
   now: () => number,
   signal: AbortSignal,
@@ -204,25 +211,34 @@ function scrubbed(env: System['env'], asked: readonly string[] = []): NodeJS.Pro
   return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name) || asked.includes(name)));
 }
 
-/** Has a service make a new signing key. @returns its id */
-export async function rotateKey(service: LocalService, connect: ConnectTo): Promise<string> {
-  const client = await connect(service.url, service.ownerToken);
-  const path = '/.well-known/regen-owner/rotate-key';
-  const { status, body } = await client.raw({ method: 'POST', path, retries: 0 });
-  if (status !== 200) {
-    throw new Failure(`The service at ${service.url} made no new key: it answered ${status}.`, {
-      code: 'local_service_unavailable',
-      exit: exitCodes.unreachable,
-      hint: `It is version ${service.version}; stop it with regen serve stop, and try again.`,
-    });
-  }
-  return String((JSON.parse((await readBody(body, 4096)).toString()) as { kid?: unknown }).kid);
+/**
+ * Has a running service replace a secret.
+ * @returns its answer
+ */
+export async function rotate(
+  service: LocalService,
+  secret: 'key' | 'token',
+  connect: Connect,
+): Promise<Readonly<Record<string, unknown>>> {
+  const client = await connectLocal(service, connect);
+  const { status, body } = await client.raw({
+    method: 'POST',
+    path: `${OWNER_PATH}/rotate-${secret}`,
+    retries: 0,
+  });
+  const text = (await readBody(body, 4096)).toString();
+  if (status === 200 || status === 204) return text === '' ? {} : JSON.parse(text);
+  throw new Failure(`The service at ${service.url} did not replace the ${secret}: it answered ${status}.`, {
+    code: 'local_service_unavailable',
+    exit: exitCodes.unreachable,
+    hint: `It is version ${service.version}. Stop it with regen serve stop, and try again.`,
+  });
 }
 
 /** Asks a service to finish what it does and end, and waits until it gave its folder back. */
-export async function drain(folder: string, service: LocalService, connect: ConnectTo): Promise<void> {
-  const client = await connect(service.url, service.ownerToken);
-  await client.raw({ method: 'POST', path: '/.well-known/regen-owner/stop', retries: 0 });
+export async function drain(folder: string, service: LocalService, connect: Connect): Promise<void> {
+  const client = await connectLocal(service, connect);
+  await client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0 });
   for (let tries = 0; tries < 600; tries++) {
     const written = readPrivateFile(join(folder, 'service.json'));
     if (!written || parse(written)?.instance !== service.instance) return;

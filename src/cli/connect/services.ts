@@ -114,7 +114,7 @@ export class ServiceConnector {
       kept: () => this.#readCredential(store),
       ...(local && { ownerToken: local.ownerToken }),
     });
-    const client = await connect(url, credential);
+    const client = await connect(url, credential, local?.socket);
     return { name: target.name, url, client, credential, store, ...(local && { local }) };
   }
 

@@ -3,7 +3,7 @@ import type { FlagValues } from '../command/command.js';
 import { failureOf } from '../command/failure-of.js';
 import type { Connect } from '../connect/clients.js';
 import { fixed } from '../connect/credential.js';
-import { findLocal } from '../connect/local.js';
+import { connectLocal, findLocal } from '../connect/local.js';
 import type { Service, ServiceConnector } from '../connect/services.js';
 import { isNamed, type Target } from '../connect/target.js';
 import { signInHint } from '../sign-in/hint.js';
@@ -59,7 +59,7 @@ async function findEmbedded({
 }: Pick<ServiceCheckContext, 'connect' | 'dataFolder'>): Promise<Reached | undefined> {
   const local = await findLocal(dataFolder, connect);
   if (!local) return undefined;
-  const client = await connect(local.url, local.ownerToken);
+  const client = await connectLocal(local, connect);
   return { url: local.url, client, credential: fixed(local.ownerToken, 'the embedded service') };
 }
 

@@ -50,6 +50,13 @@ export const serveViews: readonly View[] = [
     flags: [data],
   },
   {
+    usage: 'serve rotate-token',
+    module: 'serve-rotate-token',
+    local: true,
+    summary: "Replace the embedded owner's token, whether the service runs or not",
+    flags: [data],
+  },
+  {
     usage: 'serve logs',
     module: 'serve-logs',
     local: true,

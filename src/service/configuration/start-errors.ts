@@ -3,6 +3,8 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 /** The content of `service.json` in the data folder of a running service. */
 export interface ServiceFile {
   readonly url: string;
+  /** A Unix socket or named pipe that reaches the same service. */
+  readonly socket: string;
   readonly pid: number;
   readonly version: string;
   /** Random, new at each start. */

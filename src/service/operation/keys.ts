@@ -11,6 +11,6 @@ export interface Keys {
   readonly url: Buffer;
   /** One signs, all verify until they are retired. Replaced as a whole when a key is added. */
   token: readonly SigningKey[];
-  /** The embedded owner's bearer token; absent without a data folder. */
-  readonly owner?: string;
+  /** The embedded owner's bearer token, absent without a data folder. Replaced when it is rotated. */
+  owner?: string;
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,8 +14,12 @@ export interface DataFolder {
   readonly durable: boolean;
   /** The last service in it ended without releasing it. */
   readonly endedUncleanly: boolean;
-  /** The embedded owner's bearer token, created once per folder. */
+  /** The embedded owner's bearer token, created with the folder. */
   readonly ownerToken: string;
+  /** Where the owner's clients reach the service: a socket that only who owns the folder can create or open. */
+  readonly socketPath: string;
+  /** Replaces the owner's token. @returns the new one */
+  rotateOwnerToken(): string;
   /** Writes to `service.json` where this service listens. */
   announce(service: ServiceFile): void;
   /** Removes the announcement and unlocks the folder. */
@@ -32,10 +36,12 @@ export function openDataFolder(data: string | undefined): DataFolder {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   refuseSharedFolder(path);
   const lock = lockFolder(path);
+  const tokenFile = join(path, 'owner.token');
   const token = releaseOnError(lock, () => {
     refuseLostDatabase(path);
-    return loadOwnerToken(join(path, 'owner.token'));
+    return loadOwnerToken(tokenFile);
   });
+  const socket = releaseOnError(lock, () => prepareSocket(path));
   const announcement = join(path, 'service.json');
   const endedUncleanly = existsSync(announcement);
   let announced: ServiceFile | undefined;
@@ -45,6 +51,8 @@ export function openDataFolder(data: string | undefined): DataFolder {
     durable: data !== undefined,
     endedUncleanly,
     ownerToken: token,
+    socketPath: socket.path,
+    rotateOwnerToken: () => createOwnerToken(tokenFile),
     announce: (service) => {
       announced = service;
       announceAgain = keepFile(announcement, `${JSON.stringify(service)}\n`);
@@ -53,6 +61,7 @@ export function openDataFolder(data: string | undefined): DataFolder {
       clearInterval(announceAgain);
       if (announced && readServiceFile(path)?.instance === announced.instance)
         rmSync(announcement, { force: true });
+      socket.remove();
       lock.release();
       if (data === undefined) rmSync(path, { recursive: true, force: true });
     },
@@ -76,6 +85,19 @@ function refuseLostDatabase(path: string): void {
   throw new DataUnusable(
     `${join(path, 'regen.db')} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to begin anew.`,
   );
+}
+
+/**
+ * Replaces the owner's token in a data folder that no service is using.
+ * @throws FolderInUse
+ */
+export function rotateOwnerTokenIn(data: string): void {
+  const folder = openDataFolder(data);
+  try {
+    folder.rotateOwnerToken();
+  } finally {
+    folder.release();
+  }
 }
 
 /** Writes a file, and restores it if it is removed or changed: without it clients cannot find the service. */
@@ -135,7 +157,26 @@ function loadOwnerToken(path: string): string {
     if (OWNER_TOKEN_PATTERN.test(existing)) return existing;
     throw new OwnerTokenInvalid(path);
   }
+  return createOwnerToken(path);
+}
+
+function createOwnerToken(path: string): string {
   const token = `regen_owner_${randomBytes(32).toString('base64url')}`;
   writePrivateFile(path, `${token}\n`);
   return token;
+}
+
+/** Unix limits the path of a socket to 104 bytes or a few more. */
+const MAX_SOCKET_PATH_BYTES = 100;
+
+/** Chooses the path of the socket, and removes the one of a service that was killed. */
+function prepareSocket(folder: string): { readonly path: string; remove(): void } {
+  if (process.platform === 'win32') return { path: `\\\\.\\pipe\\regen-${randomUUID()}`, remove: () => {} };
+  const path = join(folder, 'service.sock');
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) {
+    rmSync(path, { force: true });
+    return { path, remove: () => rmSync(path, { force: true }) };
+  }
+  const short = mkdtempSync('/tmp/regen-');
+  return { path: join(short, 'service.sock'), remove: () => rmSync(short, { recursive: true, force: true }) };
 }

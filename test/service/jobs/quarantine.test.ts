@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { MAX_CRASHES } from '../../../src/service/queue/queue.js';
 import { zipOf } from '../../support/archives.js';
 import { copyingEngine } from '../../support/copying-engine.js';
@@ -13,6 +13,7 @@ import {
   upload,
   versionOf,
 } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 it('ends task, version and delivery visibly if they ended the service too often', async () => {
   const data = folderForTest();
@@ -23,7 +24,7 @@ it('ends task, version and delivery visibly if they ended the service too often'
   const { database, storage } = first.context;
   const token = first.ownerToken;
   const taskId = await startedTask({ url: first.url, token }, { webhook_url });
-  await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 10_000 });
+  await waitFor(() => expect(told).toHaveLength(1));
   Object.assign(storage, { borrow: () => new Promise(() => {}) });
   const publisher = await publisherForTest(first);
   const { signedUrl } = await register(publisher);
@@ -55,12 +56,12 @@ it('ends task, version and delivery visibly if they ended the service too often'
     reason: 'The service ended unexpectedly 5 times while it generated this.',
   });
   const version = () => versionOf({ ...publisher, url });
-  await vi.waitFor(async () => expect((await version()).status).toBe('NodeVersionStatusFlagged'));
+  await waitFor(async () => expect((await version()).status).toBe('NodeVersionStatusFlagged'));
   expect(await version()).toMatchObject({
     status_reason: 'The service ended unexpectedly 5 times while it checked this archive.',
     host_node_extract_status: 'failed',
   });
-  await vi.waitFor(async () =>
+  await waitFor(async () =>
     expect((await deliveriesOf(second)).map(({ state, status }) => [state, status])).toEqual([
       ['IN_PROGRESS', 'failed'],
       ['FAILED', 'delivered'],

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { zipOf } from '../../support/archives.js';
 import { copyingEngine } from '../../support/copying-engine.js';
@@ -6,6 +6,7 @@ import { smallestBody, startPaths } from '../../support/generation.js';
 import { receiverForTest } from '../../support/receiver.js';
 import { publishBody, type Registry, startRegistry } from '../../support/registry.js';
 import { ask, upload } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
@@ -51,7 +52,7 @@ describe('the quota', () => {
       expect(mine.status).toBe(200);
     }
     finish();
-    await vi.waitFor(async () => expect((await start('bob')).status).toBe(200), { timeout: 10_000 });
+    await waitFor(async () => expect((await start('bob')).status).toBe(200));
   });
 
   it('of webhooks counts tasks whose webhooks are not delivered', async () => {
@@ -60,7 +61,7 @@ describe('the quota', () => {
     const start = (fields: object) =>
       registry.as('bob', 'POST', relight, { ...smallestBody('image.relight'), ...fields });
     expect((await start({ webhook_url })).status).toBe(200);
-    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 10_000 });
+    await waitFor(() => expect(told).toHaveLength(1));
     const refused = await start({ webhook_url });
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
     expect(refused.body.message).toContain('Webhooks of 1 of your tasks are not delivered yet');
