@@ -143,6 +143,7 @@ describe('the owner', () => {
     const elsewhere = createClient({ baseUrl: 'http://127.0.0.1:1', socketPath, token: ownerToken });
     onTestFinished(() => elsewhere.close());
     expect((await elsewhere.user.me()).credential.kind).toBe('owner');
+    await expect(elsewhere.node.install({ nodeId: 'nope' })).rejects.toMatchObject({ status: 404 });
   });
 
   it('has a socket even if the path of the data folder is longer than that of a socket may be', async () => {

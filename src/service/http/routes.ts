@@ -88,7 +88,7 @@ function routeOperation(
         query: readQuery(request.query),
         body: operation.body && requireValid(operation.body, request.body, 'body', asker()),
         caller: request.caller,
-        address: request.ip,
+        address: readAddress(request),
         context,
         signal: abortOnClose(reply),
       };
@@ -128,7 +128,7 @@ async function admitCaller(
     throw rateLimitExceeded(waitMs);
   };
   // Callers without a valid credential, who may be guessing one, are counted by their address.
-  const address = `address:${request.ip}`;
+  const address = `address:${readAddress(request)}`;
   const caller = await authenticate(context, request.headers.authorization).catch((error) => {
     take(address);
     throw error;
@@ -163,4 +163,9 @@ function abortOnClose({ raw }: FastifyReply): AbortSignal {
     if (!raw.writableFinished) abort.abort(new Refused('unavailable', 'The client closed the connection.'));
   });
   return abort.signal;
+}
+
+/** Connections to the socket of the data folder come from this machine and have no address. */
+function readAddress({ ip }: { readonly ip: string | undefined }): string {
+  return ip ?? '127.0.0.1';
 }
