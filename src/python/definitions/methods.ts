@@ -29,8 +29,10 @@ function trimmed(
   self: string,
   characters: Value | undefined,
   side: 'both' | 'start' | 'end',
+  machine: Machine,
 ): string | undefined {
   if (characters !== undefined && characters !== null && typeof characters !== 'string') return undefined;
+  machine.spend((self.length + (characters?.length ?? 0)) >> 3);
   const dropped = characters ? new Set(characters) : undefined;
   const drop = (character: string | undefined) =>
     character !== undefined && (dropped ? dropped.has(character) : /\s/.test(character));
@@ -59,9 +61,9 @@ export const textMethods: Methods<string> = {
   upper: (self) => self.toUpperCase(),
   capitalize: capital,
   title: (self) => self.replace(/[A-Za-z]+/g, capital),
-  strip: (self, { list: [characters] }) => trimmed(self, characters, 'both'),
-  lstrip: (self, { list: [characters] }) => trimmed(self, characters, 'start'),
-  rstrip: (self, { list: [characters] }) => trimmed(self, characters, 'end'),
+  strip: (self, { list: [characters] }, machine) => trimmed(self, characters, 'both', machine),
+  lstrip: (self, { list: [characters] }, machine) => trimmed(self, characters, 'start', machine),
+  rstrip: (self, { list: [characters] }, machine) => trimmed(self, characters, 'end', machine),
   startswith: (self, { list: [prefix] }, machine) =>
     tests(prefix, machine, (piece) => self.startsWith(piece)),
   endswith: (self, { list: [suffix] }, machine) => tests(suffix, machine, (piece) => self.endsWith(piece)),
