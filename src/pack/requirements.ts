@@ -37,12 +37,19 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
       const nested = /^(?:-r|--requirement)[\s=]*(.+)$/.exec(line)?.[1];
       if (nested) await follow(join(dirname(path), nested.trim()), depth + 1);
       else if (line.startsWith('-')) skipped.push(line);
-      else dependencies.add(line.replace(/\s+--.*$/, ''));
+      else dependencies.add(withoutOptions(line));
     }
   };
 
   for (const path of paths) await follow(path, 1);
   return { dependencies: [...dependencies], problems, skipped };
+}
+
+/** `torch --hash=…` without its options; a pattern would look for the end of long white space again and again. */
+function withoutOptions(line: string): string {
+  for (let at = line.indexOf('--'); at !== -1; at = line.indexOf('--', at + 1))
+    if (/\s/.test(line.charAt(at - 1))) return line.slice(0, at).trimEnd();
+  return line;
 }
 
 function requirementLines(text: string): string[] {

@@ -21,7 +21,7 @@ export const secretShapes: readonly { readonly kind: string; readonly shape: Reg
     // The header alone stands in much honest code that reads keys; here key material follows it, in lines or after `\n`.
     kind: 'private key',
     shape:
-      /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\s{1,4}){0,4}[A-Za-z0-9+/=]{40,100}/g,
+      /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\n\s{0,3}){0,4}[A-Za-z0-9+/=]{40,100}/g,
   },
   { kind: 'regen token', shape: /\bregen_pat_[A-Za-z0-9_-]{16,100}/g },
   { kind: 'AWS access key', shape: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },

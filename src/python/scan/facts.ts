@@ -20,6 +20,9 @@ const MAX_NODES = 60_000;
 /** Syntax nodes turned into plain data, about a second's worth: hostile nesting would make it quadratic. */
 const MAX_READ = 400_000;
 
+/** Arguments of one call that are looked at for the value of a parameter. */
+const MAX_ARGUMENTS = 100;
+
 const functions = ['function_definition', 'lambda'];
 const bindings = ['assignment', 'with_item', 'for_statement'];
 const imports = ['import_statement', 'import_from_statement'];
@@ -120,8 +123,9 @@ export class Facts {
     if (!owner || index === -1) return [];
     return (this.#callsByName.get(owner.name) ?? []).flatMap(({ expression, scope: from }) => {
       const shift = owner.isMethod ? 1 : 0;
-      const named = expression.args.find((argument) => argument.name === name);
-      const value = (named ?? expression.args.filter((argument) => !argument.name)[index - shift])?.value;
+      const given = expression.args.slice(0, MAX_ARGUMENTS);
+      const named = given.find((argument) => argument.name === name);
+      const value = (named ?? given.filter((argument) => !argument.name)[index - shift])?.value;
       return value ? [{ value, scope: from }] : [];
     });
   }

@@ -96,28 +96,37 @@ function programOf(command: Expression, words: string): Expression {
   return first ?? (words.includes(' ') && command.kind !== 'format' ? command : command);
 }
 
+/** Expressions that are looked at for the words of one command; names can refer to each other without end. */
+const MAX_EXPRESSIONS = 500;
+
 /** The plain words of a command, through names and lists. */
-function texts(expression: Expression, scope: number, facts: Facts, depth = 0): string[] {
-  if (depth > 10) return [];
+function texts(
+  expression: Expression,
+  scope: number,
+  facts: Facts,
+  depth = 0,
+  left = { expressions: MAX_EXPRESSIONS },
+): string[] {
+  if (depth > 10 || --left.expressions < 0) return [];
   const plain = textOf(expression);
   if (plain !== undefined) return [plain];
   switch (expression.kind) {
     case 'list':
     case 'tuple':
-      return expression.items.slice(0, 50).flatMap((item) => texts(item, scope, facts, depth + 1));
+      return expression.items.slice(0, 50).flatMap((item) => texts(item, scope, facts, depth + 1, left));
     case 'binary':
-      return [expression.left, expression.right].flatMap((one) => texts(one, scope, facts, depth + 1));
+      return [expression.left, expression.right].flatMap((one) => texts(one, scope, facts, depth + 1, left));
     case 'format':
       return expression.parts.slice(0, 50).map((part) => (typeof part === 'string' ? part : '…'));
     case 'spread':
-      return texts(expression.value, scope, facts, depth + 1);
+      return texts(expression.value, scope, facts, depth + 1, left);
     case 'attribute':
       return expression.name === 'executable' ? ['python'] : [];
     case 'name':
       return facts
         .valuesOf(expression.id, scope)
         .slice(0, 5)
-        .flatMap((one) => texts(one, scope, facts, depth + 1));
+        .flatMap((one) => texts(one, scope, facts, depth + 1, left));
     default:
       return [];
   }
