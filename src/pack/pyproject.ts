@@ -4,7 +4,7 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { check } from '../contract/schema/check.js';
 import type { Problem } from '../contract/schema/schema-types.js';
-import { longestText } from './pack-text.js';
+import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 
 /** Templates leave what they do not know empty: `Icon = ""` is an absent icon. */
@@ -96,7 +96,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const bytes = await readFile(join(folder, 'pyproject.toml')).catch((error: NodeJS.ErrnoException) => error);
   if (bytes instanceof Error)
     return failed(bytes.code === 'ENOENT' ? `is missing in ${folder}` : `cannot be read (${bytes.code})`);
-  if (bytes.length > longestText) return failed('is larger than 1 MiB');
+  if (bytes.length > MAX_TEXT_BYTES) return failed('is larger than 1 MiB');
   let parsed: unknown;
   try {
     parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

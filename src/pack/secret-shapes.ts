@@ -1,5 +1,5 @@
 /** Files that are secrets whatever they hold. */
-export const secretFiles: readonly { readonly kind: string; readonly name: RegExp }[] = [
+export const SECRET_FILES: readonly { readonly kind: string; readonly name: RegExp }[] = [
   {
     kind: 'environment file',
     name: /^\.env(?:rc)?(?:\.(?!(?:.*\.)?(?:example|sample|template|tmpl|dist|defaults?|schema)$).+)?$/i,
@@ -16,7 +16,7 @@ export const secretFiles: readonly { readonly kind: string; readonly name: RegEx
  * Keys and tokens that tell their kind by their shape. Bounded and without nested repetition, so that no text takes long;
  * shorter than the overlap of two chunks.
  */
-export const secretShapes: readonly { readonly kind: string; readonly shape: RegExp }[] = [
+export const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[] = [
   {
     // The header alone stands in much honest code that reads keys; here key material follows it, in lines or after `\n`.
     kind: 'private key',

@@ -1,12 +1,12 @@
 import { type Definitions, extract } from '../../src/python/definitions/extract.js';
-import { pythonParser } from '../../src/python/definitions/grammar.js';
+import { loadPythonParser } from '../../src/python/definitions/grammar.js';
 import { PackModules } from '../../src/python/definitions/pack-modules.js';
 import { readModule } from '../../src/python/definitions/statements.js';
-import { type CodeReport, codeReader } from '../../src/python/read-code.js';
+import { type CodeReport, createCodeReader } from '../../src/python/read-code.js';
 
 /** Reads a pack that is given as texts, or bytes, by path. */
 export async function codeOf(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {
-  const reader = await codeReader();
+  const reader = await createCodeReader();
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content);
     if (reader.wanted(path, bytes.length)) await reader.read(path, bytes);
@@ -38,7 +38,7 @@ export async function followWithin(
   total: number,
   files: Readonly<Record<string, string>>,
 ): Promise<Definitions & { readonly cpuMs: number }> {
-  const parse = await pythonParser();
+  const parse = await loadPythonParser();
   const modules = new PackModules();
   for (const [path, text] of Object.entries(files)) {
     const source = { path, text, firstLine: 1 };

@@ -10,7 +10,7 @@ export interface Rule {
 /** Every rule of the scan. */
 // Decided: high is code that is hidden or comes from elsewhere and is run, code that could not be looked at, and secrets. What honest packs do every day,
 // such as eval of an expression or pip at run time, is low.
-export const rules = {
+export const RULES = {
   'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
   'obfuscated-code': { severity: 'high', message: 'Runs code that is decoded first: it hides what it does.' },
   'remote-pickle': {
@@ -33,7 +33,7 @@ export const rules = {
   'deletes-folders': { severity: 'low', message: 'Deletes whole folders.' },
 } as const satisfies Record<string, Rule>;
 
-export type RuleName = keyof typeof rules;
+export type RuleName = keyof typeof RULES;
 
 export interface Finding {
   readonly file: string;
@@ -44,11 +44,11 @@ export interface Finding {
   readonly message: string;
 }
 
-export function finding(file: string, line: number, rule: RuleName, message?: string): Finding {
-  return { file, line, rule, severity: rules[rule].severity, message: message ?? rules[rule].message };
+export function createFinding(file: string, line: number, rule: RuleName, message?: string): Finding {
+  return { file, line, rule, severity: RULES[rule].severity, message: message ?? RULES[rule].message };
 }
 
 /** Code that nobody looked at; `why` is the rest of a sentence. */
-export function unreadCode(file: string, why: string): Finding {
-  return finding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
+export function createUnreadFinding(file: string, why: string): Finding {
+  return createFinding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
 }
