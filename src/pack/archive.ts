@@ -15,7 +15,7 @@ export interface BuiltArchive {
   readonly size: number;
   /** SHA-256 of the archive, 64 lowercase hex digits. Another build of zlib may give other bytes for the same tree. */
   readonly sha256: string;
-  /** What `treeDigest` says of the files; reading the archive back gives the same. */
+  /** The `computeTreeDigest` of the files; reading the archive back gives the same. */
   readonly tree: string;
   /** Number of files. */
   readonly entries: number;
@@ -125,7 +125,7 @@ function entryOptions(file: PackFile) {
   };
 }
 
-/** The file's content, hashed on its way and refused if it is not the file that was chosen, or changes meanwhile. */
+/** The file's content, hashed on its way and refused if it is not the file that was chosen, or changes while it is read. */
 async function openUnchanging(
   file: PackFile,
   onChunk: (size: number) => void,

@@ -36,7 +36,7 @@ export interface ChosenFiles {
  * A link to a file inside the pack is packed as that file, so that it unpacks on every system; any other link is a problem.
  *
  * @param includes files, folders or patterns as in .gitignore, from the pack's root, packed even if ignored
- * @param isProduct tells of paths that were made from the pack; they are packed only if git tracks or `includes` names them
+ * @param isProduct whether a path was made from the pack; they are packed only if git tracks or `includes` names them
  */
 export async function chooseFiles(
   folder: string,
@@ -89,7 +89,7 @@ const COLLISION_MESSAGES = {
   folder: (other: string) => `lies in a folder whose name ${other} is also a file's; rename one`,
 };
 
-/** The `ignore` package refuses what is no plain relative path; such names get a problem of their own later. */
+/** The `ignore` package refuses paths that are not plain and relative; such names get a problem of their own later. */
 function safePath(path: string): string {
   return ignore.isPathValid(path) ? path : '\0';
 }

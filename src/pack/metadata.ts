@@ -1,4 +1,4 @@
-/** The host's frontend is no package to install, but says which of its versions the pack works with. */
+/** The host's frontend is not a package to install; its version says which frontends the pack works with. */
 export function splitFrontend(dependencies: readonly string[]) {
   const frontendPackage = /^[a-z0-9._-]+-frontend-package(?![a-z0-9._-])\s*(?:\[[^\]]*\])?([^;]*)/i;
   const frontend = dependencies.map((dependency) => frontendPackage.exec(dependency.trim())?.[1]);

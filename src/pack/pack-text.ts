@@ -4,7 +4,7 @@ import { isAbsolute, join, sep } from 'node:path';
 /** Reads a text file of the pack, or says why it cannot, in a sentence without its subject. */
 export type ReadText = (path: string) => Promise<{ readonly text: string } | { readonly problem: string }>;
 
-/** 1 MiB: nobody writes a longer one by hand. */
+/** 1 MiB, far longer than anything written by hand. */
 export const MAX_TEXT_BYTES = 1024 ** 2;
 
 /** Reads small text files inside the pack; a manifest that refers outside it reads nothing. */

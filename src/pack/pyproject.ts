@@ -74,7 +74,7 @@ const tool = z.looseObject({
   poetry: z.looseObject({ version: text }).optional(),
 });
 
-/** The keys of a `pyproject.toml` that a pack is described by. Other keys are nobody's business here. */
+/** The keys of a `pyproject.toml` that a pack is described by. Other keys are not read. */
 const Pyproject = z.looseObject({
   project: project.prefault({}),
   tool: tool.prefault({}),
@@ -107,7 +107,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   }
   const checked = check(Pyproject, parsed);
   if (checked.ok) return { value: checked.value, problems: [] };
-  // Without the keys that are wrong in shape the rest can be judged too, so that everything wrong is told at once.
+  // Without the keys that are wrong in shape the rest can be judged too, so that all problems are reported together.
   for (const { path } of checked.problems) remove(parsed, path);
   const rest = check(Pyproject, parsed);
   return {

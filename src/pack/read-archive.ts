@@ -20,7 +20,7 @@ export interface ArchivedFile {
 export type Inspection =
   | {
       readonly ok: true;
-      /** As `treeDigest` of the files. */
+      /** The `computeTreeDigest` of the files. */
       readonly tree: string;
       readonly entries: readonly ArchivedFile[];
       /** Bytes of all files. */
@@ -39,7 +39,7 @@ export interface FileReader {
 
 /**
  * Reads a zip of unknown origin to its end and says whether it is sound: nothing is written, memory is bounded, and
- * whatever is wrong with the archive is an answer, not an exception. It is stricter than unpackers are: what two of
+ * anything wrong with the archive is an answer, not an exception. It is stricter than unpackers are: what two of
  * them could read differently is refused.
  *
  * @throws what `reader.read` throws, and the system's error where the file itself cannot be read.
@@ -150,7 +150,7 @@ interface Content {
   readonly whole?: Buffer;
 }
 
-/** Unpacks one entry and holds it against what the archive says of it. */
+/** Unpacks one entry and compares it with its description in the archive. */
 async function unpack(
   zip: Zip,
   entry: Entry,
@@ -188,7 +188,7 @@ async function unpack(
       if (!isZlibError(error)) throw error;
       throw refuse('has damaged content: it cannot be decompressed');
     }
-    // Bytes after the end of the deflate stream would be unpacked by nobody and seen by nobody.
+    // Bytes after the end of the deflate stream would not be unpacked, and so not be checked.
     if (inflate.bytesWritten !== entry.compressedSize) throw refuse('holds bytes that belong to no content');
   }
   if (size !== entry.uncompressedSize) throw refuse('unpacks to fewer bytes than the archive says');

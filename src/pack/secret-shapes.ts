@@ -1,4 +1,4 @@
-/** Files that are secrets whatever they hold. */
+/** Files that are secrets by their name alone. */
 export const SECRET_FILES: readonly { readonly kind: string; readonly name: RegExp }[] = [
   {
     kind: 'environment file',

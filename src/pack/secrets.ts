@@ -16,7 +16,7 @@ export interface FoundSecret {
 
 /**
  * Looks for what must not be published: files that hold secrets by their nature, and keys and tokens of well-known
- * shapes in text. Contents are streamed; binary files are passed over.
+ * shapes in text. Contents are streamed; binary files are skipped.
  *
  * @throws PackError where a file cannot be read
  */
@@ -31,7 +31,7 @@ export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecr
   return found;
 }
 
-/** What a file is by its name alone, such as `.env`. */
+/** Turns an error of the system into a PackError that names the file. */
 export function rethrowUnreadable(file: PackFile) {
   return (error: NodeJS.ErrnoException): never => {
     if (!error.syscall) throw error;
@@ -39,6 +39,7 @@ export function rethrowUnreadable(file: PackFile) {
   };
 }
 
+/** What a file is by its name alone, such as `.env`. */
 export function findSecretFileKind(name: string): string | undefined {
   return SECRET_FILES.find(({ name: pattern }) => pattern.test(name))?.kind;
 }
@@ -82,7 +83,7 @@ export function* findSecretMatches(text: string): Generator<{ index: number; kin
   }
 }
 
-/** `hf_xxxxxxxx` in a readme is no secret. Real keys are random: many different characters, and no such words. */
+/** `hf_xxxxxxxx` in a readme is not a secret. Real keys are random: many different characters, and none of these words. */
 function isPlaceholder(match: string): boolean {
   const random = match.slice(-40);
   return (

@@ -17,7 +17,7 @@ export function toFileMode(permissions: number): FileMode {
 }
 
 /**
- * The digest by which two trees are told to be the same, 64 lowercase hex digits. Order does not matter, and neither
+ * The digest that is equal for equal trees: 64 lowercase hex digits. Order does not matter, and neither
  * do dates, folders or how an archive was compressed.
  *
  * It is the SHA-256 of one line a file, sorted by the bytes of the UTF-8 path, each ended by a newline:

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 
-/** What tools make and nobody means to publish. */
+/** Made by tools, and never meant to be published. */
 const NEVER_PACKED = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
 
 /** Rules of one .gitignore and the folder they count from: `''` or `web/`. */
@@ -37,7 +37,7 @@ async function withGitignore(root: string, base: string, above: readonly Rules[]
   return [{ base, rules: ignore({ ignorecase: false }).add(text) }, ...above];
 }
 
-/** The innermost .gitignore that has a word on a path decides. Folders above it were not ignored, or we would not be here. */
+/** The innermost .gitignore that matches a path decides. Folders above the path are known not to be ignored. */
 function isIgnored(path: string, inForce: readonly Rules[]): boolean {
   for (const { base, rules } of inForce) {
     const inner = path.slice(base.length);

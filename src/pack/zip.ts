@@ -64,7 +64,7 @@ function internals(file: ZipFile): { readEntryCursor: number; comment: Buffer } 
   return file as unknown as { readEntryCursor: number; comment: Buffer };
 }
 
-/** The system's own errors stay what they are; whatever yauzl finds wrong is the archive's fault. */
+/** The system's own errors stay what they are; anything that yauzl finds wrong is the archive's fault. */
 function refusalOf(error: unknown, sentence: string): unknown {
   if (error instanceof Refusal || (error as NodeJS.ErrnoException).syscall) return error;
   return new Refusal(`${sentence} (${error instanceof Error ? error.message : error}).`);

@@ -12,14 +12,14 @@ import { scanPython } from './scan/python.js';
 import { scanSecrets } from './scan/secrets.js';
 import { countTokens } from './scan/token-count.js';
 
-/** A Python file that could not be read, or not wholly. */
+/** A Python file that could not be read, or only in part. */
 export interface Unreadable {
   readonly file: string;
   readonly line: number;
   readonly message: string;
 }
 
-/** What a pack's code says of itself. */
+/** The definitions and findings of a pack's code. */
 export interface CodeReport extends Definitions {
   /** False where following the definitions took too much; `nodes` is empty then. */
   readonly followed: boolean;
@@ -37,12 +37,12 @@ export interface CodeSelection {
 }
 
 interface Reading extends CodeSelection {
-  /** Hears which file, or `definitions`, is begun, and undefined when it is done. */
+  /** Called with the file, or `definitions`, that is begun, and with undefined when it is done. */
   readonly onStep?: (at: string | undefined) => void;
 }
 
 const MIB = 1024 * 1024;
-/** Bytes of one Python file that is looked at. */
+/** Bytes of one Python file that is scanned. */
 const MAX_SCANNED = 16 * MIB;
 /** Bytes of one file that is followed for definitions, or searched for secrets. */
 const MAX_FILE = 2 * MIB;
@@ -60,7 +60,7 @@ const TEXT_FILE =
 
 /**
  * Reads definitions and findings out of a pack's files, as `inspectArchive` hands them over or one by one. Nothing of the
- * pack runs; one syntax tree at a time is in memory, for both uses. Python that is not looked at is a finding itself.
+ * pack runs; one syntax tree at a time is in memory, for both uses. Python that is not scanned is a finding itself.
  */
 export class CodeReader implements FileReader {
   readonly #modules = new PackModules();

@@ -54,7 +54,7 @@ function sendMessage(message: ReaderMessage): void {
   }
 }
 
-/** Ends this process once a task has used too much, where the system does not let others look at it: a busy main thread cannot. */
+/** Ends this process once a task has used too much, on systems where the parent cannot read its usage; a busy main thread cannot do it. */
 function startWatchdog(stepCpuMs: number, residentBytes: number): Worker {
   const program = `
     const { writeSync } = require('node:fs');

@@ -315,7 +315,7 @@ function runClauses(
   }
 }
 
-/** Gives names their values, taking tuples apart. Targets that are no names are the statement's business. */
+/** Gives names their values, taking tuples apart. `set` handles targets that are not names. */
 export function bindTarget(
   target: Expression,
   value: Value,

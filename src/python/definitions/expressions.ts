@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { parseNumber, unescapeText } from './strings.js';
 import type { Argument, Clause, Expression, Parameter, Source } from './syntax.js';
 
-/** Nesting beyond this is nobody's definition; it becomes an unknown instead of a deep recursion. */
+/** Deeper nesting becomes an unknown instead of a deep recursion; definitions do not nest so deep. */
 const MAX_DEPTH = 150;
 
 /** Named children without the comments that may stand anywhere. */

@@ -50,7 +50,7 @@ const MAX_PROGRESS = 200_000;
 
 /**
  * Parses Python. The tree lives only while `use` runs; undefined when the text takes unreasonably long to parse. Where it
- * takes unreasonable memory the parser throws and is spent: whoever reads what is hostile does so in a thread.
+ * takes unreasonable memory the parser throws and is spent: hostile code is read in a process of its own.
  */
 export type ParsePython = <Result>(text: string, use: (root: Node) => Result) => Result | undefined;
 

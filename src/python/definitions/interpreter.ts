@@ -34,7 +34,7 @@ import {
   type Value,
 } from './values.js';
 
-/** Thrown where a pack asks for more work than any honest one; caught by whoever granted the steps. */
+/** Thrown where a pack takes more work than any honest one; `within` catches it. */
 export class OutOfSteps extends Error {}
 
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
@@ -58,7 +58,7 @@ export class Interpreter implements Machine {
     readonly parse: ParsePython,
   ) {}
 
-  /** Runs `work` with at most `steps` steps; undefined when they did not suffice. `spent` is told how many it took. */
+  /** Runs `work` with at most `steps` steps; undefined if they were not enough. `spent` receives how many it took. */
   within<Result>(steps: number, work: () => Result, spent?: (steps: number) => void): Result | undefined {
     const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls, maybe: this.#maybe };
     this.#steps = steps;

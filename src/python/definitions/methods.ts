@@ -161,7 +161,7 @@ export const listMethods: Methods<ListValue> = {
     self.items.reverse();
     return null;
   },
-  // Sorting what can be sorted; else the order is what it was, which is no worse than unknown.
+  // Sorts texts only; anything else keeps its order, which is as good as an unknown one.
   sort: (self, given, machine) => {
     if (given.named.has('key')) return null;
     if (self.items.every((item) => typeof item === 'string')) {

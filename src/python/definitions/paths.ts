@@ -85,7 +85,7 @@ function matchPattern(at: string, pattern: Value | undefined, machine: Machine):
 const findExistence = (at: Value | undefined, machine: Machine): boolean | undefined => {
   const known = toPathText(at);
   if (known === undefined) return undefined;
-  // Files that are no Python are not seen here, so their absence proves nothing.
+  // Only Python files are seen here, so the absence of others proves nothing.
   return machine.entries(getParentText(known)).includes(getName(known)) || undefined;
 };
 const getParentText = (at: string) => at.split('/').slice(0, -1).join('/');

@@ -70,7 +70,7 @@ function replaceMatches(
 export const patterns: Record<string, Imitation> = {
   're.sub': replaceMatches,
   're.findall': ({ list: [pattern, text, ...more] }, machine) => {
-    // With groups the result is the groups; nobody names nodes that way.
+    // With groups the result would be the groups; packs do not name nodes that way.
     if (more.length > 0 || /\((?!\?)/.test(String(pattern).slice(0, 100).replace(/\\./g, '')))
       return undefined;
     const matches = findMatches(pattern, text, machine);

@@ -14,7 +14,7 @@ import {
   type Value,
 } from './values.js';
 
-/* What Python tells of its own objects: attributes, types, ancestry. */
+/* Python's reflection: attributes, types, ancestry. */
 
 /** What making a class costs besides its attributes. */
 export const CLASS_STEPS = 40;

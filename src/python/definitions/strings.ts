@@ -34,7 +34,7 @@ function toCharacter(code: number, otherwise: string): string {
 /** A Python number's value: bigint for int, number for float, undefined for what JSON cannot hold (`3j`). */
 export function parseNumber(text: string): bigint | number | undefined {
   const digits = text.replaceAll('_', '').toLowerCase();
-  // A number of thousands of digits is nobody's setting, and BigInt takes quadratic time over it.
+  // Settings never have thousands of digits, and BigInt takes quadratic time over them.
   if (digits.length > 400 || /[jl]$/.test(digits)) return undefined;
   if (/^0[xob]/.test(digits) || /^\d+$/.test(digits)) {
     try {

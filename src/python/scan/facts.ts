@@ -20,7 +20,7 @@ const MAX_NODES = 60_000;
 /** Syntax nodes turned into plain data, about a second's worth: hostile nesting would make it quadratic. */
 const MAX_READ = 400_000;
 
-/** Arguments of one call that are looked at for the value of a parameter. */
+/** Arguments of one call that are searched for the value of a parameter. */
 const MAX_ARGUMENTS = 100;
 
 const FUNCTIONS = ['function_definition', 'lambda'];
@@ -59,7 +59,7 @@ export class Facts {
     }
   }
 
-  /** False where the file says more than is looked at. */
+  /** False where the file is too large to be read to its end. */
   get isWhole(): boolean {
     return this.#isWhole && !this.#read.isSpent;
   }

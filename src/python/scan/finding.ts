@@ -1,4 +1,4 @@
-/** `high` flags a version; `low` is for whoever reads the report. */
+/** `high` flags a version; `low` is only reported. */
 export type Severity = 'high' | 'low';
 
 export interface Rule {
@@ -8,14 +8,14 @@ export interface Rule {
 }
 
 /** Every rule of the scan. */
-// Decided: high is code that is hidden or comes from elsewhere and is run, code that could not be looked at, and secrets. What honest packs do every day,
-// such as eval of an expression or pip at run time, is low.
+// Decided: high is code that is hidden or comes from elsewhere and is run, code that
+// could not be read, and secrets. What honest packs do every day, such as eval of an expression, is low.
 export const RULES = {
   'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
   'obfuscated-code': { severity: 'high', message: 'Runs code that is decoded first: it hides what it does.' },
   'remote-pickle': {
     severity: 'high',
-    message: 'Unpickles data from the network, which runs whatever code that data names.',
+    message: 'Unpickles data from the network, which can run any code.',
   },
   'downloaded-program': { severity: 'high', message: 'Downloads a file and runs it.' },
   'download-command': {
@@ -26,7 +26,7 @@ export const RULES = {
   'unread-code': { severity: 'high', message: 'Cannot be checked.' },
   secret: { severity: 'high', message: 'Holds a secret; revoke it, because it has been published here.' },
   'dynamic-code': { severity: 'low', message: 'Runs code from a text with exec or eval.' },
-  pickle: { severity: 'low', message: 'Unpickles a file, which runs whatever code that file names.' },
+  pickle: { severity: 'low', message: 'Unpickles a file, which can run any code.' },
   'runtime-install': { severity: 'low', message: 'Installs packages while running.' },
   subprocess: { severity: 'low', message: 'Starts another program.' },
   'network-at-import': { severity: 'low', message: 'Uses the network as soon as the pack is imported.' },
@@ -48,7 +48,7 @@ export function createFinding(file: string, line: number, rule: RuleName, messag
   return { file, line, rule, severity: RULES[rule].severity, message: message ?? RULES[rule].message };
 }
 
-/** Code that nobody looked at; `why` is the rest of a sentence. */
+/** Code that was not read; `why` is the rest of a sentence. */
 export function createUnreadFinding(file: string, why: string): Finding {
   return createFinding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
 }

@@ -4,7 +4,7 @@ import { type Call, Facts, getPlainText } from './facts.js';
 import { createFinding, createUnreadFinding, type Finding, RULES, type RuleName } from './finding.js';
 import { isNetwork, Origins } from './origins.js';
 
-/** Words without which no rule can apply, so that most files are passed over at the price of one search. */
+/** Words without which no rule applies, so that most files are skipped after one search. */
 const TELLING_WORDS =
   /\b(?:exec|eval|compile|__import__|getattr|builtins|pickle|dill|cloudpickle|joblib|marshal|subprocess|system|popen|startfile|runpy|pty|rmtree|urlopen|urlretrieve|requests|httpx|pip|execfile|run_path|spawn\w*|exec[lv]\w*)\b/;
 
@@ -19,7 +19,7 @@ const FETCH_AND_RUN =
   /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|powershell[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
 
 const MAX_FINDINGS = 100;
-/** Characters of a command that are looked at; patterns take quadratic time over what nobody types. */
+/** Characters of a command that are searched; patterns take quadratic time over longer ones. */
 const MAX_WORDS = 2000;
 
 /** Looks at one file of Python for code that runs what it should not. */
@@ -98,7 +98,7 @@ function findProgram(command: Expression, words: string): Expression {
   return first ?? (words.includes(' ') && command.kind !== 'format' ? command : command);
 }
 
-/** Expressions that are looked at for the words of one command; names can refer to each other without end. */
+/** Expressions that are read for the words of one command; names can refer to each other without end. */
 const MAX_EXPRESSIONS = 500;
 
 /** The plain words of a command, through names and lists. */

@@ -3,7 +3,7 @@ import { createFinding, type Finding } from './finding.js';
 
 const MAX_FINDINGS = 50;
 
-/** Secrets in one file of a pack. `content` is looked at as bytes; binary files are passed over. */
+/** Secrets in one file of a pack. `content` is searched as bytes; binary files are skipped. */
 export function scanSecrets(path: string, content: Buffer): Finding[] {
   const kind = findSecretFileKind(path.slice(path.lastIndexOf('/') + 1));
   if (kind) return [createFinding(path, 1, 'secret', describeSecret(kind))];

@@ -13,8 +13,7 @@ export interface TokenCount {
 }
 
 /**
- * Holds a file against what a parser can take, at the price of one pass over its bytes: a parser takes two hundred bytes
- * of memory for each of them.
+ * Counts words and signs in one pass over the bytes, before a parser takes two hundred bytes of memory for each of them.
  */
 export function countTokens(content: Buffer): TokenCount {
   const encoding = findEncoding(content);
