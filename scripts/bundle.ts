@@ -1,7 +1,7 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
-import { grammarFiles } from '../src/python/definitions/grammar.js';
+import { GRAMMAR_FILES } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
 
 /** Bundles src into dist, split so that a command loads only what it runs. */
@@ -22,7 +22,7 @@ export async function bundle(): Promise<Metafile> {
   });
   const { resolve } = createRequire(import.meta.url);
   const installed = await listInstalled();
-  for (const [file, module] of Object.entries(grammarFiles)) {
+  for (const [file, module] of Object.entries(GRAMMAR_FILES)) {
     if (installed.some((name) => module.startsWith(`${name}/`))) continue;
     await copyFile(resolve(module), `dist/${file}`);
   }

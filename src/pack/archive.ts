@@ -6,16 +6,16 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { PackFile } from './files.js';
-import { quoted } from './path.js';
+import { quoteName } from './path.js';
 import { PackError } from './problem.js';
-import { sortedByPath, type TreeEntry, treeDigest } from './tree.js';
+import { computeTreeDigest, sortByPath, type TreeEntry } from './tree.js';
 
 export interface BuiltArchive {
   /** Bytes of the archive. */
   readonly size: number;
   /** SHA-256 of the archive, 64 lowercase hex digits. Another build of zlib may give other bytes for the same tree. */
   readonly sha256: string;
-  /** What `treeDigest` says of the files; reading the archive back gives the same. */
+  /** The `computeTreeDigest` of the files; reading the archive back gives the same. */
   readonly tree: string;
   /** Number of files. */
   readonly entries: number;
@@ -52,7 +52,7 @@ export async function createArchive(
   if (files.length === 0) throw new PackError('There are no files to pack.');
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    const built = await writeZip(sortedByPath(files), temporary, options);
+    const built = await writeZip(sortByPath(files), temporary, options);
     await rename(temporary, target);
     return built;
   } catch (error) {
@@ -103,20 +103,20 @@ async function writeZip(
   return {
     size,
     sha256: whole.digest('hex'),
-    tree: treeDigest(tree),
+    tree: computeTreeDigest(tree),
     entries: files.length,
     unpacked: totalBytes,
   };
 }
 
 /** What deflate cannot make smaller; decided by name, so that it does not depend on the content. */
-const compressed =
+const COMPRESSED =
   /^\.(?:png|jpe?g|webp|avif|gif|mp[34]|m4a|webm|mov|ogg|flac|woff2?|zip|gz|bz2|xz|7z|whl|npz|safetensors|ckpt|pth?|onnx|gguf)$/i;
 
 function entryOptions(file: PackFile) {
   return {
     size: file.size,
-    compress: !compressed.test(extname(file.path)),
+    compress: !COMPRESSED.test(extname(file.path)),
     mode: Number.parseInt(file.mode, 8),
     // yazl writes local time, and an extra field in UTC unless told not to. This gives the same midnight anywhere; the
     // first of January would be clamped where the time zone changed since yazl was loaded.
@@ -125,14 +125,16 @@ function entryOptions(file: PackFile) {
   };
 }
 
-/** The file's content, hashed on its way and refused if it is not the file that was chosen, or changes meanwhile. */
+/** The file's content, hashed on its way and refused if it is not the file that was chosen, or changes while it is read. */
 async function openUnchanging(
   file: PackFile,
   onChunk: (size: number) => void,
   onEnd: (sha256: string) => void,
 ): Promise<Readable> {
   const changed = () =>
-    new PackError(`${quoted(file.path)} changed while it was packed: try again when nothing writes to it.`);
+    new PackError(
+      `${quoteName(file.path)} changed while it was packed: try again when nothing writes to it.`,
+    );
   const handle = await openOrdinary(file);
   try {
     const before = await handle.stat();
@@ -177,5 +179,5 @@ async function openOrdinary(file: PackFile): Promise<FileHandle> {
 }
 
 function unreadable(file: PackFile): PackError {
-  return new PackError(`${quoted(file.path)} cannot be read: it vanished, or you may not read it.`);
+  return new PackError(`${quoteName(file.path)} cannot be read: it vanished, or you may not read it.`);
 }

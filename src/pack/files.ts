@@ -3,10 +3,10 @@ import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { trackedFiles, untrackedFiles } from './git.js';
-import { collisions, pathProblem } from './path.js';
+import { findCollisions, findPathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
-import { type FileMode, fileMode, sortedByPath } from './tree.js';
-import { walk } from './walk.js';
+import { type FileMode, sortByPath, toFileMode } from './tree.js';
+import { walkFiles } from './walk.js';
 
 export interface PackFile {
   /** As in the archive: relative, with `/`, in NFC. */
@@ -36,7 +36,7 @@ export interface ChosenFiles {
  * A link to a file inside the pack is packed as that file, so that it unpacks on every system; any other link is a problem.
  *
  * @param includes files, folders or patterns as in .gitignore, from the pack's root, packed even if ignored
- * @param isProduct tells of paths that were made from the pack; they are packed only if git tracks or `includes` names them
+ * @param isProduct whether a path was made from the pack; they are packed only if git tracks or `includes` names them
  */
 export async function chooseFiles(
   folder: string,
@@ -47,7 +47,7 @@ export async function chooseFiles(
   const tracked = await trackedFiles(root);
   const ignored = await ignoreFiles(root);
   const chosen = new Set<string>();
-  for await (const path of tracked ?? walk(root)) {
+  for await (const path of tracked ?? walkFiles(root)) {
     if (!ignored.ignores(safePath(path)) && (tracked || !isProduct(path))) chosen.add(path);
   }
 
@@ -66,8 +66,8 @@ export async function chooseFiles(
     if (typeof found === 'string') problems.push({ where: path, message: found });
     else if (found) files.push(found);
   }
-  for (const { path, with: other, kind } of collisions(files.map((file) => file.path)))
-    problems.push({ where: path, message: collisionMessage[kind](other) });
+  for (const { path, with: other, kind } of findCollisions(files.map((file) => file.path)))
+    problems.push({ where: path, message: COLLISION_MESSAGES[kind](other) });
   if (!files.some((file) => file.path === 'pyproject.toml') && (await exists(root, 'pyproject.toml')))
     problems.push({
       where: 'pyproject.toml',
@@ -75,21 +75,21 @@ export async function chooseFiles(
     });
   const untracked = tracked ? await untrackedFiles(root) : [];
   return {
-    files: sortedByPath(files),
+    files: sortByPath(files),
     problems,
     source: tracked ? 'git' : 'folder',
     untracked: untracked.filter((path) => !chosen.has(path) && !isProduct(path)),
   };
 }
 
-const collisionMessage = {
+const COLLISION_MESSAGES = {
   same: (other: string) => `has the same name as ${other} written with other Unicode characters; rename one`,
   case: (other: string) =>
     `differs only by case from ${other}; Windows and macOS can keep only one: rename one`,
   folder: (other: string) => `lies in a folder whose name ${other} is also a file's; rename one`,
 };
 
-/** The `ignore` package refuses what is no plain relative path; such names get a problem of their own later. */
+/** The `ignore` package refuses paths that are not plain and relative; such names get a problem of their own later. */
 function safePath(path: string): string {
   return ignore.isPathValid(path) ? path : '\0';
 }
@@ -106,7 +106,7 @@ async function included(root: string, include: string): Promise<string[]> {
   const pattern = `/${include.replaceAll('\\', '/').replace(/^(?:\.?\/+)+/, '')}`;
   const wanted = ignore({ ignorecase: false }).add(pattern === '/' ? '/**' : pattern);
   const matching: string[] = [];
-  for await (const path of walk(root, { everything: true }))
+  for await (const path of walkFiles(root, { everything: true }))
     if (wanted.ignores(safePath(path))) matching.push(path);
   return matching;
 }
@@ -127,7 +127,7 @@ function lookAt(root: string): (path: string) => Promise<PackFile | string | und
     return known;
   };
   return async (path) => {
-    const problem = pathProblem(path);
+    const problem = findPathProblem(path);
     if (problem) return problem;
     const onDisk = join(root, path);
     const folder = await realFolder(dirname(onDisk));
@@ -141,7 +141,7 @@ function lookAt(root: string): (path: string) => Promise<PackFile | string | und
       return 'is a git submodule that is not checked out; run git submodule update --init';
     if (!found.stats.isFile()) return 'is not an ordinary file';
     const { mode, size } = found.stats;
-    return { path: path.normalize('NFC'), absolute: found.absolute, size, mode: fileMode(mode) };
+    return { path: path.normalize('NFC'), absolute: found.absolute, size, mode: toFileMode(mode) };
   };
 }
 

@@ -35,7 +35,7 @@ export async function remoteUrl(folder: string): Promise<string | undefined> {
 }
 
 /** 50,000 paths of 1,024 bytes. */
-const longestListing = 64 * 1024 ** 2;
+const MAX_LISTING = 64 * 1024 ** 2;
 
 function git(folder: string, command: readonly string[]): Promise<string | undefined> {
   // A checkout may come from anywhere: its configuration must run nothing, and the owner of its files does not matter then.
@@ -46,7 +46,7 @@ function git(folder: string, command: readonly string[]): Promise<string | undef
     execFile(
       'git',
       ['-C', folder, ...options, ...command],
-      { cwd, env: environment(), maxBuffer: longestListing, windowsHide: true },
+      { cwd, env: environment(), maxBuffer: MAX_LISTING, windowsHide: true },
       (error, stdout, stderr) => {
         if (!error) resolve(stdout);
         else if (error.code === 'ENOENT' || /not a git repository/.test(stderr) || !isBelowGit(folder))

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { remoteUrl } from './git.js';
-import { readerOf } from './pack-text.js';
+import { createTextReader } from './pack-text.js';
 import { readRequirements } from './requirements.js';
 
 /** What a pack's folder tells about it without a manifest. What cannot be found is absent. */
@@ -18,7 +18,7 @@ export interface Found {
 /** Looks through a folder for what its manifest will say. */
 export async function findOut(folder: string): Promise<Found> {
   const names = (await readdir(folder)).sort();
-  const read = readerOf(folder);
+  const read = createTextReader(folder);
   const readme = names.find((name) => /^readme(\.(md|markdown|txt))?$/i.test(name));
   const license = names.find((name) => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(name));
   const text = readme ? await read(readme) : undefined;
@@ -52,15 +52,15 @@ function idOf(name: string): string | undefined {
 }
 
 /** As long as a node's description may be. */
-const longest = 1000;
+const MAX_DESCRIPTION = 1000;
 
 /** How far into a README the first paragraph is looked for. */
-const looksAt = 16 * 1024;
+const MAX_README = 16 * 1024;
 
 /** The first paragraph of prose: no heading, badge, HTML, list, table or code. */
 function firstParagraph(markdown: string): string | undefined {
   const paragraphs = markdown
-    .slice(0, looksAt)
+    .slice(0, MAX_README)
     .replace(/\r\n?/g, '\n')
     .replace(/^---\n[\s\S]*?\n---\n/, '')
     .replace(/^(```|~~~)[\s\S]*?^\1/gm, '')
@@ -77,7 +77,8 @@ function firstParagraph(markdown: string): string | undefined {
       .replace(/(\*\*|__|`)/g, '')
       .replace(/\s+/g, ' ')
       .trim();
-    if (/\p{L}{2}/u.test(prose)) return prose.length > longest ? `${prose.slice(0, longest - 1)}…` : prose;
+    if (/\p{L}{2}/u.test(prose))
+      return prose.length > MAX_DESCRIPTION ? `${prose.slice(0, MAX_DESCRIPTION - 1)}…` : prose;
   }
   return undefined;
 }

@@ -7,8 +7,8 @@ import { check } from '../contract/schema/check.js';
 import { PublisherId } from '../contract/schema/identifiers.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { readDynamicVersion } from './dynamic-version.js';
-import { classified, licenseFile, repositoryOf, withoutFrontend } from './metadata.js';
-import { type ReadText, readerOf } from './pack-text.js';
+import { findLicenseFile, findRepository, selectClassifiers, splitFrontend } from './metadata.js';
+import { createTextReader, type ReadText } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 import { keyPath, type Pyproject, readPyproject } from './pyproject.js';
 import { readRequirements } from './requirements.js';
@@ -52,13 +52,13 @@ export async function readManifest(
 
   const problems: PackProblem[] = [];
   const warnings: PackProblem[] = [];
-  const read = readerOf(folder);
+  const read = createTextReader(folder);
   const versionText = await findVersion(pyproject.value, read, problems);
   const listed = await findDependencies(pyproject.value, read, problems, warnings);
-  const { dependencies, frontend } = withoutFrontend(listed);
+  const { dependencies, frontend } = splitFrontend(listed);
   const supported = {
-    supported_os: classified(project.classifiers, 'Operating System :: ', /./),
-    supported_accelerators: classified(project.classifiers, 'Environment :: ', /^[GN]PU :: /),
+    supported_os: selectClassifiers(project.classifiers, 'Operating System :: ', /./),
+    supported_accelerators: selectClassifiers(project.classifiers, 'Environment :: ', /^[GN]PU :: /),
     supported_hostui_version: pack?.['requires-hostui'] ?? pack?.['requires-comfyui'],
     supported_hostui_frontend_version: frontend,
   };
@@ -80,10 +80,10 @@ export async function readManifest(
       name: pack?.DisplayName ?? project.name,
       description: project.description,
       author: project.authors[0]?.name,
-      license: project.license?.file ?? project.license?.text ?? licenseFile(project['license-files']),
+      license: project.license?.file ?? project.license?.text ?? findLicenseFile(project['license-files']),
       category: pack?.Category,
       tags: project.keywords.length > 0 ? project.keywords : undefined,
-      repository: repositoryOf(project.urls),
+      repository: findRepository(project.urls),
       icon: pack?.Icon,
       banner_url: pack?.Banner,
       ...supported,

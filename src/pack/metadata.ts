@@ -1,5 +1,5 @@
-/** The host's frontend is no package to install, but says which of its versions the pack works with. */
-export function withoutFrontend(dependencies: readonly string[]) {
+/** The host's frontend is not a package to install; its version says which frontends the pack works with. */
+export function splitFrontend(dependencies: readonly string[]) {
   const frontendPackage = /^[a-z0-9._-]+-frontend-package(?![a-z0-9._-])\s*(?:\[[^\]]*\])?([^;]*)/i;
   const frontend = dependencies.map((dependency) => frontendPackage.exec(dependency.trim())?.[1]);
   return {
@@ -9,7 +9,7 @@ export function withoutFrontend(dependencies: readonly string[]) {
 }
 
 /** `Operating System :: POSIX :: Linux` becomes `POSIX :: Linux`. Absent where no classifier says anything. */
-export function classified(
+export function selectClassifiers(
   classifiers: readonly string[],
   prefix: string,
   wanted: RegExp,
@@ -22,7 +22,7 @@ export function classified(
 }
 
 /** Labels are compared as package indexes do: without regard to case, spaces and punctuation. */
-export function repositoryOf(urls: Readonly<Record<string, string>>): string | undefined {
+export function findRepository(urls: Readonly<Record<string, string>>): string | undefined {
   const byLabel = new Map(
     Object.entries(urls).map(([label, url]) => [
       label.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
@@ -39,7 +39,7 @@ export function repositoryOf(urls: Readonly<Record<string, string>>): string | u
 }
 
 /** The first of PEP 639's `license-files` where it is a plain path; older tools write other things there. */
-export function licenseFile(licenseFiles: unknown): string | undefined {
+export function findLicenseFile(licenseFiles: unknown): string | undefined {
   const first: unknown = Array.isArray(licenseFiles) ? licenseFiles[0] : undefined;
   return typeof first === 'string' && !/[*?[]/.test(first) ? first : undefined;
 }

@@ -4,11 +4,11 @@ import { isAbsolute, join, sep } from 'node:path';
 /** Reads a text file of the pack, or says why it cannot, in a sentence without its subject. */
 export type ReadText = (path: string) => Promise<{ readonly text: string } | { readonly problem: string }>;
 
-/** 1 MiB: nobody writes a longer one by hand. */
-export const longestText = 1024 ** 2;
+/** 1 MiB, far longer than anything written by hand. */
+export const MAX_TEXT_BYTES = 1024 ** 2;
 
 /** Reads small text files inside the pack; a manifest that refers outside it reads nothing. */
-export function readerOf(folder: string): ReadText {
+export function createTextReader(folder: string): ReadText {
   return async (path) => {
     if (isAbsolute(path)) return { problem: `refers to ${path}; write it relative to the pack` };
     const root = await realpath(folder);
@@ -17,7 +17,7 @@ export function readerOf(folder: string): ReadText {
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep))
       return { problem: `refers to ${path}, which lies outside the pack` };
     const stats = await stat(file);
-    if (!stats.isFile() || stats.size > longestText)
+    if (!stats.isFile() || stats.size > MAX_TEXT_BYTES)
       return { problem: `refers to ${path}, which is not a text file of at most 1 MiB` };
     return { text: (await readFile(file, 'utf8')).replace(/^\uFEFF/, '') };
   };

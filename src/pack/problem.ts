@@ -6,7 +6,7 @@ export interface PackProblem {
   readonly message: string;
 }
 
-/** A failure a person can mend, in one sentence that names the file. Anything else thrown is a bug or a broken disk. */
+/** A failure that the user can fix, in one sentence that names the file. Anything else thrown is a bug or a broken disk. */
 export class PackError extends Error {
   override readonly name = 'PackError';
 }

@@ -4,7 +4,7 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { check } from '../contract/schema/check.js';
 import type { Problem } from '../contract/schema/schema-types.js';
-import { longestText } from './pack-text.js';
+import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 
 /** Templates leave what they do not know empty: `Icon = ""` is an absent icon. */
@@ -74,7 +74,7 @@ const tool = z.looseObject({
   poetry: z.looseObject({ version: text }).optional(),
 });
 
-/** The keys of a `pyproject.toml` that a pack is described by. Other keys are nobody's business here. */
+/** The keys of a `pyproject.toml` that a pack is described by. Other keys are not read. */
 const Pyproject = z.looseObject({
   project: project.prefault({}),
   tool: tool.prefault({}),
@@ -96,7 +96,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const bytes = await readFile(join(folder, 'pyproject.toml')).catch((error: NodeJS.ErrnoException) => error);
   if (bytes instanceof Error)
     return failed(bytes.code === 'ENOENT' ? `is missing in ${folder}` : `cannot be read (${bytes.code})`);
-  if (bytes.length > longestText) return failed('is larger than 1 MiB');
+  if (bytes.length > MAX_TEXT_BYTES) return failed('is larger than 1 MiB');
   let parsed: unknown;
   try {
     parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -107,7 +107,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   }
   const checked = check(Pyproject, parsed);
   if (checked.ok) return { value: checked.value, problems: [] };
-  // Without the keys that are wrong in shape the rest can be judged too, so that everything wrong is told at once.
+  // Without the keys that are wrong in shape the rest can be judged too, so that all problems are reported together.
   for (const { path } of checked.problems) remove(parsed, path);
   const rest = check(Pyproject, parsed);
   return {

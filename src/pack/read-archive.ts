@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { crc32, createInflateRaw, constants as zlibConstants } from 'node:zlib';
 import type { Entry } from 'yauzl';
 import type { Limits } from '../contract/schema/limits.js';
-import { collisions, pathProblem, quoted } from './path.js';
-import { type FileMode, fileMode, type TreeEntry, treeDigest } from './tree.js';
+import { findCollisions, findPathProblem, quoteName } from './path.js';
+import { computeTreeDigest, type FileMode, type TreeEntry, toFileMode } from './tree.js';
 import { entryName, entryPlace, openZip, Refusal, type Zip, zipEnd } from './zip.js';
 
 export type ArchiveLimits = Pick<Limits, 'archive' | 'archiveEntries' | 'archiveUnpacked' | 'archiveRatio'>;
@@ -20,7 +20,7 @@ export interface ArchivedFile {
 export type Inspection =
   | {
       readonly ok: true;
-      /** As `treeDigest` of the files. */
+      /** The `computeTreeDigest` of the files. */
       readonly tree: string;
       readonly entries: readonly ArchivedFile[];
       /** Bytes of all files. */
@@ -39,7 +39,7 @@ export interface FileReader {
 
 /**
  * Reads a zip of unknown origin to its end and says whether it is sound: nothing is written, memory is bounded, and
- * whatever is wrong with the archive is an answer, not an exception. It is stricter than unpackers are: what two of
+ * anything wrong with the archive is an answer, not an exception. It is stricter than unpackers are: what two of
  * them could read differently is refused.
  *
  * @throws what `reader.read` throws, and the system's error where the file itself cannot be read.
@@ -78,8 +78,8 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const name = entryName(entry);
     const isFolder = name.endsWith('/');
     const path = isFolder ? name.slice(0, -1) : name;
-    const problem = pathProblem(path) ?? attributeProblem(entry, isFolder);
-    if (problem) throw new Refusal(`The entry ${quoted(name)} ${problem}.`);
+    const problem = findPathProblem(path) ?? attributeProblem(entry, isFolder);
+    if (problem) throw new Refusal(`The entry ${quoteName(name)} ${problem}.`);
     // An empty folder collides with a file of its name, but not with the files in it.
     paths.push(isFolder ? `${path}/.` : path);
     const place = await entryPlace(zip, entry, cursor);
@@ -87,7 +87,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const wanted = !isFolder && reader?.wanted(path, entry.uncompressedSize);
     const content = await unpack(zip, entry, place.start, name, budget, Boolean(wanted));
     if (isFolder) continue;
-    const mode = fileMode(entry.externalFileAttributes >>> 16);
+    const mode = toFileMode(entry.externalFileAttributes >>> 16);
     entries.push({ path, size: content.size, mode });
     tree.push({ path, mode, sha256: content.sha256 });
     if (content.whole) await reader?.read(path, content.whole);
@@ -95,7 +95,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
   await zipEnd(zip, cursor);
   refuseCollisions(paths);
   if (entries.length === 0) throw new Refusal('The archive holds no files.');
-  return { ok: true, tree: treeDigest(tree), entries, unpacked: budget.used };
+  return { ok: true, tree: computeTreeDigest(tree), entries, unpacked: budget.used };
 }
 
 // A Map, because the formatter rewrites octal keys of an object to other numbers.
@@ -150,7 +150,7 @@ interface Content {
   readonly whole?: Buffer;
 }
 
-/** Unpacks one entry and holds it against what the archive says of it. */
+/** Unpacks one entry and compares it with its description in the archive. */
 async function unpack(
   zip: Zip,
   entry: Entry,
@@ -159,7 +159,7 @@ async function unpack(
   budget: Budget,
   keep: boolean,
 ): Promise<Content> {
-  const refuse = (what: string) => new Refusal(`The entry ${quoted(name)} ${what}.`);
+  const refuse = (what: string) => new Refusal(`The entry ${quoteName(name)} ${what}.`);
   const hash = createHash('sha256');
   const kept: Buffer[] = [];
   let size = 0;
@@ -188,7 +188,7 @@ async function unpack(
       if (!isZlibError(error)) throw error;
       throw refuse('has damaged content: it cannot be decompressed');
     }
-    // Bytes after the end of the deflate stream would be unpacked by nobody and seen by nobody.
+    // Bytes after the end of the deflate stream would not be unpacked, and so not be checked.
     if (inflate.bytesWritten !== entry.compressedSize) throw refuse('holds bytes that belong to no content');
   }
   if (size !== entry.uncompressedSize) throw refuse('unpacks to fewer bytes than the archive says');
@@ -206,15 +206,15 @@ function isZlibError(error: unknown): boolean {
   return error instanceof Error && /^Z_/.test(String((error as NodeJS.ErrnoException).code));
 }
 
-const collisionWords = {
+const COLLISION_WORDS = {
   same: 'is in the archive twice',
   case: 'differs only by case from',
   folder: 'lies in a folder where there is already a file named',
 };
 
 function refuseCollisions(paths: readonly string[]): void {
-  const [first] = collisions(paths);
+  const [first] = findCollisions(paths);
   if (!first) return;
-  const other = first.kind === 'same' ? '' : ` ${quoted(first.with)}`;
-  throw new Refusal(`The entry ${quoted(first.path)} ${collisionWords[first.kind]}${other}.`);
+  const other = first.kind === 'same' ? '' : ` ${quoteName(first.with)}`;
+  throw new Refusal(`The entry ${quoteName(first.path)} ${COLLISION_WORDS[first.kind]}${other}.`);
 }

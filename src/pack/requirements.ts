@@ -9,7 +9,7 @@ export interface Requirements {
   readonly skipped: string[];
 }
 
-const deepest = 8;
+const MAX_DEPTH = 8;
 
 /**
  * The dependencies that requirements files list, in their order, each once. `-r other.txt` is followed; options such as
@@ -24,8 +24,8 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
   const follow = async (path: string, depth: number): Promise<void> => {
     if (seen.has(path)) return;
     seen.add(path);
-    if (depth > deepest) {
-      problems.push(`leads to requirements files more than ${deepest} deep`);
+    if (depth > MAX_DEPTH) {
+      problems.push(`leads to requirements files more than ${MAX_DEPTH} deep`);
       return;
     }
     const found = await read(path);
@@ -33,11 +33,11 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
       problems.push(found.problem);
       return;
     }
-    for (const line of requirementLines(found.text)) {
+    for (const line of listRequirementLines(found.text)) {
       const nested = /^(?:-r|--requirement)[\s=]*(.+)$/.exec(line)?.[1];
       if (nested) await follow(join(dirname(path), nested.trim()), depth + 1);
       else if (line.startsWith('-')) skipped.push(line);
-      else dependencies.add(line.replace(/\s+--.*$/, ''));
+      else dependencies.add(removeOptions(line));
     }
   };
 
@@ -45,7 +45,14 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
   return { dependencies: [...dependencies], problems, skipped };
 }
 
-function requirementLines(text: string): string[] {
+/** `torch --hash=…` without its options; a pattern would look for the end of long white space again and again. */
+function removeOptions(line: string): string {
+  for (let at = line.indexOf('--'); at !== -1; at = line.indexOf('--', at + 1))
+    if (/\s/.test(line.charAt(at - 1))) return line.slice(0, at).trimEnd();
+  return line;
+}
+
+function listRequirementLines(text: string): string[] {
   return (
     text
       .replace(/^\uFEFF/, '')

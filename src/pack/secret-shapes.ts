@@ -1,5 +1,5 @@
-/** Files that are secrets whatever they hold. */
-export const secretFiles: readonly { readonly kind: string; readonly name: RegExp }[] = [
+/** Files that are secrets by their name alone. */
+export const SECRET_FILES: readonly { readonly kind: string; readonly name: RegExp }[] = [
   {
     kind: 'environment file',
     name: /^\.env(?:rc)?(?:\.(?!(?:.*\.)?(?:example|sample|template|tmpl|dist|defaults?|schema)$).+)?$/i,
@@ -16,12 +16,12 @@ export const secretFiles: readonly { readonly kind: string; readonly name: RegEx
  * Keys and tokens that tell their kind by their shape. Bounded and without nested repetition, so that no text takes long;
  * shorter than the overlap of two chunks.
  */
-export const secretShapes: readonly { readonly kind: string; readonly shape: RegExp }[] = [
+export const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[] = [
   {
     // The header alone stands in much honest code that reads keys; here key material follows it, in lines or after `\n`.
     kind: 'private key',
     shape:
-      /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\s{1,4}){0,4}[A-Za-z0-9+/=]{40,100}/g,
+      /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\n\s{0,3}){0,4}[A-Za-z0-9+/=]{40,100}/g,
   },
   { kind: 'regen token', shape: /\bregen_pat_[A-Za-z0-9_-]{16,100}/g },
   { kind: 'AWS access key', shape: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { PackFile } from './files.js';
-import { quoted } from './path.js';
+import { quoteName } from './path.js';
 import { PackError } from './problem.js';
-import { secretFiles, secretShapes } from './secret-shapes.js';
+import { SECRET_FILES, SECRET_SHAPES } from './secret-shapes.js';
 
 /** Where a secret was found. Never the secret itself: reports end up in logs. */
 export interface FoundSecret {
@@ -16,7 +16,7 @@ export interface FoundSecret {
 
 /**
  * Looks for what must not be published: files that hold secrets by their nature, and keys and tokens of well-known
- * shapes in text. Contents are streamed; binary files are passed over.
+ * shapes in text. Contents are streamed; binary files are skipped.
  *
  * @throws PackError where a file cannot be read
  */
@@ -24,40 +24,41 @@ export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecr
   const found: FoundSecret[] = [];
   for (const file of files) {
     // A link has a name of its own; what it leads to has another.
-    const kind = secretFileKind(basename(file.path)) ?? secretFileKind(basename(file.absolute));
+    const kind = findSecretFileKind(basename(file.path)) ?? findSecretFileKind(basename(file.absolute));
     if (kind) found.push({ path: file.path, kind });
-    else found.push(...(await secretsIn(file).catch(unreadable(file))));
+    else found.push(...(await findSecretsIn(file).catch(rethrowUnreadable(file))));
   }
   return found;
 }
 
-/** What a file is by its name alone, such as `.env`. */
-export function unreadable(file: PackFile) {
+/** Turns an error of the system into a PackError that names the file. */
+export function rethrowUnreadable(file: PackFile) {
   return (error: NodeJS.ErrnoException): never => {
     if (!error.syscall) throw error;
-    throw new PackError(`${quoted(file.path)} cannot be read (${error.code}).`);
+    throw new PackError(`${quoteName(file.path)} cannot be read (${error.code}).`);
   };
 }
 
-export function secretFileKind(name: string): string | undefined {
-  return secretFiles.find(({ name: pattern }) => pattern.test(name))?.kind;
+/** What a file is by its name alone, such as `.env`. */
+export function findSecretFileKind(name: string): string | undefined {
+  return SECRET_FILES.find(({ name: pattern }) => pattern.test(name))?.kind;
 }
 
 /** Longer than any match, so that one that begins at the end of a chunk is whole together with the next. */
-const overlap = 2048;
+const OVERLAP = 2048;
 
-async function secretsIn(file: PackFile): Promise<FoundSecret[]> {
+async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
   const found = new Map<string, FoundSecret>();
   let carried = '';
   let line = 1;
   let first = true;
   const search = (text: string, until: number) => {
-    for (const { index, kind } of secretMatches(text)) {
+    for (const { index, kind } of findSecretMatches(text)) {
       if (index >= until) continue;
-      const at = line + newlines(text.slice(0, index));
+      const at = line + countNewlines(text.slice(0, index));
       found.set(`${at} ${kind}`, { path: file.path, line: at, kind });
     }
-    line += newlines(text.slice(0, until));
+    line += countNewlines(text.slice(0, until));
     carried = text.slice(until);
   };
   // One byte is one character: shapes are ASCII, and no character is cut in two at the end of a chunk.
@@ -68,21 +69,21 @@ async function secretsIn(file: PackFile): Promise<FoundSecret[]> {
     if (first && chunk.slice(0, 8192).includes('\0')) return [];
     first = false;
     const text = carried + chunk;
-    search(text, Math.max(0, text.length - overlap));
+    search(text, Math.max(0, text.length - OVERLAP));
   }
   search(carried, carried.length);
   return [...found.values()];
 }
 
 /** Secrets by their shape in a text of one character a byte. */
-export function* secretMatches(text: string): Generator<{ index: number; kind: string }> {
-  for (const { kind, shape } of secretShapes) {
+export function* findSecretMatches(text: string): Generator<{ index: number; kind: string }> {
+  for (const { kind, shape } of SECRET_SHAPES) {
     for (const match of text.matchAll(shape))
       if (!isPlaceholder(match[0])) yield { index: match.index, kind };
   }
 }
 
-/** `hf_xxxxxxxx` in a readme is no secret. Real keys are random: many different characters, and no such words. */
+/** `hf_xxxxxxxx` in a readme is not a secret. Real keys are random: many different characters, and none of these words. */
 function isPlaceholder(match: string): boolean {
   const random = match.slice(-40);
   return (
@@ -90,7 +91,7 @@ function isPlaceholder(match: string): boolean {
   );
 }
 
-function newlines(text: string): number {
+function countNewlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
   return count;

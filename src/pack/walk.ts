@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 
-/** What tools make and nobody means to publish. */
-const never = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
+/** Made by tools, and never meant to be published. */
+const NEVER_PACKED = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv']);
 
 /** Rules of one .gitignore and the folder they count from: `''` or `web/`. */
 interface Rules {
@@ -15,7 +15,7 @@ interface Rules {
  * Yields every file below a folder, relative to it and with `/`, in no order. Links are yielded, not followed.
  * `.gitignore` files are honoured, nested ones too; with `everything` only `.git` is left out.
  */
-export async function* walk(root: string, { everything = false } = {}): AsyncGenerator<string> {
+export async function* walkFiles(root: string, { everything = false } = {}): AsyncGenerator<string> {
   const pending: { base: string; above: readonly Rules[] }[] = [{ base: '', above: [] }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { base } = next;
@@ -23,7 +23,7 @@ export async function* walk(root: string, { everything = false } = {}): AsyncGen
     for (const entry of await readdir(join(root, base), { withFileTypes: true })) {
       const path = base + entry.name;
       const isFolder = entry.isDirectory();
-      if (everything ? entry.name === '.git' : never.has(entry.name)) continue;
+      if (everything ? entry.name === '.git' : NEVER_PACKED.has(entry.name)) continue;
       if (isIgnored(isFolder ? `${path}/` : path, inForce)) continue;
       if (isFolder) pending.push({ base: `${path}/`, above: inForce });
       else yield path;
@@ -37,7 +37,7 @@ async function withGitignore(root: string, base: string, above: readonly Rules[]
   return [{ base, rules: ignore({ ignorecase: false }).add(text) }, ...above];
 }
 
-/** The innermost .gitignore that has a word on a path decides. Folders above it were not ignored, or we would not be here. */
+/** The innermost .gitignore that matches a path decides. Folders above the path are known not to be ignored. */
 function isIgnored(path: string, inForce: readonly Rules[]): boolean {
   for (const { base, rules } of inForce) {
     const inner = path.slice(base.length);

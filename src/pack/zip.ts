@@ -6,7 +6,7 @@ import {
   RandomAccessReader,
   type ZipFile,
 } from 'yauzl';
-import { quoted } from './path.js';
+import { quoteName } from './path.js';
 
 /** Why an archive is not accepted, as a sentence. */
 export class Refusal extends Error {
@@ -64,7 +64,7 @@ function internals(file: ZipFile): { readEntryCursor: number; comment: Buffer } 
   return file as unknown as { readEntryCursor: number; comment: Buffer };
 }
 
-/** The system's own errors stay what they are; whatever yauzl finds wrong is the archive's fault. */
+/** The system's own errors stay what they are; anything that yauzl finds wrong is the archive's fault. */
 function refusalOf(error: unknown, sentence: string): unknown {
   if (error instanceof Refusal || (error as NodeJS.ErrnoException).syscall) return error;
   return new Refusal(`${sentence} (${error instanceof Error ? error.message : error}).`);
@@ -116,14 +116,14 @@ class BoundedReader extends RandomAccessReader {
   }
 }
 
-const utf8Flag = 0x800;
+const UTF8_FLAG = 0x800;
 
 /** The entry's name, refused where two unpackers could read it differently. */
 export function entryName(entry: Entry): string {
   const raw = entry.fileNameRaw;
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, raw, [], true);
-  const ambiguous = (why: string) => new Refusal(`The name of the entry ${quoted(name)} ${why}.`);
-  if (!(entry.generalPurposeBitFlag & utf8Flag) && raw.some((byte) => byte > 0x7f))
+  const ambiguous = (why: string) => new Refusal(`The name of the entry ${quoteName(name)} ${why}.`);
+  if (!(entry.generalPurposeBitFlag & UTF8_FLAG) && raw.some((byte) => byte > 0x7f))
     throw ambiguous('is not ASCII and not marked as UTF-8');
   if (!Buffer.from(name).equals(raw)) throw ambiguous('is not valid UTF-8');
   if (getFileNameLowLevel(entry.generalPurposeBitFlag, raw, entry.extraFields, true) !== name)
@@ -131,9 +131,9 @@ export function entryName(entry: Entry): string {
   return name;
 }
 
-const descriptorFlag = 0x8;
-const meaningFlags = 0x2041 | utf8Flag;
-const unknown32 = 0xffffffff;
+const DESCRIPTOR_FLAG = 0x8;
+const MEANING_FLAGS = 0x2041 | UTF8_FLAG;
+const UNKNOWN_32 = 0xffffffff;
 
 /**
  * Where the entry's data lies. Entries must follow each other without gap or overlap: overlaps are how small
@@ -146,7 +146,8 @@ export async function entryPlace(
   entry: Entry,
   cursor: number,
 ): Promise<{ start: number; end: number }> {
-  const refuse = (what: string) => new Refusal(`The entry ${quoted(entry.fileNameRaw.toString())} ${what}.`);
+  const refuse = (what: string) =>
+    new Refusal(`The entry ${quoteName(entry.fileNameRaw.toString())} ${what}.`);
   if (entry.relativeOffsetOfLocalHeader !== cursor)
     throw refuse(
       entry.relativeOffsetOfLocalHeader < cursor
@@ -154,13 +155,13 @@ export async function entryPlace(
         : 'comes after bytes that belong to no entry',
     );
   const local = await zip.file.readLocalFileHeaderPromise(entry).catch((error: unknown) => {
-    throw refusalOf(error, `The entry ${quoted(entry.fileNameRaw.toString())} is damaged`);
+    throw refusalOf(error, `The entry ${quoteName(entry.fileNameRaw.toString())} is damaged`);
   });
-  const streamed = Boolean(local.generalPurposeBitFlag & descriptorFlag);
+  const streamed = Boolean(local.generalPurposeBitFlag & DESCRIPTOR_FLAG);
   const agree =
     local.fileName.equals(entry.fileNameRaw) &&
     local.compressionMethod === entry.compressionMethod &&
-    (local.generalPurposeBitFlag & meaningFlags) === (entry.generalPurposeBitFlag & meaningFlags) &&
+    (local.generalPurposeBitFlag & MEANING_FLAGS) === (entry.generalPurposeBitFlag & MEANING_FLAGS) &&
     (streamed || sizesAgree(local, entry));
   if (!agree) throw refuse("is described differently in the archive's directory and before its content");
   const dataEnd = local.fileDataStart + entry.compressedSize;
@@ -173,8 +174,8 @@ function sizesAgree(
 ): boolean {
   return (
     local.crc32 === entry.crc32 &&
-    [entry.compressedSize, unknown32].includes(local.compressedSize) &&
-    [entry.uncompressedSize, unknown32].includes(local.uncompressedSize)
+    [entry.compressedSize, UNKNOWN_32].includes(local.compressedSize) &&
+    [entry.uncompressedSize, UNKNOWN_32].includes(local.uncompressedSize)
   );
 }
 
@@ -195,7 +196,7 @@ async function descriptorEnd(zip: Zip, entry: Entry, dataEnd: number): Promise<n
         return dataEnd + descriptor.length;
     }
   }
-  throw new Refusal(`The entry ${quoted(entry.fileNameRaw.toString())} does not end as the archive says.`);
+  throw new Refusal(`The entry ${quoteName(entry.fileNameRaw.toString())} does not end as the archive says.`);
 }
 
 function integer(value: number, width: 4 | 8): Buffer {
@@ -211,17 +212,17 @@ async function readUpTo(zip: Zip, start: number, length: number): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
-const endRecord = 22;
-const zip64EndRecords = 56 + 20;
+const END_RECORD = 22;
+const ZIP64_END_RECORDS = 56 + 20;
 
 /** Checks that the directory begins where the last entry ended and that only the end records follow it. */
 export async function zipEnd(zip: Zip, cursor: number): Promise<void> {
   if (zip.directoryStart !== cursor)
     throw new Refusal("Bytes that belong to no entry come before the archive's directory.");
   const { readEntryCursor, comment } = internals(zip.file);
-  const rest = zip.size - readEntryCursor - endRecord - comment.length;
+  const rest = zip.size - readEntryCursor - END_RECORD - comment.length;
   const signature = await readUpTo(zip, readEntryCursor, 4);
-  const zip64 = rest === zip64EndRecords && signature.equals(Buffer.from('PK\x06\x06'));
+  const zip64 = rest === ZIP64_END_RECORDS && signature.equals(Buffer.from('PK\x06\x06'));
   if (rest !== 0 && !zip64)
     throw new Refusal("Bytes that belong to no entry follow the archive's directory.");
 }

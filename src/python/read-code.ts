@@ -3,23 +3,23 @@ import { setImmediate } from 'node:timers/promises';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
 import { type Definitions, extract } from './definitions/extract.js';
-import { type ParsePython, pythonParser } from './definitions/grammar.js';
+import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
 import { NOT_FOLLOWED } from './not-followed.js';
-import { type Finding, unreadCode } from './scan/finding.js';
+import { createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
 import { scanSecrets } from './scan/secrets.js';
-import { weigh } from './scan/token-count.js';
+import { countTokens } from './scan/token-count.js';
 
-/** A Python file that could not be read, or not wholly. */
+/** A Python file that could not be read, or only in part. */
 export interface Unreadable {
   readonly file: string;
   readonly line: number;
   readonly message: string;
 }
 
-/** What a pack's code says of itself. */
+/** The definitions and findings of a pack's code. */
 export interface CodeReport extends Definitions {
   /** False where following the definitions took too much; `nodes` is empty then. */
   readonly followed: boolean;
@@ -37,12 +37,12 @@ export interface CodeSelection {
 }
 
 interface Reading extends CodeSelection {
-  /** Hears which file, or `definitions`, is begun, and undefined when it is done. */
+  /** Called with the file, or `definitions`, that is begun, and with undefined when it is done. */
   readonly onStep?: (at: string | undefined) => void;
 }
 
 const MIB = 1024 * 1024;
-/** Bytes of one Python file that is looked at. */
+/** Bytes of one Python file that is scanned. */
 const MAX_SCANNED = 16 * MIB;
 /** Bytes of one file that is followed for definitions, or searched for secrets. */
 const MAX_FILE = 2 * MIB;
@@ -52,15 +52,15 @@ const MAX_KEPT = 32 * MIB;
 const MAX_TOKENS = 3_000_000;
 const MAX_FINDINGS = 2000;
 
-const python = /\.pyw?$/i;
+const PYTHON_FILE = /\.pyw?$/i;
 
 /** Files that may hold a secret in plain text. */
-const text =
+const TEXT_FILE =
   /(?:^|\/)(?:[^./]+|\.[^/]*|[^/]*\.(?:py|js|mjs|cjs|ts|jsx|tsx|json|toml|ya?ml|txt|md|cfg|ini|conf|sh|bash|bat|cmd|ps1|html|xml|ipynb|env|pem|key|properties|p12|pfx|jks|keystore|ppk|kdbx))$/i;
 
 /**
  * Reads definitions and findings out of a pack's files, as `inspectArchive` hands them over or one by one. Nothing of the
- * pack runs; one syntax tree at a time is in memory, for both uses. Python that is not looked at is a finding itself.
+ * pack runs; one syntax tree at a time is in memory, for both uses. Python that is not scanned is a finding itself.
  */
 export class CodeReader implements FileReader {
   readonly #modules = new PackModules();
@@ -75,7 +75,7 @@ export class CodeReader implements FileReader {
   ) {}
 
   wanted(path: string, size: number): boolean {
-    if (!python.test(path)) return size <= MAX_FILE && text.test(path);
+    if (!PYTHON_FILE.test(path)) return size <= MAX_FILE && TEXT_FILE.test(path);
     const why = size > MAX_SCANNED ? `it has more than ${MAX_SCANNED / MIB} MiB` : this.reading.unread[path];
     if (why) this.#leaveOut(path, why);
     return !why;
@@ -84,7 +84,7 @@ export class CodeReader implements FileReader {
   async read(path: string, content: Buffer): Promise<void> {
     this.reading.onStep?.(path);
     this.#report(scanSecrets(path, content));
-    if (python.test(path)) {
+    if (PYTHON_FILE.test(path)) {
       this.#python(path, content);
       // Lets a service answer others between two files.
       await setImmediate();
@@ -93,7 +93,7 @@ export class CodeReader implements FileReader {
   }
 
   #python(file: string, content: Buffer): void {
-    const { tokens, problem } = weigh(content);
+    const { tokens, problem } = countTokens(content);
     this.#tokens += tokens;
     const tooMuch = `the pack holds more than ${MAX_TOKENS} words and signs of code`;
     const why = problem ?? (this.#tokens > MAX_TOKENS ? tooMuch : undefined);
@@ -124,7 +124,7 @@ export class CodeReader implements FileReader {
 
   #leaveOut(file: string, why: string): void {
     this.#fail(file, `cannot be read: ${why}; it is left out`);
-    this.#report([unreadCode(file, why)]);
+    this.#report([createUnreadFinding(file, why)]);
   }
 
   #fail(file: string, message: string): void {
@@ -151,8 +151,8 @@ export class CodeReader implements FileReader {
 }
 
 /** Loads the grammar, once for all readers. */
-export async function codeReader(reading: Reading = { follow: true, unread: {} }): Promise<CodeReader> {
-  return new CodeReader(await pythonParser(), reading);
+export async function createCodeReader(reading: Reading = { follow: true, unread: {} }): Promise<CodeReader> {
+  return new CodeReader(await loadPythonParser(), reading);
 }
 
 /**
@@ -164,7 +164,7 @@ export async function readCode(
   files: Iterable<Pick<PackFile, 'path' | 'absolute' | 'size'>>,
   reading: Reading,
 ): Promise<CodeReport> {
-  const reader = await codeReader(reading);
+  const reader = await createCodeReader(reading);
   for (const file of files)
     if (reader.wanted(file.path, file.size)) await reader.read(file.path, await readFile(file.absolute));
   return reader.finish();

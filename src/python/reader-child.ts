@@ -25,7 +25,7 @@ export type ReaderMessage =
   | { readonly at: string | null }
   /** Reading this step failed; the process ends. */
   | { readonly failed: 'memory' | 'other'; readonly message: string }
-  /** Written by the watchdog, where the program cannot look at the process from outside. */
+  /** Written by the watchdog, on systems where the parent cannot read the usage of the process. */
   | { readonly exceeded: 'time' | 'memory' }
   /** The end of one task; the process waits for the next. */
   | { readonly result: unknown; readonly residentBytes: number };
@@ -49,7 +49,7 @@ export interface CpuBudget {
   left: number;
 }
 
-/** How often the process is looked at from outside. Milliseconds. */
+/** How often the usage of the process is read. */
 const WATCH_MS = 50;
 
 /** The machine, not the pack, ended the reader: what was read says nothing, and can be read again. */

@@ -10,7 +10,7 @@ import {
   type ReaderLimits,
   type ReaderTask,
 } from './reader-child.js';
-import { unreadCode } from './scan/finding.js';
+import { createUnreadFinding } from './scan/finding.js';
 
 /** What a sound archive's code says. */
 export type InspectionWithCode = Inspection & { readonly code?: CodeReport };
@@ -186,7 +186,7 @@ function reportUnread({
   readonly reason: string;
   readonly at?: string | undefined;
 }): CodeReport {
-  return { ...NOT_FOLLOWED, unreadable: [], findings: [unreadCode(at ?? '__init__.py', reason)] };
+  return { ...NOT_FOLLOWED, unreadable: [], findings: [createUnreadFinding(at ?? '__init__.py', reason)] };
 }
 
 /**

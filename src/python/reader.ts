@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import { inspectArchive } from '../pack/read-archive.js';
-import { type CodeReport, codeReader, readCode } from './read-code.js';
+import { type CodeReport, createCodeReader, readCode } from './read-code.js';
 import type { ReaderMessage, ReaderTask } from './reader-child.js';
 import type { InspectionWithCode } from './reader-process.js';
 
@@ -20,29 +20,29 @@ const watchdog =
 for await (const line of createInterface({ input: process.stdin })) {
   watchdog?.postMessage('task');
   try {
-    const result = await run(JSON.parse(line) as ReaderTask);
-    send({ result, residentBytes: process.memoryUsage.rss() });
+    const result = await runTask(JSON.parse(line) as ReaderTask);
+    sendMessage({ result, residentBytes: process.memoryUsage.rss() });
   } catch (error) {
     const message = String(error);
     // The parser says "Aborted(" when its memory is spent, and is of no use after that.
     const isMemory = /Aborted\(|allocation failed/i.test(message);
-    send({ failed: isMemory ? 'memory' : 'other', message });
+    sendMessage({ failed: isMemory ? 'memory' : 'other', message });
     process.exit(0);
   }
 }
 process.exit(0);
 
-async function run(task: ReaderTask): Promise<CodeReport | InspectionWithCode> {
-  const onStep = (at: string | undefined) => send({ at: at ?? null });
+async function runTask(task: ReaderTask): Promise<CodeReport | InspectionWithCode> {
+  const onStep = (at: string | undefined) => sendMessage({ at: at ?? null });
   if (task.kind === 'code') return readCode(task.files, { ...task.reading, onStep });
   if (!task.reading) return inspectArchive(task.path, task.limits);
-  const reader = await codeReader({ ...task.reading, onStep });
+  const reader = await createCodeReader({ ...task.reading, onStep });
   const inspection = await inspectArchive(task.path, task.limits, reader);
   return inspection.ok ? { ...inspection, code: reader.finish() } : inspection;
 }
 
 /** Written at once, because what comes next may be the last that this process does. */
-function send(message: ReaderMessage): void {
+function sendMessage(message: ReaderMessage): void {
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
   let written = 0;
   while (written < line.length) {
@@ -54,7 +54,7 @@ function send(message: ReaderMessage): void {
   }
 }
 
-/** Ends this process once a task has used too much, where the system does not let others look at it: a busy main thread cannot. */
+/** Ends this process once a task has used too much, on systems where the parent cannot read its usage; a busy main thread cannot do it. */
 function startWatchdog(stepCpuMs: number, residentBytes: number): Worker {
   const program = `
     const { writeSync } = require('node:fs');

@@ -8,7 +8,7 @@ import { limits } from '../../src/contract/schema/limits.js';
 import { type ArchiveProgress, createArchive } from '../../src/pack/archive.js';
 import { chooseFiles } from '../../src/pack/files.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
-import { treeDigest } from '../../src/pack/tree.js';
+import { computeTreeDigest } from '../../src/pack/tree.js';
 import { checkoutOf, emptyFolder, folderOf, git, lay } from './folders.js';
 
 const pack = {
@@ -61,7 +61,7 @@ describe('building an archive', () => {
         sha256: sha256(await readFile(join(folder, path))),
       })),
     );
-    expect(built.tree).toBe(treeDigest(onDisk));
+    expect(built.tree).toBe(computeTreeDigest(onDisk));
     const back = await inspectArchive(target, limits);
     expect(back).toMatchObject({ ok: true, tree: built.tree, unpacked: built.unpacked });
     expect(back.ok && back.entries).toContainEqual({ path: 'scripts/install.sh', size: 21, mode: '100755' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collisions, pathProblem, quoted } from '../../src/pack/path.js';
+import { findCollisions, findPathProblem, quoteName } from '../../src/pack/path.js';
 
 describe('a path inside a pack', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('a path inside a pack', () => {
     'console.log',
     'com10.py',
   ])('may be %s', (path) => {
-    expect(pathProblem(path)).toBeUndefined();
+    expect(findPathProblem(path)).toBeUndefined();
   });
 
   it.each([
@@ -45,23 +45,23 @@ describe('a path inside a pack', () => {
     [`${'abc/'.repeat(300)}x`, '1024 bytes'],
     ['broken\uFFFD.py', 'not valid UTF-8'],
   ])('may not be %j', (path, word) => {
-    expect(pathProblem(path)).toContain(word);
+    expect(findPathProblem(path)).toContain(word);
   });
 });
 
 describe('paths side by side', () => {
   it('are free of collisions when every one is a name of its own', () => {
-    expect(collisions(['a.py', 'b.py', 'a/b.py', 'a-b/c.py', 'ab/c.py'])).toEqual([]);
+    expect(findCollisions(['a.py', 'b.py', 'a/b.py', 'a-b/c.py', 'ab/c.py'])).toEqual([]);
   });
 
   it('collide when they are the same, or the same but for case or Unicode form', () => {
-    expect(collisions(['a.py', 'b.py', 'a.py'])).toEqual([{ path: 'a.py', with: 'a.py', kind: 'same' }]);
-    expect(collisions(['Web/A.js', 'web/a.js'])).toHaveLength(1);
-    expect(collisions(['caf\u00e9.py', 'cafe\u0301.py'])).toMatchObject([{ kind: 'case' }]);
+    expect(findCollisions(['a.py', 'b.py', 'a.py'])).toEqual([{ path: 'a.py', with: 'a.py', kind: 'same' }]);
+    expect(findCollisions(['Web/A.js', 'web/a.js'])).toHaveLength(1);
+    expect(findCollisions(['caf\u00e9.py', 'cafe\u0301.py'])).toMatchObject([{ kind: 'case' }]);
   });
 
   it('collide when one needs a folder where another is a file', () => {
-    expect(collisions(['web/a.js', 'web-b', 'web'])).toEqual([
+    expect(findCollisions(['web/a.js', 'web-b', 'web'])).toEqual([
       { path: 'web/a.js', with: 'web', kind: 'folder' },
     ]);
   });
@@ -69,7 +69,7 @@ describe('paths side by side', () => {
 
 describe('a name of unknown origin', () => {
   it('is printed without control characters and shortened', () => {
-    expect(quoted('a\u001b[2Jb\u202e')).toBe("'a\\u{1b}[2Jb\\u{202e}'");
-    expect(quoted('x'.repeat(5000)).length).toBeLessThan(210);
+    expect(quoteName('a\u001b[2Jb\u202e')).toBe("'a\\u{1b}[2Jb\\u{202e}'");
+    expect(quoteName('x'.repeat(5000)).length).toBeLessThan(210);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fileMode, sortedByPath, treeDigest } from '../../src/pack/tree.js';
+import { computeTreeDigest, sortByPath, toFileMode } from '../../src/pack/tree.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const entry = (path: string, content = path) => ({ path, mode: '100644' as const, sha256: sha256(content) });
@@ -8,7 +8,7 @@ const entry = (path: string, content = path) => ({ path, mode: '100644' as const
 describe('the tree digest', () => {
   it('is the SHA-256 of one sorted line a file', () => {
     const lines = [`a.py\0${'100644'}\0${sha256('A')}\n`, `b/run.sh\0${'100755'}\0${sha256('B')}\n`];
-    const digest = treeDigest([
+    const digest = computeTreeDigest([
       { path: 'b/run.sh', mode: '100755', sha256: sha256('B') },
       { path: 'a.py', mode: '100644', sha256: sha256('A') },
     ]);
@@ -16,15 +16,15 @@ describe('the tree digest', () => {
   });
 
   it('changes with a name, a mode and a content', () => {
-    const before = treeDigest([entry('a.py')]);
-    expect(treeDigest([entry('b.py', 'a.py')])).not.toBe(before);
-    expect(treeDigest([{ ...entry('a.py'), mode: '100755' }])).not.toBe(before);
-    expect(treeDigest([entry('a.py', 'other')])).not.toBe(before);
+    const before = computeTreeDigest([entry('a.py')]);
+    expect(computeTreeDigest([entry('b.py', 'a.py')])).not.toBe(before);
+    expect(computeTreeDigest([{ ...entry('a.py'), mode: '100755' }])).not.toBe(before);
+    expect(computeTreeDigest([entry('a.py', 'other')])).not.toBe(before);
   });
 
   it('sorts by the bytes of UTF-8, where an emoji comes after U+FFEE', () => {
     const paths = ['\u{1F600}.py', '\uFFEE.py', 'é.py', 'z.py', 'Z.py'];
-    expect(sortedByPath(paths.map((path) => ({ path }))).map(({ path }) => path)).toEqual([
+    expect(sortByPath(paths.map((path) => ({ path }))).map(({ path }) => path)).toEqual([
       'Z.py',
       'z.py',
       'é.py',
@@ -43,6 +43,6 @@ describe('the mode of a file', () => {
     [0o100744, '100755'],
     [0o611, '100644'],
   ])('of %o is %s', (permissions, mode) => {
-    expect(fileMode(permissions)).toBe(mode);
+    expect(toFileMode(permissions)).toBe(mode);
   });
 });

@@ -1,8 +1,12 @@
-import { type CodeReport, codeReader } from '../../src/python/read-code.js';
+import { type Definitions, extract } from '../../src/python/definitions/extract.js';
+import { loadPythonParser } from '../../src/python/definitions/grammar.js';
+import { PackModules } from '../../src/python/definitions/pack-modules.js';
+import { readModule } from '../../src/python/definitions/statements.js';
+import { type CodeReport, createCodeReader } from '../../src/python/read-code.js';
 
 /** Reads a pack that is given as texts, or bytes, by path. */
 export async function codeOf(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {
-  const reader = await codeReader();
+  const reader = await createCodeReader();
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content);
     if (reader.wanted(path, bytes.length)) await reader.read(path, bytes);
@@ -27,4 +31,22 @@ export async function nodesOf(files: Readonly<Record<string, string>> | string) 
       },
     ]),
   );
+}
+
+/** Follows a pack with few steps, and measures the CPU time that they take. */
+export async function followWithin(
+  total: number,
+  files: Readonly<Record<string, string>>,
+): Promise<Definitions & { readonly cpuMs: number }> {
+  const parse = await loadPythonParser();
+  const modules = new PackModules();
+  for (const [path, text] of Object.entries(files)) {
+    const source = { path, text, firstLine: 1 };
+    parse(text, (root) => modules.add({ path, statements: readModule(root, source) }));
+  }
+  const budget = { forImport: total / 2, forNode: total / 8, total };
+  const before = process.cpuUsage();
+  const definitions = extract(modules, parse, budget);
+  const { user, system } = process.cpuUsage(before);
+  return { ...definitions, cpuMs: (user + system) / 1000 };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grammarFiles } from '../../src/python/definitions/grammar.js';
+import { GRAMMAR_FILES } from '../../src/python/definitions/grammar.js';
 import { codeOf, nodesOf } from './code-of.js';
 
 const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
@@ -92,5 +92,5 @@ it('leaves the paths of a pack out of its definitions', async () => {
 });
 
 it('names grammar files that are installed, for the build to copy', () => {
-  expect(Object.keys(grammarFiles)).toEqual(['tree-sitter-python.wasm', 'web-tree-sitter.wasm']);
+  expect(Object.keys(GRAMMAR_FILES)).toEqual(['tree-sitter-python.wasm', 'web-tree-sitter.wasm']);
 });

@@ -157,3 +157,29 @@ it('finds nothing in a pack that has only a web folder', async () => {
     findings: [],
   });
 });
+
+it('takes lists apart into names, one of which takes what the others leave', async () => {
+  const names = await namesOf({
+    '__init__.py': `
+class A: pass
+words = ["one", "two", "three", "four", "five"]
+first, *middle, last = words
+*start, _ = words
+[_, *end] = words
+only, *none = ["only"]
+NODE_CLASS_MAPPINGS = {"-".join(x): A for x in ([first, last], middle, start, end)}
+NODE_CLASS_MAPPINGS[f"{only}{len(none)}"] = A
+`,
+  });
+  expect(names).toEqual(['one-five', 'two-three-four', 'one-two-three-four', 'two-three-four-five', 'only0']);
+});
+
+it('follows calls of calls, 40 deep and no deeper', async () => {
+  const source = (depth: number) => `
+class A: pass
+def count(n): return [] if n == 0 else ["x"] + count(n - 1)
+NODE_CLASS_MAPPINGS = {"A": A, "".join(count(${depth})): A}
+`;
+  expect(await namesOf({ '__init__.py': source(39) })).toEqual(['A', 'x'.repeat(39)]);
+  expect(await namesOf({ '__init__.py': source(40) })).toEqual(['A']);
+});

@@ -16,7 +16,8 @@ const remoteCode = expect.objectContaining({ rule: 'remote-code', severity: 'hig
 const node = 'class A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
 const isLinux = existsSync('/proc/self/stat');
 
-describe('in a process of its own', () => {
+// Some of these packs take the engine a minute to give up on where the machine is busy.
+describe('in a process of its own', { timeout: 300_000 }, () => {
   it('keeps the findings, and finds nothing else, when definitions take too much memory', async () => {
     const data = Array.from({ length: 7 }, (_, index) => [`m${index}.py`, `x = [${'1,'.repeat(190_000)}]\n`]);
     const folder = await folderOf({ ...Object.fromEntries(data), '__init__.py': evil + node });

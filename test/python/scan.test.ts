@@ -137,6 +137,10 @@ it('stays bounded on commands and calls without end', async () => {
     'a.py': `import subprocess\nsubprocess.run("${'curl powershell '.repeat(20_000)}")\n`,
     'b.py': `def f(x): exec(x)\n${'f(f)\n'.repeat(5000)}`,
     'c.py': `import requests\n${'x = x + x + y\n'.repeat(3000)}${'exec(x)\n'.repeat(3000)}`,
+    // Each list holds the one before fifty times.
+    'd.py': `import subprocess\nx0 = "a"\n${[1, 2, 3, 4, 5].map((n) => `x${n} = [${`x${n - 1},`.repeat(50)}]\n`).join('')}subprocess.run(x5)\n`,
+    // The beginning of a key, with headers that could be parted in millions of ways.
+    'e.py': `x = """-----BEGIN PRIVATE KEY-----\n${'A: '.repeat(300)}"""\n`.repeat(50),
   });
   expect(findings.length).toBeLessThanOrEqual(300);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeReader } from '../../src/python/read-code.js';
+import { createCodeReader } from '../../src/python/read-code.js';
 import { codeOf } from './code-of.js';
 
 const evil = 'import requests\ndef f():\n  exec(requests.get(u).text)\n';
@@ -54,7 +54,7 @@ describe('says of code that it cannot be checked', () => {
   });
 
   it('when a file has more than 16 MiB, without reading it', async () => {
-    const reader = await codeReader();
+    const reader = await createCodeReader();
     expect(reader.wanted('big.py', 16 * MIB + 1)).toBe(false);
     expect(reader.wanted('big.bin', 16 * MIB + 1)).toBe(false);
     expect(reader.finish().findings).toEqual([

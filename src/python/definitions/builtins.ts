@@ -1,22 +1,22 @@
-import { iterate } from './items.js';
+import { listItems } from './items.js';
 import { addPairs, paySorting } from './methods.js';
-import { binary, compare } from './operators.js';
-import { attributesOf, getattr, has, isInstance, isSubclass, typeOf } from './reflection.js';
+import { applyOperator, compareValues } from './operators.js';
+import { copyAttributes, getAttribute, getType, hasAttribute, isInstance, isSubclass } from './reflection.js';
 import {
   type Arguments,
   addAll,
   addRest,
-  args,
-  dict,
+  createArguments,
+  createDict,
+  createList,
+  createUnknown,
+  findTruth,
   hasMany,
   type Imitation,
   isMany,
   isObject,
-  list,
   MAX_ITEMS,
   type Machine,
-  truth,
-  unknown,
   type Value,
 } from './values.js';
 
@@ -29,7 +29,7 @@ export const builtinNames = new Set(
   NotImplementedError OSError FileNotFoundError NotImplemented Ellipsis`.split(/\s+/),
 );
 
-function text(value: Value | undefined): string | undefined {
+function toText(value: Value | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return String(value);
   if (value === true) return 'True';
@@ -37,27 +37,27 @@ function text(value: Value | undefined): string | undefined {
   return value === null ? 'None' : undefined;
 }
 
-function sequence(of: 'list' | 'tuple' | 'set'): Imitation {
+function createSequence(of: 'list' | 'tuple' | 'set'): Imitation {
   return ({ list: [from] }, machine) => {
-    if (from === undefined) return list([], of);
-    const found = iterate(from, machine);
+    if (from === undefined) return createList([], of);
+    const found = listItems(from, machine);
     if (!found)
-      return list(
-        [unknown('text' in Object(from) ? String((from as { text: unknown }).text) : 'items', true)],
+      return createList(
+        [createUnknown('text' in Object(from) ? String((from as { text: unknown }).text) : 'items', true)],
         of,
       );
-    if (of !== 'set') return list(found, of);
+    if (of !== 'set') return createList(found, of);
     machine.spend(4 * found.length);
-    return list([...new Set(found)], of);
+    return createList([...new Set(found)], of);
   };
 }
 
-function sort(values: Value[], given: Arguments, machine: Machine): Value | undefined {
+function sortValues(values: Value[], given: Arguments, machine: Machine): Value | undefined {
   const key = given.named.get('key');
   machine.spend(4 * values.length);
   const keyed = values.map((value) => ({
     value,
-    key: key ? machine.call(key, args([value], given.text)) : value,
+    key: key ? machine.call(key, createArguments([value], given.text)) : value,
   }));
   const kinds = new Set(keyed.map((one) => typeof one.key));
   if (kinds.size > 1 || ![...kinds].every((kind) => ['string', 'bigint', 'number'].includes(kind)))
@@ -67,14 +67,14 @@ function sort(values: Value[], given: Arguments, machine: Machine): Value | unde
     machine,
   );
   keyed.sort((a, b) =>
-    compare('<', a.key, b.key, machine) ? -1 : compare('>', a.key, b.key, machine) ? 1 : 0,
+    compareValues('<', a.key, b.key, machine) ? -1 : compareValues('>', a.key, b.key, machine) ? 1 : 0,
   );
-  if (truth(given.named.get('reverse') ?? false)) keyed.reverse();
-  return list(keyed.map((one) => one.value));
+  if (findTruth(given.named.get('reverse') ?? false)) keyed.reverse();
+  return createList(keyed.map((one) => one.value));
 }
 
 function toDict(given: Arguments, machine: Machine): Value | undefined {
-  const result = dict();
+  const result = createDict();
   const [from] = given.list;
   if (from !== undefined && isObject(from)) {
     if (from.kind === 'dict') addAll(result, from, machine);
@@ -82,11 +82,11 @@ function toDict(given: Arguments, machine: Machine): Value | undefined {
   }
   machine.spend(4 * given.named.size);
   for (const [key, value] of given.named) result.entries.set(key, value);
-  if (given.uncertain) addRest(result, unknown(given.text), unknown(given.text));
+  if (given.uncertain) addRest(result, createUnknown(given.text), createUnknown(given.text));
   return result;
 }
 
-function range({ list: bounds }: Arguments, machine: Machine): Value | undefined {
+function createRange({ list: bounds }: Arguments, machine: Machine): Value | undefined {
   const numbers = bounds.map((bound) => (typeof bound === 'bigint' ? Number(bound) : Number.NaN));
   const [start, end, step] =
     numbers.length === 1 ? [0, numbers[0], 1] : [numbers[0], numbers[1], numbers[2] ?? 1];
@@ -94,22 +94,22 @@ function range({ list: bounds }: Arguments, machine: Machine): Value | undefined
   const count = Math.max(0, Math.ceil((end - start) / step));
   if (!(count <= MAX_ITEMS)) return undefined;
   machine.spend(2 * count);
-  return list(Array.from({ length: count }, (_, index) => BigInt(start + index * step)));
+  return createList(Array.from({ length: count }, (_, index) => BigInt(start + index * step)));
 }
 
-function zip({ list: given }: Arguments, machine: Machine): Value | undefined {
+function zipColumns({ list: given }: Arguments, machine: Machine): Value | undefined {
   const columns: Value[][] = [];
   for (const one of given) {
-    const column = iterate(one, machine);
+    const column = listItems(one, machine);
     if (!column || hasMany(column, machine)) return undefined;
     columns.push(column);
   }
   const length = columns.reduce((least, column) => Math.min(least, column.length), MAX_ITEMS);
-  if (columns.length === 0) return list([]);
+  if (columns.length === 0) return createList([]);
   machine.spend(length * (8 + columns.length / 2));
-  return list(
+  return createList(
     Array.from({ length }, (_, row) =>
-      list(
+      createList(
         columns.map((column) => column[row] ?? null),
         'tuple',
       ),
@@ -117,22 +117,22 @@ function zip({ list: given }: Arguments, machine: Machine): Value | undefined {
   );
 }
 
-function extreme(operator: '<' | '>'): Imitation {
+function createExtreme(operator: '<' | '>'): Imitation {
   return ({ list: given, named }, machine) => {
     if (named.size > 0) return undefined;
-    const values = given.length === 1 ? iterate(given[0], machine) : given;
+    const values = given.length === 1 ? listItems(given[0], machine) : given;
     const [first, ...others] = values ?? [];
     return others.reduce<Value | undefined>((best, one) => {
       if (best === undefined) return undefined;
-      const better = compare(operator, one, best, machine);
+      const better = compareValues(operator, one, best, machine);
       return better === undefined ? undefined : better ? one : best;
     }, first);
   };
 }
 
-function quantified(decisive: boolean): Imitation {
+function createQuantifier(decisive: boolean): Imitation {
   return ({ list: [from] }, machine) => {
-    const answers = iterate(from, machine)?.map((one) => (isMany(one) ? undefined : truth(one)));
+    const answers = listItems(from, machine)?.map((one) => (isMany(one) ? undefined : findTruth(one)));
     if (!answers) return undefined;
     if (answers.includes(decisive)) return decisive;
     return answers.includes(undefined) ? undefined : !decisive;
@@ -140,24 +140,24 @@ function quantified(decisive: boolean): Imitation {
 }
 
 export const builtins: Record<string, Imitation> = {
-  list: sequence('list'),
-  tuple: sequence('tuple'),
-  set: sequence('set'),
-  frozenset: sequence('set'),
-  iter: sequence('list'),
+  list: createSequence('list'),
+  tuple: createSequence('tuple'),
+  set: createSequence('set'),
+  frozenset: createSequence('set'),
+  iter: createSequence('list'),
   dict: toDict,
-  range,
-  zip,
-  getattr,
-  type: typeOf,
+  range: createRange,
+  zip: zipColumns,
+  getattr: getAttribute,
+  type: getType,
   isinstance: isInstance,
   issubclass: isSubclass,
-  min: extreme('<'),
-  max: extreme('>'),
-  any: quantified(true),
-  all: quantified(false),
+  min: createExtreme('<'),
+  max: createExtreme('>'),
+  any: createQuantifier(true),
+  all: createQuantifier(false),
   hasattr: ({ list: [object, name] }, machine) =>
-    object === undefined || typeof name !== 'string' ? undefined : has(object, name, machine),
+    object === undefined || typeof name !== 'string' ? undefined : hasAttribute(object, name, machine),
   setattr: ({ list: [object, name, value] }) => {
     if (object !== undefined && value !== undefined && typeof name === 'string' && isObject(object)) {
       if (object.kind === 'class' || object.kind === 'instance') object.attributes.set(name, value);
@@ -169,21 +169,21 @@ export const builtins: Record<string, Imitation> = {
     value !== undefined && isObject(value) && ['class', 'function', 'method', 'native'].includes(value.kind)
       ? true
       : undefined,
-  vars: ({ list: [object] }, machine) => attributesOf(object, machine),
+  vars: ({ list: [object] }, machine) => copyAttributes(object, machine),
   dir: ({ list: [object] }, machine) => {
-    const found = attributesOf(object, machine);
-    return found && list([...found.entries.keys()]);
+    const found = copyAttributes(object, machine);
+    return found && createList([...found.entries.keys()]);
   },
   len: ({ list: [of] }, machine) => {
     if (typeof of === 'string') return BigInt(of.length);
     if (of !== undefined && isObject(of) && of.kind === 'list')
       return hasMany(of.items, machine) ? undefined : BigInt(of.items.length);
-    const found = iterate(of, machine);
+    const found = listItems(of, machine);
     return found && !found.some(isMany) ? BigInt(found.length) : undefined;
   },
   str: ({ list: [value] }) => {
     if (value === undefined) return '';
-    return isObject(value) && value.kind === 'path' ? value : text(value);
+    return isObject(value) && value.kind === 'path' ? value : toText(value);
   },
   int: ({ list: [value] }) => {
     if (typeof value === 'bigint') return value;
@@ -195,46 +195,51 @@ export const builtins: Record<string, Imitation> = {
     if (typeof value === 'bigint') return Number(value);
     return typeof value === 'string' && /^[+-]?[\d.]{1,40}$/.test(value) ? Number(value) : undefined;
   },
-  bool: ({ list: [value] }) => (value === undefined ? false : truth(value)),
+  bool: ({ list: [value] }) => (value === undefined ? false : findTruth(value)),
   abs: ({ list: [value] }) => {
     if (typeof value === 'bigint') return value < 0n ? -value : value;
     return typeof value === 'number' ? Math.abs(value) : undefined;
   },
   pow: ({ list: [base, exponent] }, machine) =>
-    base === undefined || exponent === undefined ? undefined : binary('**', base, exponent, machine),
+    base === undefined || exponent === undefined ? undefined : applyOperator('**', base, exponent, machine),
   enumerate: ({ list: [from, start] }, machine) => {
-    const found = iterate(from, machine);
+    const found = listItems(from, machine);
     const first = typeof start === 'bigint' ? start : 0n;
     machine.spend(8 * (found?.length ?? 0));
     return (
       found &&
-      list(found.map((one, index) => (isMany(one) ? one : list([first + BigInt(index), one], 'tuple'))))
+      createList(
+        found.map((one, index) => (isMany(one) ? one : createList([first + BigInt(index), one], 'tuple'))),
+      )
     );
   },
   reversed: ({ list: [from] }, machine) => {
-    const found = iterate(from, machine);
-    return found && list(found.reverse());
+    const found = listItems(from, machine);
+    return found && createList(found.reverse());
   },
   sorted: (given, machine) => {
-    const found = iterate(given.list[0], machine);
-    return found && sort(found, given, machine);
+    const found = listItems(given.list[0], machine);
+    return found && sortValues(found, given, machine);
   },
   map: ({ list: [callee, from], text: whole }, machine) => {
-    const found = iterate(from, machine);
+    const found = listItems(from, machine);
     if (callee === undefined || !found) return undefined;
-    return list(found.map((one) => (isMany(one) ? one : machine.call(callee, args([one], whole)))));
+    return createList(
+      found.map((one) => (isMany(one) ? one : machine.call(callee, createArguments([one], whole)))),
+    );
   },
   filter: ({ list: [callee, from], text: whole }, machine) => {
-    const found = iterate(from, machine);
+    const found = listItems(from, machine);
     if (callee === undefined || !found) return undefined;
     const kept = found.filter(
-      (one) => truth(callee === null ? one : machine.call(callee, args([one], whole))) !== false,
+      (one) =>
+        findTruth(callee === null ? one : machine.call(callee, createArguments([one], whole))) !== false,
     );
-    return list(kept);
+    return createList(kept);
   },
   sum: ({ list: [from, start] }, machine) =>
-    iterate(from, machine)?.reduce<Value | undefined>(
-      (total, one) => (total === undefined ? undefined : binary('+', total, one, machine)),
+    listItems(from, machine)?.reduce<Value | undefined>(
+      (total, one) => (total === undefined ? undefined : applyOperator('+', total, one, machine)),
       start ?? 0n,
     ),
   __import__: ({ list: [name] }, machine) =>

@@ -1,102 +1,102 @@
 import { builtinNames } from './builtins.js';
-import { item, iterate, slice } from './items.js';
-import { binary, compare, unary } from './operators.js';
-import { type Argument, type Clause, type Expression, shown } from './syntax.js';
+import { getItem, getSlice, listItems } from './items.js';
+import { applyOperator, applyUnary, compareValues } from './operators.js';
+import { type Argument, type Clause, type Expression, showPlace } from './syntax.js';
 import {
   type Arguments,
   addAll,
   addRest,
+  createDict,
+  createList,
+  createUnknown,
   type DictValue,
-  dict,
   type FunctionValue,
+  findTruth,
   hasMany,
   isAbsent,
   isMany,
   isObject,
   isUnknown,
-  known,
-  list,
   MAX_ITEMS,
   MAX_TEXT,
   type Machine,
-  paid,
+  measureSize,
+  payFor,
+  replaceMissing,
   type Scope,
-  sizeOf,
-  truth,
   type UnknownValue,
-  unknown,
   type Value,
 } from './values.js';
 
 /** Works out what an expression is worth. Never throws but for the machine's own end of steps. */
 export function evaluate(expression: Expression, scope: Scope, machine: Machine): Value {
   machine.spend(1);
-  if (!machine.enter()) return unknownAt(expression);
+  if (!machine.enter()) return createUnknownAt(expression);
   try {
-    return known(value(expression, scope, machine), unknownAt(expression));
+    return replaceMissing(evaluateKind(expression, scope, machine), createUnknownAt(expression));
   } finally {
     machine.leave();
   }
 }
 
-function unknownAt(expression: Expression): UnknownValue {
-  return { kind: 'unknown', text: shown(expression), at: expression };
+function createUnknownAt(expression: Expression): UnknownValue {
+  return { kind: 'unknown', text: showPlace(expression), at: expression };
 }
 
-function value(expression: Expression, scope: Scope, machine: Machine): Value | undefined {
+function evaluateKind(expression: Expression, scope: Scope, machine: Machine): Value | undefined {
   const of = (inner: Expression) => evaluate(inner, scope, machine);
   switch (expression.kind) {
     case 'constant':
       return expression.value;
     case 'name':
-      return lookup(expression.id, scope);
+      return lookUpName(expression.id, scope);
     case 'attribute':
-      return machine.attribute(of(expression.object), expression.name, shown(expression));
+      return machine.attribute(of(expression.object), expression.name, showPlace(expression));
     case 'item':
-      return item(of(expression.object), of(expression.key), machine);
+      return getItem(of(expression.object), of(expression.key), machine);
     case 'slice':
-      return slice(
+      return getSlice(
         of(expression.object),
         expression.from ? of(expression.from) : null,
         expression.to ? of(expression.to) : null,
         machine,
       );
     case 'call':
-      return call(expression, scope, machine);
+      return evaluateCall(expression, scope, machine);
     case 'list':
     case 'tuple':
     case 'set':
-      return spreadAll(expression, scope, machine);
+      return evaluateItems(expression, scope, machine);
     case 'dict':
-      return dictionary(expression.entries, scope, machine);
+      return evaluateDict(expression.entries, scope, machine);
     case 'format':
-      return paid(format(expression.parts, of), machine);
+      return payFor(joinParts(expression.parts, of), machine);
     case 'binary':
-      return binary(expression.operator, of(expression.left), of(expression.right), machine);
+      return applyOperator(expression.operator, of(expression.left), of(expression.right), machine);
     case 'boolean':
-      return logical(expression.operator, of(expression.left), () => of(expression.right));
+      return evaluateLogical(expression.operator, of(expression.left), () => of(expression.right));
     case 'compare':
-      return compare(expression.operator, of(expression.left), of(expression.right), machine);
+      return compareValues(expression.operator, of(expression.left), of(expression.right), machine);
     case 'unary': {
       const operand = of(expression.operand);
-      if (expression.operator !== 'not') return unary(expression.operator, operand);
-      const known = truth(operand);
+      if (expression.operator !== 'not') return applyUnary(expression.operator, operand);
+      const known = findTruth(operand);
       return known === undefined ? undefined : !known;
     }
     case 'conditional': {
-      const test = truth(of(expression.test));
+      const test = findTruth(of(expression.test));
       return test === undefined ? undefined : of(test ? expression.value : expression.otherwise);
     }
     case 'comprehension':
-      return comprehension(expression, scope, machine);
+      return evaluateComprehension(expression, scope, machine);
     case 'lambda':
-      return lambda(expression, scope, machine);
+      return createLambda(expression, scope, machine);
     default:
       return undefined;
   }
 }
 
-export function lookup(id: string, scope: Scope): Value | undefined {
+export function lookUpName(id: string, scope: Scope): Value | undefined {
   for (let at: Scope | undefined = scope; at; at = at.parent) {
     const found = at.names.get(id);
     if (found !== undefined) return found;
@@ -107,7 +107,12 @@ export function lookup(id: string, scope: Scope): Value | undefined {
   return builtinNames.has(id) ? { kind: 'external', name: `builtins.${id}` } : undefined;
 }
 
-export function callArguments(given: Argument[], text: string, scope: Scope, machine: Machine): Arguments {
+export function evaluateArguments(
+  given: Argument[],
+  text: string,
+  scope: Scope,
+  machine: Machine,
+): Arguments {
   const result: Arguments = { list: [], named: new Map(), uncertain: false, text };
   let uncertain = false;
   for (const argument of given) {
@@ -117,13 +122,13 @@ export function callArguments(given: Argument[], text: string, scope: Scope, mac
       const isPlain = isObject(one) && one.kind === 'list' && !hasMany(one.items, machine);
       if (!isPlain || result.list.length + one.items.length > MAX_ITEMS) uncertain = true;
       else {
-        machine.spend(sizeOf(one));
+        machine.spend(measureSize(one));
         for (const inner of one.items) result.list.push(inner);
       }
     } else if (argument.spread === '**') {
       if (!isObject(one) || one.kind !== 'dict') uncertain = true;
       else {
-        machine.spend(sizeOf(one));
+        machine.spend(measureSize(one));
         for (const [key, inner] of one.entries) if (typeof key === 'string') result.named.set(key, inner);
         if (one.rest.length > 0) uncertain = true;
       }
@@ -132,24 +137,28 @@ export function callArguments(given: Argument[], text: string, scope: Scope, mac
   return { ...result, uncertain };
 }
 
-function call(expression: Expression & { kind: 'call' }, scope: Scope, machine: Machine): Value | undefined {
+function evaluateCall(
+  expression: Expression & { kind: 'call' },
+  scope: Scope,
+  machine: Machine,
+): Value | undefined {
   const { callee } = expression;
-  const given = callArguments(expression.args, shown(expression), scope, machine);
+  const given = evaluateArguments(expression.args, showPlace(expression), scope, machine);
   if (callee.kind === 'name' && callee.id === 'super' && given.list.length !== 1) {
-    const owner = lookup('__class__', scope);
-    const self = lookup('__self__', scope);
+    const owner = lookUpName('__class__', scope);
+    const self = lookUpName('__self__', scope);
     if (owner !== undefined && isObject(owner) && owner.kind === 'class' && self !== undefined)
       return { kind: 'super', owner, self };
   }
   if (callee.kind === 'name' && given.list.length === 0) {
-    if (callee.id === 'globals') return named(scope.module.scope);
-    if (callee.id === 'locals') return named(scope);
+    if (callee.id === 'globals') return shareNames(scope.module.scope);
+    if (callee.id === 'locals') return shareNames(scope);
   }
   return machine.call(evaluate(callee, scope, machine), given);
 }
 
 /** `globals()` shares the module's names, so that `globals()[name] = value` can be seen. */
-function named(scope: Scope): Value {
+function shareNames(scope: Scope): Value {
   return {
     kind: 'dict',
     entries: scope.names as Map<string | bigint | number | boolean | null, Value>,
@@ -157,7 +166,7 @@ function named(scope: Scope): Value {
   };
 }
 
-function spreadAll(
+function evaluateItems(
   expression: Expression & { kind: 'list' | 'tuple' | 'set' },
   scope: Scope,
   machine: Machine,
@@ -166,47 +175,50 @@ function spreadAll(
   machine.spend(LIST_STEPS);
   for (const one of expression.items) {
     if (one.kind !== 'spread') {
-      result.push(placed(evaluate(one, scope, machine), one));
+      result.push(addPlace(evaluate(one, scope, machine), one));
       continue;
     }
-    for (const inner of iterate(evaluate(one.value, scope, machine), machine) ?? [unknown(shown(one), true)])
+    for (const inner of listItems(evaluate(one.value, scope, machine), machine) ?? [
+      createUnknown(showPlace(one), true),
+    ])
       if (result.length < MAX_ITEMS) result.push(inner);
   }
-  return paid(list(result, expression.kind), machine);
+  return payFor(createList(result, expression.kind), machine);
 }
 
 /** What making a list, or a dict or scope of names, costs besides what it holds. */
 const LIST_STEPS = 4;
 export const NAMES_STEPS = 16;
 
-function dictionary(
+function evaluateDict(
   entries: { readonly key?: Expression; readonly value: Expression }[],
   scope: Scope,
   machine: Machine,
 ): Value {
-  const result = dict();
+  const result = createDict();
   machine.spend(NAMES_STEPS);
   for (const entry of entries) {
-    const inner = placed(evaluate(entry.value, scope, machine), entry.value);
-    if (entry.key) put(result, evaluate(entry.key, scope, machine), inner, shown(entry.key), machine);
+    const inner = addPlace(evaluate(entry.value, scope, machine), entry.value);
+    if (entry.key)
+      putEntry(result, evaluate(entry.key, scope, machine), inner, showPlace(entry.key), machine);
     else if (isObject(inner) && inner.kind === 'dict') addAll(result, inner, machine);
-    else if (!isAbsent(inner)) addRest(result, unknown(`**${shown(entry.value)}`), inner);
+    else if (!isAbsent(inner)) addRest(result, createUnknown(`**${showPlace(entry.value)}`), inner);
   }
   return result;
 }
 
 /** Where something unknown was named, so that a report can point at it. */
-function placed(inner: Value, at: Expression): Value {
+function addPlace(inner: Value, at: Expression): Value {
   return isUnknown(inner) && !inner.at ? { ...inner, at } : inner;
 }
 
-export function put(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
+export function putEntry(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
   machine.spend(3);
   if (!isObject(key)) target.entries.set(key, value);
-  else addRest(target, unknown(key.kind === 'unknown' ? key.text : text), value);
+  else addRest(target, createUnknown(key.kind === 'unknown' ? key.text : text), value);
 }
 
-function format(parts: (string | Expression)[], of: (inner: Expression) => Value): string | undefined {
+function joinParts(parts: (string | Expression)[], of: (inner: Expression) => Value): string | undefined {
   let text = '';
   for (const part of parts) {
     const one = typeof part === 'string' ? part : of(part);
@@ -217,17 +229,21 @@ function format(parts: (string | Expression)[], of: (inner: Expression) => Value
   return text;
 }
 
-function logical(operator: string, left: Value, right: () => Value): Value | undefined {
-  const known = truth(left);
+function evaluateLogical(operator: string, left: Value, right: () => Value): Value | undefined {
+  const known = findTruth(left);
   if (known === undefined) {
     // One unknown side can still decide: `x and False`, `x or True`.
-    const other = truth(right());
+    const other = findTruth(right());
     return other !== undefined && other === (operator === 'or') ? other : undefined;
   }
   return known === (operator === 'or') ? left : right();
 }
 
-function lambda(expression: Expression & { kind: 'lambda' }, scope: Scope, machine: Machine): FunctionValue {
+function createLambda(
+  expression: Expression & { kind: 'lambda' },
+  scope: Scope,
+  machine: Machine,
+): FunctionValue {
   machine.spend(8 + expression.parameters.length / 4);
   const defaults = expression.parameters.map((one) => one.fallback && evaluate(one.fallback, scope, machine));
   return {
@@ -240,32 +256,32 @@ function lambda(expression: Expression & { kind: 'lambda' }, scope: Scope, machi
   };
 }
 
-function comprehension(
+function evaluateComprehension(
   expression: Expression & { kind: 'comprehension' },
   scope: Scope,
   machine: Machine,
 ): Value {
   const inner: Scope = { names: new Map(), parent: scope, module: scope.module, elsewhere: new Map() };
-  const text = shown(expression);
+  const text = showPlace(expression);
   const items: Value[] = [];
-  const result = dict();
+  const result = createDict();
   machine.spend(2 * NAMES_STEPS);
   const add = () => {
     const one = evaluate(expression.value, inner, machine);
-    if (expression.key) put(result, evaluate(expression.key, inner, machine), one, text, machine);
+    if (expression.key) putEntry(result, evaluate(expression.key, inner, machine), one, text, machine);
     else if (items.length < MAX_ITEMS) items.push(one);
   };
-  loop(expression.clauses, 0, inner, machine, text, add, (key) => {
+  runClauses(expression.clauses, 0, inner, machine, text, add, (key) => {
     if (expression.key) addRest(result, key, key);
     else if (items.length < MAX_ITEMS) items.push(key);
   });
-  return expression.of === 'dict' ? result : list(items, expression.of);
+  return expression.of === 'dict' ? result : createList(items, expression.of);
 }
 
 /** Loops of one comprehension that are followed. */
 const MAX_CLAUSES = 10;
 
-function loop(
+function runClauses(
   clauses: Clause[],
   depth: number,
   scope: Scope,
@@ -279,8 +295,9 @@ function loop(
     add();
     return;
   }
-  const mark = unknown(text, true);
-  const items = depth < MAX_CLAUSES ? iterate(evaluate(clause.iterable, scope, machine), machine) : undefined;
+  const mark = createUnknown(text, true);
+  const items =
+    depth < MAX_CLAUSES ? listItems(evaluate(clause.iterable, scope, machine), machine) : undefined;
   if (!items) {
     addUnknown(mark);
     return;
@@ -290,16 +307,16 @@ function loop(
       addUnknown(mark);
       continue;
     }
-    bind(clause.target, one, scope, machine);
-    const answers = clause.conditions.map((condition) => truth(evaluate(condition, scope, machine)));
+    bindTarget(clause.target, one, scope, machine);
+    const answers = clause.conditions.map((condition) => findTruth(evaluate(condition, scope, machine)));
     if (answers.includes(false)) continue;
     if (answers.includes(undefined)) addUnknown(mark);
-    else loop(clauses, depth + 1, scope, machine, text, add, addUnknown);
+    else runClauses(clauses, depth + 1, scope, machine, text, add, addUnknown);
   }
 }
 
-/** Gives names their values, taking tuples apart. Targets that are no names are the statement's business. */
-export function bind(
+/** Gives names their values, taking tuples apart. `set` handles targets that are not names. */
+export function bindTarget(
   target: Expression,
   value: Value,
   scope: Scope,
@@ -315,17 +332,17 @@ export function bind(
   }
   const isPlain = isObject(value) && value.kind === 'list' && !hasMany(value.items, machine);
   const items = isPlain ? value.items : undefined;
-  const otherwise = unknown(isObject(value) && 'text' in value ? value.text : shown(target));
+  const otherwise = createUnknown(isObject(value) && 'text' in value ? value.text : showPlace(target));
   const starred = target.items.findIndex((one) => one.kind === 'spread');
   for (const [index, one] of target.items.entries()) {
     if (one.kind === 'spread') {
       const after = target.items.length - index - 1;
-      const rest = items && list(items.slice(index, Math.max(index, items.length - after)));
-      machine.spend(sizeOf(rest));
-      bind(one.value, rest ?? unknown(shown(target)), scope, machine, set);
+      const rest = items && createList(items.slice(index, Math.max(index, items.length - after)));
+      machine.spend(measureSize(rest));
+      bindTarget(one.value, rest ?? createUnknown(showPlace(target)), scope, machine, set);
       continue;
     }
     const at = starred !== -1 && index > starred ? index - target.items.length : index;
-    bind(one, known(items?.at(at), otherwise), scope, machine, set);
+    bindTarget(one, replaceMissing(items?.at(at), otherwise), scope, machine, set);
   }
 }

@@ -1,21 +1,27 @@
-import { bind, evaluate, NAMES_STEPS, put } from './evaluate.js';
-import { iterate } from './items.js';
-import { binary, either } from './operators.js';
+import { bindTarget, evaluate, NAMES_STEPS, putEntry } from './evaluate.js';
+import { listItems } from './items.js';
+import { applyOperator, mergeAlternatives } from './operators.js';
 import { CLASS_STEPS } from './reflection.js';
-import { type ClassSyntax, type Expression, type FunctionSyntax, type Statement, shown } from './syntax.js';
 import {
-  args,
+  type ClassSyntax,
+  type Expression,
+  type FunctionSyntax,
+  type Statement,
+  showPlace,
+} from './syntax.js';
+import {
   type ClassValue,
-  descends,
+  createArguments,
+  createUnknown,
+  descendsFrom,
   type FunctionValue,
+  findTruth,
   type InstanceValue,
   isMany,
   isObject,
-  known,
   type Machine,
+  replaceMissing,
   type Scope,
-  truth,
-  unknown,
   type Value,
 } from './values.js';
 
@@ -43,7 +49,7 @@ export function execute(statements: readonly Statement[], frame: Frame): Ending 
     frame.machine.spend(1);
     if (!frame.machine.enter()) return undefined;
     try {
-      const ending = one(statement, frame);
+      const ending = executeStatement(statement, frame);
       if (ending) return ending;
     } finally {
       frame.machine.leave();
@@ -52,14 +58,14 @@ export function execute(statements: readonly Statement[], frame: Frame): Ending 
   return undefined;
 }
 
-function one(statement: Statement, frame: Frame): Ending {
+function executeStatement(statement: Statement, frame: Frame): Ending {
   const { scope, machine } = frame;
   switch (statement.kind) {
     case 'expression':
       evaluate(statement.value, scope, machine);
       return undefined;
     case 'assign':
-      assign(statement, frame);
+      executeAssignment(statement, frame);
       return undefined;
     case 'import':
       machine.runImport(statement, scope, frame.certainty === 'fallback');
@@ -71,24 +77,25 @@ function one(statement: Statement, frame: Frame): Ending {
       setName(statement.name, makeFunction(statement, frame), statement.name, frame);
       return undefined;
     case 'if':
-      return branch(statement, frame);
+      return executeBranch(statement, frame);
     case 'for':
-      return loop(statement, frame);
+      return executeLoop(statement, frame);
     case 'while':
-      return repeat(statement, frame);
+      return executeWhile(statement, frame);
     case 'try':
-      return attempt(statement, frame);
+      return executeTry(statement, frame);
     case 'with':
       for (const item of statement.items) {
         const value = evaluate(item.value, scope, machine);
-        if (item.as) set(item.as, isObject(value) ? unknown(shown(item.value)) : value, frame);
+        if (item.as)
+          setTarget(item.as, isObject(value) ? createUnknown(showPlace(item.value)) : value, frame);
       }
       return execute(statement.body, frame);
     case 'return':
       frame.returned.push(statement.value ? evaluate(statement.value, scope, machine) : null);
       return 'return';
     case 'delete':
-      for (const target of statement.targets) remove(target, frame);
+      for (const target of statement.targets) removeTarget(target, frame);
       return undefined;
     case 'global':
       machine.spend(statement.names.length);
@@ -108,8 +115,8 @@ function one(statement: Statement, frame: Frame): Ending {
 }
 
 /** Branches that may or may not run end nothing outside of them. */
-function branch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
-  const test = statement.test && truth(evaluate(statement.test, frame.scope, frame.machine));
+function executeBranch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
+  const test = statement.test && findTruth(evaluate(statement.test, frame.scope, frame.machine));
   if (test !== undefined) return execute(test ? statement.body : statement.otherwise, frame);
   const maybe: Frame = { ...frame, certainty: frame.certainty === 'fallback' ? 'fallback' : 'maybe' };
   const endings = frame.machine.maybe(() => [
@@ -119,13 +126,13 @@ function branch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
   return endings[0] && endings[0] === endings[1] ? endings[0] : undefined;
 }
 
-function loop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
+function executeLoop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
   const { machine } = frame;
   const iterable = evaluate(statement.iterable, frame.scope, machine);
-  const items = iterate(iterable, machine) ?? [unknown(shown(statement.iterable), true)];
+  const items = listItems(iterable, machine) ?? [createUnknown(showPlace(statement.iterable), true)];
   for (const item of items) {
     const round: Frame = isMany(item) ? { ...frame, certainty: 'maybe' } : frame;
-    set(statement.target, isMany(item) ? unknown(shown(statement.iterable)) : item, round);
+    setTarget(statement.target, isMany(item) ? createUnknown(showPlace(statement.iterable)) : item, round);
     const ending = execute(statement.body, round);
     if (ending === 'break') break;
     if (ending && ending !== 'continue' && round === frame) return ending;
@@ -133,9 +140,9 @@ function loop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
   return undefined;
 }
 
-function repeat(statement: Statement & { kind: 'while' }, frame: Frame): Ending {
+function executeWhile(statement: Statement & { kind: 'while' }, frame: Frame): Ending {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const test = truth(evaluate(statement.test, frame.scope, frame.machine));
+    const test = findTruth(evaluate(statement.test, frame.scope, frame.machine));
     if (test === false) return undefined;
     const sure = test === true;
     const ending = execute(statement.body, sure ? frame : { ...frame, certainty: 'maybe' });
@@ -145,7 +152,7 @@ function repeat(statement: Statement & { kind: 'while' }, frame: Frame): Ending 
   return undefined;
 }
 
-function attempt(statement: Statement & { kind: 'try' }, frame: Frame): Ending {
+function executeTry(statement: Statement & { kind: 'try' }, frame: Frame): Ending {
   const ending = execute(statement.body, frame);
   if (ending === 'return') return ending;
   const handlers: Frame = ending === 'raise' ? frame : { ...frame, certainty: 'fallback', returned: [] };
@@ -153,7 +160,7 @@ function attempt(statement: Statement & { kind: 'try' }, frame: Frame): Ending {
   return ending === 'raise' ? endings[0] : ending;
 }
 
-function assign(statement: Statement & { kind: 'assign' }, frame: Frame): void {
+function executeAssignment(statement: Statement & { kind: 'assign' }, frame: Frame): void {
   const { scope, machine } = frame;
   let value = evaluate(statement.value, scope, machine);
   if (statement.operator !== undefined) {
@@ -163,21 +170,27 @@ function assign(statement: Statement & { kind: 'assign' }, frame: Frame): void {
     const update = isObject(before) && before.kind === 'dict' ? 'update' : 'extend';
     // `+=` and `|=` change a list or dict in place, which other names for it must see.
     if (isObject(before) && (before.kind === 'dict' || (before.kind === 'list' && before.of !== 'tuple'))) {
-      machine.call(machine.attribute(before, update, shown(target)), args([value], shown(statement.value)));
+      machine.call(
+        machine.attribute(before, update, showPlace(target)),
+        createArguments([value], showPlace(statement.value)),
+      );
       return;
     }
-    value = known(binary(statement.operator, before, value, machine), unknown(shown(statement.value)));
+    value = replaceMissing(
+      applyOperator(statement.operator, before, value, machine),
+      createUnknown(showPlace(statement.value)),
+    );
   }
   for (const target of statement.targets)
-    bind(target, value, scope, machine, (one, inner) => set(one, inner, frame));
+    bindTarget(target, value, scope, machine, (one, inner) => setTarget(one, inner, frame));
 }
 
-function set(target: Expression, value: Value, frame: Frame): void {
+function setTarget(target: Expression, value: Value, frame: Frame): void {
   const { scope, machine } = frame;
   if (target.kind === 'tuple' || target.kind === 'list') {
-    bind(target, value, scope, machine, (one, inner) => set(one, inner, frame));
+    bindTarget(target, value, scope, machine, (one, inner) => setTarget(one, inner, frame));
   } else if (target.kind === 'name') {
-    setName(target.id, value, shown(target), frame);
+    setName(target.id, value, showPlace(target), frame);
   } else if (target.kind === 'item') {
     setItem(
       evaluate(target.object, scope, machine),
@@ -188,12 +201,12 @@ function set(target: Expression, value: Value, frame: Frame): void {
     );
   } else if (target.kind === 'attribute') {
     const object = evaluate(target.object, scope, machine);
-    const names = namesOf(object);
-    if (names) settle(names, target.name, value, shown(target), frame);
+    const names = getNames(object);
+    if (names) settleName(names, target.name, value, showPlace(target), frame);
   }
 }
 
-function namesOf(object: Value): Map<string, Value> | undefined {
+function getNames(object: Value): Map<string, Value> | undefined {
   if (!isObject(object)) return undefined;
   if (object.kind === 'class' || object.kind === 'instance') return object.attributes;
   return object.kind === 'module' ? object.scope.names : undefined;
@@ -201,10 +214,10 @@ function namesOf(object: Value): Map<string, Value> | undefined {
 
 function setName(name: string, value: Value, text: string, frame: Frame): void {
   const scope = frame.scope.elsewhere.get(name) ?? frame.scope;
-  settle(scope.names, name, value, text, frame);
+  settleName(scope.names, name, value, text, frame);
 }
 
-function settle<Key>(
+function settleName<Key>(
   names: Map<Key, Value>,
   key: Key,
   value: Value,
@@ -214,7 +227,7 @@ function settle<Key>(
   machine.spend(2);
   const before = names.get(key);
   if (before === undefined || certainty === 'certain') names.set(key, value);
-  else if (certainty === 'maybe') names.set(key, either(before, value, text, machine));
+  else if (certainty === 'maybe') names.set(key, mergeAlternatives(before, value, text, machine));
   else if (isObject(before) && before.kind === 'unknown') names.set(key, value);
 }
 
@@ -227,15 +240,15 @@ function setItem(
 ): void {
   if (!isObject(object)) return;
   if (object.kind === 'dict') {
-    if (isObject(key)) put(object, key, value, shown(target.key), frame.machine);
-    else settle(object.entries, key, value, shown(target), frame);
+    if (isObject(key)) putEntry(object, key, value, showPlace(target.key), frame.machine);
+    else settleName(object.entries, key, value, showPlace(target), frame);
   } else if (object.kind === 'list' && typeof key === 'bigint') {
     const at = Number(key) < 0 ? object.items.length + Number(key) : Number(key);
     if (at >= 0 && at < object.items.length) object.items[at] = value;
   }
 }
 
-function remove(target: Expression, { scope, machine }: Frame): void {
+function removeTarget(target: Expression, { scope, machine }: Frame): void {
   machine.spend(1);
   if (target.kind === 'name') scope.names.delete(target.id);
   if (target.kind !== 'item') return;
@@ -288,12 +301,15 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
   const [first] = syntax.body;
   if (first?.kind === 'expression' && first.value.kind === 'constant' && !attributes.has('__doc__'))
     attributes.set('__doc__', first.value.value);
-  if (descends(made, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) {
+  if (descendsFrom(made, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) {
     machine.spend(NAMES_STEPS * attributes.size);
     becomeMembers(made);
   }
   return syntax.decorators.reduceRight((value: Value, decorator) => {
-    const wrapped = machine.call(evaluate(decorator, scope, machine), args([value], shown(decorator)));
+    const wrapped = machine.call(
+      evaluate(decorator, scope, machine),
+      createArguments([value], showPlace(decorator)),
+    );
     return isObject(wrapped) && wrapped.kind === 'class' ? wrapped : value;
   }, made);
 }

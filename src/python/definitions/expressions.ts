@@ -1,16 +1,16 @@
 import type { Node } from 'web-tree-sitter';
-import { numberOf, unescaped } from './strings.js';
+import { parseNumber, unescapeText } from './strings.js';
 import type { Argument, Clause, Expression, Parameter, Source } from './syntax.js';
 
-/** Nesting beyond this is nobody's definition; it becomes an unknown instead of a deep recursion. */
+/** Deeper nesting becomes an unknown instead of a deep recursion; definitions do not nest so deep. */
 const MAX_DEPTH = 150;
 
 /** Named children without the comments that may stand anywhere. */
-export function parts(node: Node): Node[] {
+export function listParts(node: Node): Node[] {
   return node.namedChildren.filter((child): child is Node => child !== null && child.type !== 'comment');
 }
 
-export function field(node: Node, name: string): Node | undefined {
+export function getField(node: Node, name: string): Node | undefined {
   return node.childForFieldName(name) ?? undefined;
 }
 
@@ -51,7 +51,7 @@ export class Expressions {
         return { kind: 'name', id: node.text };
       case 'integer':
       case 'float': {
-        const value = numberOf(node.text);
+        const value = parseNumber(node.text);
         return value === undefined ? { kind: 'other' } : { kind: 'constant', value };
       }
       case 'true':
@@ -67,45 +67,45 @@ export class Expressions {
       case 'attribute':
         return {
           kind: 'attribute',
-          object: this.read(field(node, 'object')),
-          name: field(node, 'attribute')?.text ?? '',
+          object: this.read(getField(node, 'object')),
+          name: getField(node, 'attribute')?.text ?? '',
         };
       case 'subscript':
         return this.#subscript(node);
       case 'call':
         return {
           kind: 'call',
-          callee: this.read(field(node, 'function')),
-          args: this.args(field(node, 'arguments')),
+          callee: this.read(getField(node, 'function')),
+          args: this.args(getField(node, 'arguments')),
         };
       case 'list':
       case 'set':
       case 'tuple':
-        return { kind: node.type, items: this.#all(parts(node)) };
+        return { kind: node.type, items: this.#all(listParts(node)) };
       case 'expression_list':
       case 'pattern_list':
       case 'tuple_pattern':
-        return { kind: 'tuple', items: this.#all(parts(node)) };
+        return { kind: 'tuple', items: this.#all(listParts(node)) };
       case 'list_pattern':
-        return { kind: 'list', items: this.#all(parts(node)) };
+        return { kind: 'list', items: this.#all(listParts(node)) };
       case 'list_splat':
       case 'list_splat_pattern':
-        return { kind: 'spread', value: this.read(parts(node)[0]) };
+        return { kind: 'spread', value: this.read(listParts(node)[0]) };
       case 'dictionary':
         return {
           kind: 'dict',
-          entries: parts(node).map((entry) =>
+          entries: listParts(node).map((entry) =>
             entry.type === 'pair'
-              ? { key: this.read(field(entry, 'key')), value: this.read(field(entry, 'value')) }
-              : { value: this.read(parts(entry)[0]) },
+              ? { key: this.read(getField(entry, 'key')), value: this.read(getField(entry, 'value')) }
+              : { value: this.read(listParts(entry)[0]) },
           ),
         };
       case 'parenthesized_expression':
       case 'await':
       case 'type':
-        return this.read(parts(node)[0]);
+        return this.read(listParts(node)[0]);
       case 'named_expression':
-        return this.read(field(node, 'value'));
+        return this.read(getField(node, 'value'));
       case 'binary_operator':
         return this.#two('binary', node);
       case 'boolean_operator':
@@ -113,15 +113,15 @@ export class Expressions {
       case 'comparison_operator':
         return this.#comparison(node);
       case 'not_operator':
-        return { kind: 'unary', operator: 'not', operand: this.read(field(node, 'argument')) };
+        return { kind: 'unary', operator: 'not', operand: this.read(getField(node, 'argument')) };
       case 'unary_operator':
         return {
           kind: 'unary',
-          operator: field(node, 'operator')?.text ?? '',
-          operand: this.read(field(node, 'argument')),
+          operator: getField(node, 'operator')?.text ?? '',
+          operand: this.read(getField(node, 'argument')),
         };
       case 'conditional_expression': {
-        const [value, test, otherwise] = this.#all(parts(node));
+        const [value, test, otherwise] = this.#all(listParts(node));
         return value && test && otherwise
           ? { kind: 'conditional', value, test, otherwise }
           : { kind: 'other' };
@@ -134,8 +134,8 @@ export class Expressions {
       case 'lambda':
         return {
           kind: 'lambda',
-          parameters: this.parameters(field(node, 'parameters')),
-          body: this.read(field(node, 'body')),
+          parameters: this.parameters(getField(node, 'parameters')),
+          body: this.read(getField(node, 'body')),
         };
       default:
         return { kind: 'other' };
@@ -145,14 +145,14 @@ export class Expressions {
   #two(kind: 'binary' | 'boolean', node: Node): object {
     return {
       kind,
-      operator: field(node, 'operator')?.text ?? '',
-      left: this.read(field(node, 'left')),
-      right: this.read(field(node, 'right')),
+      operator: getField(node, 'operator')?.text ?? '',
+      left: this.read(getField(node, 'left')),
+      right: this.read(getField(node, 'right')),
     };
   }
 
   #comparison(node: Node): object {
-    const [left, right, ...chained] = parts(node);
+    const [left, right, ...chained] = listParts(node);
     if (!left || !right || chained.length > 0) return { kind: 'other' };
     const operator = node.children
       .filter((child) => child && !child.isNamed)
@@ -162,7 +162,7 @@ export class Expressions {
   }
 
   #subscript(node: Node): object {
-    const object = this.read(field(node, 'value'));
+    const object = this.read(getField(node, 'value'));
     const keys = node.childrenForFieldName('subscript').filter((key) => key !== null);
     const [key] = keys;
     if (!key) return { kind: 'other' };
@@ -187,30 +187,32 @@ export class Expressions {
     if (!node) return [];
     // f(x for x in y) has the generator in place of the list of arguments.
     if (node.type === 'generator_expression') return [{ value: this.read(node) }];
-    return parts(node).map((child): Argument => {
+    return listParts(node).map((child): Argument => {
       if (child.type === 'keyword_argument')
-        return { name: field(child, 'name')?.text ?? '', value: this.read(field(child, 'value')) };
-      if (child.type === 'list_splat') return { spread: '*', value: this.read(parts(child)[0]) };
-      if (child.type === 'dictionary_splat') return { spread: '**', value: this.read(parts(child)[0]) };
+        return { name: getField(child, 'name')?.text ?? '', value: this.read(getField(child, 'value')) };
+      if (child.type === 'list_splat') return { spread: '*', value: this.read(listParts(child)[0]) };
+      if (child.type === 'dictionary_splat') return { spread: '**', value: this.read(listParts(child)[0]) };
       return { value: this.read(child) };
     });
   }
 
   parameters(node: Node | undefined): Parameter[] {
     if (!node) return [];
-    return parts(node).flatMap((child): Parameter[] => {
+    return listParts(node).flatMap((child): Parameter[] => {
       switch (child.type) {
         case 'identifier':
           return [{ name: child.text }];
         case 'default_parameter':
         case 'typed_default_parameter':
-          return [{ name: field(child, 'name')?.text ?? '', fallback: this.read(field(child, 'value')) }];
+          return [
+            { name: getField(child, 'name')?.text ?? '', fallback: this.read(getField(child, 'value')) },
+          ];
         case 'typed_parameter':
           return this.parameters(child).slice(0, 1);
         case 'list_splat_pattern':
-          return [{ name: parts(child)[0]?.text ?? '', spread: '*' }];
+          return [{ name: listParts(child)[0]?.text ?? '', spread: '*' }];
         case 'dictionary_splat_pattern':
-          return [{ name: parts(child)[0]?.text ?? '', spread: '**' }];
+          return [{ name: listParts(child)[0]?.text ?? '', spread: '**' }];
         default:
           return [];
       }
@@ -219,22 +221,22 @@ export class Expressions {
 
   #comprehension(node: Node): object {
     const clauses: Clause[] = [];
-    for (const child of parts(node)) {
+    for (const child of listParts(node)) {
       if (child.type === 'for_in_clause')
         clauses.push({
-          target: this.read(field(child, 'left')),
-          iterable: this.read(field(child, 'right')),
+          target: this.read(getField(child, 'left')),
+          iterable: this.read(getField(child, 'right')),
           conditions: [],
         });
-      else if (child.type === 'if_clause') clauses.at(-1)?.conditions.push(this.read(parts(child)[0]));
+      else if (child.type === 'if_clause') clauses.at(-1)?.conditions.push(this.read(listParts(child)[0]));
     }
-    const body = field(node, 'body');
+    const body = getField(node, 'body');
     if (body?.type === 'pair')
       return {
         kind: 'comprehension',
         of: 'dict',
-        key: this.read(field(body, 'key')),
-        value: this.read(field(body, 'value')),
+        key: this.read(getField(body, 'key')),
+        value: this.read(getField(body, 'value')),
         clauses,
       };
     const of = node.type === 'set_comprehension' ? 'set' : 'list';
@@ -247,13 +249,13 @@ export class Expressions {
     for (const child of node.children) {
       if (child?.type === 'string_start') prefix = child.text.replace(/["']+$/, '').toLowerCase();
       else if (child?.type === 'string_content') {
-        const text = prefix.includes('r') ? child.text : unescaped(child.text);
+        const text = prefix.includes('r') ? child.text : unescapeText(child.text);
         pieces.push(prefix.includes('f') ? text.replaceAll('{{', '{').replaceAll('}}', '}') : text);
       } else if (child?.type === 'interpolation') {
         // A conversion or format changes the text in ways we do not imitate.
-        const plain = !field(child, 'type_conversion') && !field(child, 'format_specifier');
+        const plain = !getField(child, 'type_conversion') && !getField(child, 'format_specifier');
         const place = { source: this.source, start: child.startIndex, end: child.endIndex };
-        pieces.push(plain ? this.read(field(child, 'expression')) : { kind: 'other', ...place });
+        pieces.push(plain ? this.read(getField(child, 'expression')) : { kind: 'other', ...place });
       }
     }
     if (prefix.includes('b')) return { kind: 'other' };
@@ -264,7 +266,7 @@ export class Expressions {
 
   #joined(node: Node): object {
     const pieces: (string | Expression)[] = [];
-    for (const child of this.#all(parts(node))) {
+    for (const child of this.#all(listParts(node))) {
       if (child.kind === 'constant' && typeof child.value === 'string') pieces.push(child.value);
       else if (child.kind === 'format') pieces.push(...child.parts);
       else return { kind: 'other' };

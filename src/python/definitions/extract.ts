@@ -1,18 +1,18 @@
-import { fromAttributes } from './attributes.js';
+import { defineFromAttributes } from './attributes.js';
 import type { ParsePython } from './grammar.js';
 import { Definition, type HostNodeFields } from './host-node.js';
 import { Interpreter } from './interpreter.js';
-import { iterate } from './items.js';
+import { listItems } from './items.js';
 import type { PackModules } from './pack-modules.js';
-import { textOf } from './render.js';
-import { fromSchema } from './schema.js';
-import { lineOf } from './syntax.js';
+import { describeValue } from './render.js';
+import { defineFromSchema } from './schema.js';
+import { findLine } from './syntax.js';
 import {
-  args,
   type ClassValue,
+  createArguments,
+  createDict,
   type DictValue,
-  dict,
-  find,
+  findAttribute,
   isObject,
   isUnknown,
   type ModuleValue,
@@ -109,7 +109,7 @@ class Extraction {
 
   #computed(value: Value, what: string): void {
     const at = isUnknown(value) ? value.at : undefined;
-    this.#report(at?.source.path ?? ROOT, at ? lineOf(at) : 1, `${what}: ${textOf(value)}`);
+    this.#report(at?.source.path ?? ROOT, at ? findLine(at) : 1, `${what}: ${describeValue(value)}`);
   }
 
   #fromMapping(mapping: Value, path: string): void {
@@ -145,9 +145,9 @@ class Extraction {
     }
     const at = isUnknown(value) ? value.at : undefined;
     const definition = this.#bare(name);
-    const [file, line] = [at?.source.path ?? ROOT, at ? lineOf(at) : 1];
+    const [file, line] = [at?.source.path ?? ROOT, at ? findLine(at) : 1];
     this.#nodes.set(name, { name, file, line, definition: definition.fields, unknown: definition.unknown });
-    this.#report(file, line, `the class of "${name}" is computed at run time: ${textOf(value)}`);
+    this.#report(file, line, `the class of "${name}" is computed at run time: ${describeValue(value)}`);
   }
 
   /** A definition of which nothing is known but the name. */
@@ -159,11 +159,11 @@ class Extraction {
 
   #add(name: string | undefined, node: ClassValue): void {
     const definition = this.#within(this.budget.forNode, () =>
-      find(node, 'define_schema') === undefined
+      findAttribute(node, 'define_schema') === undefined
         ? name === undefined
           ? undefined
-          : fromAttributes(name, node, this.interpreter)
-        : fromSchema(name, node, this.interpreter),
+          : defineFromAttributes(name, node, this.interpreter)
+        : defineFromSchema(name, node, this.interpreter),
     );
     const found = definition?.fields.host_node_name;
     if (definition && found !== undefined) {
@@ -191,14 +191,14 @@ class Extraction {
 
   #fromExtension(entry: Value): void {
     const listed = this.#within(this.budget.forImport, () => {
-      const extension = this.interpreter.call(entry, args([], 'comfy_entrypoint()'));
+      const extension = this.interpreter.call(entry, createArguments([], 'comfy_entrypoint()'));
       const method = this.interpreter.attribute(extension, 'get_node_list', 'get_node_list');
-      return this.interpreter.call(method, args([], 'get_node_list()'));
+      return this.interpreter.call(method, createArguments([], 'get_node_list()'));
     });
     const nodes =
       listed === undefined
         ? undefined
-        : this.#within(this.budget.forNode, () => iterate(listed, this.interpreter));
+        : this.#within(this.budget.forNode, () => listItems(listed, this.interpreter));
     if (!nodes) {
       this.#computed(listed ?? null, 'the list of nodes is computed at run time');
       return;
@@ -214,7 +214,7 @@ class Extraction {
    * best that is known, and the report says that it is not certain.
    */
   #fromOtherModules(): void {
-    const merged: DictValue = dict();
+    const merged: DictValue = createDict();
     for (const path of this.interpreter.modules.paths()) {
       const file = this.interpreter.modules.file(path);
       const states = file?.statements.some(

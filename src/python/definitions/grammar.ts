@@ -7,18 +7,18 @@ import { Language, type Node, Parser } from 'web-tree-sitter';
  * The files that must lie beside the built bundle, and the modules the build copies them from. Run from sources, they are
  * found in node_modules.
  */
-export const grammarFiles = {
+export const GRAMMAR_FILES = {
   'tree-sitter-python.wasm': '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm',
   'web-tree-sitter.wasm': 'web-tree-sitter/web-tree-sitter.wasm',
 } as const;
 
-function locate(file: keyof typeof grammarFiles): string {
+function locateFile(file: keyof typeof GRAMMAR_FILES): string {
   // A bundler may put this code into a folder of chunks, one below the files.
   for (const beside of ['./', '../']) {
     const path = fileURLToPath(new URL(beside + file, import.meta.url));
     if (existsSync(path)) return path;
   }
-  return createRequire(import.meta.url).resolve(grammarFiles[file]);
+  return createRequire(import.meta.url).resolve(GRAMMAR_FILES[file]);
 }
 
 let parser: Promise<Parser> | undefined;
@@ -31,17 +31,17 @@ const { Memory } = (
 ).WebAssembly;
 
 /** What the parser may take at most, outside of JavaScript's own memory; the largest published file takes a third. */
-const parserPages = (96 * 1024) / 64;
+const PARSER_PAGES = (96 * 1024) / 64;
 
-async function load(): Promise<Parser> {
+async function loadParser(): Promise<Parser> {
   await Parser.init({
-    locateFile: () => locate('web-tree-sitter.wasm'),
-    wasmMemory: new Memory({ initial: 512, maximum: parserPages }),
+    locateFile: () => locateFile('web-tree-sitter.wasm'),
+    wasmMemory: new Memory({ initial: 512, maximum: PARSER_PAGES }),
     // It says there that it aborted; the exception says so, too.
     printErr: () => {},
   });
   const loaded = new Parser();
-  loaded.setLanguage(await Language.load(locate('tree-sitter-python.wasm')));
+  loaded.setLanguage(await Language.load(locateFile('tree-sitter-python.wasm')));
   return loaded;
 }
 
@@ -50,13 +50,13 @@ const MAX_PROGRESS = 200_000;
 
 /**
  * Parses Python. The tree lives only while `use` runs; undefined when the text takes unreasonably long to parse. Where it
- * takes unreasonable memory the parser throws and is spent: whoever reads what is hostile does so in a thread.
+ * takes unreasonable memory the parser throws and is spent: hostile code is read in a process of its own.
  */
 export type ParsePython = <Result>(text: string, use: (root: Node) => Result) => Result | undefined;
 
 /** Loads the grammar once (about 10 ms); the function it gives is synchronous. */
-export async function pythonParser(): Promise<ParsePython> {
-  parser ??= load();
+export async function loadPythonParser(): Promise<ParsePython> {
+  parser ??= loadParser();
   const python = await parser;
   return (text, use) => {
     let reports = 0;

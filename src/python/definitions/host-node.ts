@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
-import { payWriting, render } from './render.js';
+import { payWriting, renderValue } from './render.js';
 import { isObject, type Machine, type Value } from './values.js';
 
 export type HostNodeFields = z.output<typeof HostNode>;
@@ -31,7 +31,7 @@ export class Definition {
   }
 
   json(field: 'input_types' | 'return_types' | 'return_names', value: Value): void {
-    const { text, computed } = render(value, this.machine);
+    const { text, computed } = renderValue(value, this.machine);
     this.fields[field] = text;
     this.unknown.push(...computed.map((path) => (path === '' ? field : `${field}.${path}`)));
   }
@@ -49,7 +49,7 @@ export class Definition {
 }
 
 /** The items of a tuple or list, each of them known to be one; else undefined. */
-export function itemsOf(value: Value | undefined): Value[] | undefined {
+export function getKnownItems(value: Value | undefined): Value[] | undefined {
   if (value === undefined || !isObject(value) || value.kind !== 'list') return undefined;
   return value.items.some((item) => isObject(item) && item.kind === 'unknown' && item.many)
     ? undefined

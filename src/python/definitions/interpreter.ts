@@ -2,39 +2,39 @@ import { builtins } from './builtins.js';
 import { evaluate, NAMES_STEPS } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
-import { hostConstant } from './host-constants.js';
+import { findHostConstant } from './host-constants.js';
 import { loaders } from './loaders.js';
-import { methodOf } from './methods.js';
-import { absent, copyAll, moduleSpecial, newModule } from './modules.js';
-import { either } from './operators.js';
+import { findMethod } from './methods.js';
+import { copyAll, createAbsent, createModule, getModuleSpecial } from './modules.js';
+import { mergeAlternatives } from './operators.js';
 import type { PackModules } from './pack-modules.js';
-import { parameters } from './parameters.js';
-import { pathAttribute, pathFunctions } from './paths.js';
+import { bindParameters } from './parameters.js';
+import { getPathAttribute, pathFunctions } from './paths.js';
 import { patterns } from './patterns.js';
-import { attributesOf, payLookup } from './reflection.js';
+import { copyAttributes, payLookup } from './reflection.js';
 import { readFunction } from './statements.js';
 import type { FunctionSyntax, ImportSyntax, Statement } from './syntax.js';
 import {
   type Arguments,
-  args,
   type ClassValue,
-  descends,
+  createArguments,
+  createUnknown,
+  descendsFrom,
   type ExternalValue,
   type FunctionValue,
-  find,
+  findAttribute,
   type Imitation,
   isObject,
-  known,
-  lineage,
+  listAncestry,
   type Machine,
   type ModuleValue,
-  paid,
+  payFor,
+  replaceMissing,
   type Scope,
-  unknown,
   type Value,
 } from './values.js';
 
-/** Thrown where a pack asks for more work than any honest one; caught by whoever granted the steps. */
+/** Thrown where a pack takes more work than any honest one; `within` catches it. */
 export class OutOfSteps extends Error {}
 
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
@@ -58,7 +58,7 @@ export class Interpreter implements Machine {
     readonly parse: ParsePython,
   ) {}
 
-  /** Runs `work` with at most `steps` steps; undefined when they did not suffice. `spent` is told how many it took. */
+  /** Runs `work` with at most `steps` steps; undefined if they were not enough. `spent` receives how many it took. */
   within<Result>(steps: number, work: () => Result, spent?: (steps: number) => void): Result | undefined {
     const before = { steps: this.#steps, depth: this.#depth, calls: this.#calls, maybe: this.#maybe };
     this.#steps = steps;
@@ -116,7 +116,7 @@ export class Interpreter implements Machine {
     if (known) return known;
     const file = this.modules.file(path);
     if (!file && this.modules.entries(path).length === 0) return undefined;
-    const module = newModule(path, file !== undefined);
+    const module = createModule(path, file !== undefined);
     this.#loaded.set(path, module);
     if (file)
       this.#fresh(() =>
@@ -141,7 +141,7 @@ export class Interpreter implements Machine {
   /** `name` may begin with dots. Modules of other packages become externals. */
   importModule(name: string, from: ModuleValue | undefined): Value {
     this.spend(10);
-    if (name.length > MAX_NAME) return unknown('a module with a long name');
+    if (name.length > MAX_NAME) return createUnknown('a module with a long name');
     const level = /^\.*/.exec(name)?.[0].length ?? 0;
     const path = this.modules.resolve(level, name.slice(level), from?.folder ?? '');
     const module = path === undefined ? undefined : this.loadFile(path);
@@ -164,33 +164,35 @@ export class Interpreter implements Machine {
       if (name !== '*') set(as, this.attribute(module, name, name));
       else if (isObject(module) && module.kind === 'module') copyAll(module, this, set);
       // Marks the scope, so that names it lacks are known to be possible.
-      else scope.names.set('*', unknown(syntax.module));
+      else scope.names.set('*', createUnknown(syntax.module));
     }
   }
 
   attribute(object: Value, name: string, text: string): Value {
-    return known(this.#attribute(object, name, text), unknown(text));
+    return replaceMissing(this.#attribute(object, name, text), createUnknown(text));
   }
 
   #attribute(object: Value, name: string, text: string): Value | undefined {
-    const method = methodOf(object, name);
-    if (method) return native(method, text);
+    const method = findMethod(object, name);
+    if (method) return createNative(method, text);
     if (!isObject(object)) return undefined;
     payLookup(object, this);
     switch (object.kind) {
       case 'module':
         if (object.scope.names.has(name)) return object.scope.names.get(name);
-        return this.#submodule(object, name) ?? moduleSpecial(object, name, this) ?? absent(object, text);
+        return (
+          this.#submodule(object, name) ?? getModuleSpecial(object, name, this) ?? createAbsent(object, text)
+        );
       case 'class':
         return this.#classAttribute(object, name);
       case 'instance':
         if (name === '__class__') return object.class;
         if (object.attributes.has(name)) return object.attributes.get(name);
-        return this.#bound(find(object.class, name), object, object.class);
+        return this.#bound(findAttribute(object.class, name), object, object.class);
       case 'super':
-        return this.#bound(inherited(object.owner, object.self, name), object.self, object.owner);
+        return this.#bound(findInherited(object.owner, object.self, name), object.self, object.owner);
       case 'path':
-        return pathAttribute(object.path, name, text);
+        return getPathAttribute(object.path, name, text);
       case 'function':
         return name === '__name__' ? object.name : undefined;
       case 'method':
@@ -198,7 +200,7 @@ export class Interpreter implements Machine {
       case 'external':
         if (object.name.length > MAX_NAME) return undefined;
         // What a call was given is what `schema.inputs` and the like hold afterwards.
-        return known(object.called?.named.get(name) ?? hostConstant(`${object.name}.${name}`), {
+        return replaceMissing(object.called?.named.get(name) ?? findHostConstant(`${object.name}.${name}`), {
           kind: 'external',
           name: `${object.name}.${name}`,
           of: object,
@@ -217,8 +219,8 @@ export class Interpreter implements Machine {
   #classAttribute(object: ClassValue, name: string): Value | undefined {
     if (name === '__name__' || name === '__qualname__') return object.name;
     if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
-    if (name === '__dict__') return attributesOf(object, this);
-    return this.#bound(find(object, name), object, object);
+    if (name === '__dict__') return copyAttributes(object, this);
+    return this.#bound(findAttribute(object, name), object, object);
   }
 
   #bound(value: Value | undefined, self: Value, owner: ClassValue): Value | undefined {
@@ -226,7 +228,7 @@ export class Interpreter implements Machine {
       return value;
     const onClass = isObject(self) && self.kind === 'class';
     if (value.binding === 'property')
-      return this.call({ kind: 'method', self, function: value }, args([], value.name));
+      return this.call({ kind: 'method', self, function: value }, createArguments([], value.name));
     if (value.binding === 'class')
       return {
         kind: 'method',
@@ -238,7 +240,7 @@ export class Interpreter implements Machine {
 
   call(callee: Value, given: Arguments): Value {
     this.spend(1 + given.list.length / 4);
-    return known(this.#call(callee, given), unknown(given.text));
+    return replaceMissing(this.#call(callee, given), createUnknown(given.text));
   }
 
   #call(callee: Value, given: Arguments): Value | undefined {
@@ -249,7 +251,7 @@ export class Interpreter implements Machine {
       case 'function':
         return this.#run(callee, given);
       case 'method':
-        return this.#run(callee.function, prepend(callee.self, given), callee.self);
+        return this.#run(callee.function, prependSelf(callee.self, given), callee.self);
       case 'class':
         return this.#instance(callee, given);
       case 'external':
@@ -262,11 +264,11 @@ export class Interpreter implements Machine {
   #external(callee: ExternalValue, given: Arguments): Value | undefined {
     const plain = callee.name.startsWith('builtins.') ? callee.name.slice(9) : '';
     const imitation =
-      own(builtins, plain) ??
-      own(pathFunctions, callee.name) ??
-      own(patterns, callee.name) ??
-      own(loaders, callee.name);
-    if (imitation) return imitate(imitation, given, this);
+      findImitation(builtins, plain) ??
+      findImitation(pathFunctions, callee.name) ??
+      findImitation(patterns, callee.name) ??
+      findImitation(loaders, callee.name);
+    if (imitation) return callImitation(imitation, given, this);
     return { kind: 'external', name: callee.name, called: given, of: callee };
   }
 
@@ -275,13 +277,13 @@ export class Interpreter implements Machine {
     payLookup(callee, this);
     this.spend(NAMES_STEPS);
     // `class AnyType(str)` and the like: the text itself is what the host sees.
-    if (descends(callee, 'str')) return typeof first === 'string' ? first : undefined;
-    if (descends(callee, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) return undefined;
+    if (descendsFrom(callee, 'str')) return typeof first === 'string' ? first : undefined;
+    if (descendsFrom(callee, 'Enum', 'StrEnum', 'IntEnum', 'Flag')) return undefined;
     const made: Value = { kind: 'instance', class: callee, attributes: new Map() };
-    const start = find(callee, '__init__');
-    if (start === undefined && descends(callee, 'dict')) return builtins.dict?.(given, this);
+    const start = findAttribute(callee, '__init__');
+    if (start === undefined && descendsFrom(callee, 'dict')) return builtins.dict?.(given, this);
     if (start !== undefined && isObject(start) && start.kind === 'function')
-      this.#run(start, prepend(made, given), made);
+      this.#run(start, prependSelf(made, given), made);
     return made;
   }
 
@@ -319,7 +321,7 @@ export class Interpreter implements Machine {
 
   #result(callee: FunctionValue, given: Arguments, self?: Value): Value | undefined {
     const scope: Scope = {
-      names: parameters(callee, given, this),
+      names: bindParameters(callee, given, this),
       parent: callee.scope,
       module: callee.scope.module,
       elsewhere: new Map(),
@@ -329,7 +331,7 @@ export class Interpreter implements Machine {
     const returned: Value[] = [];
     const ending = execute(this.#body(callee.body), { scope, machine: this, returned, certainty: 'certain' });
     if (returned.length === 0) return ending === 'raise' ? undefined : null;
-    return returned.reduceRight((last, earlier) => either(last, earlier, given.text, this));
+    return returned.reduceRight((last, earlier) => mergeAlternatives(last, earlier, given.text, this));
   }
 
   #body(syntax: FunctionSyntax): Statement[] {
@@ -343,35 +345,36 @@ export class Interpreter implements Machine {
   }
 }
 
-function own(table: Record<string, Imitation>, name: string): Imitation | undefined {
+function findImitation(table: Record<string, Imitation>, name: string): Imitation | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-function native(method: Imitation, text: string): Value {
+function createNative(method: Imitation, text: string): Value {
   return {
     kind: 'native',
-    call: (given, machine) => known(imitate(method, given, machine), unknown(given.text || text)),
+    call: (given, machine) =>
+      replaceMissing(callImitation(method, given, machine), createUnknown(given.text || text)),
   };
 }
 
 /** Calls what is imitated, paid by the length of its texts, and by what it makes. */
-function imitate(imitation: Imitation, given: Arguments, machine: Machine): Value | undefined {
+function callImitation(imitation: Imitation, given: Arguments, machine: Machine): Value | undefined {
   for (const one of given.list) if (typeof one === 'string') machine.spend(one.length >> 5);
-  return paid(imitation(given, machine), machine);
+  return payFor(imitation(given, machine), machine);
 }
 
-function prepend(self: Value, given: Arguments): Arguments {
+function prependSelf(self: Value, given: Arguments): Arguments {
   return { ...given, list: [self, ...given.list] };
 }
 
-function inherited(owner: ClassValue, self: Value, name: string): Value | undefined {
+function findInherited(owner: ClassValue, self: Value, name: string): Value | undefined {
   const of =
     isObject(self) && self.kind === 'class'
       ? self
       : isObject(self) && self.kind === 'instance'
         ? self.class
         : owner;
-  const line = lineage(of);
+  const line = listAncestry(of);
   for (const one of line.slice(line.indexOf(owner) + 1)) {
     const found = one.kind === 'class' ? one.attributes.get(name) : undefined;
     if (found !== undefined) return found;

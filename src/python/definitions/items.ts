@@ -1,4 +1,13 @@
-import { hasMany, isObject, list, MAX_ITEMS, type Machine, paid, sizeOf, type Value } from './values.js';
+import {
+  createList,
+  hasMany,
+  isObject,
+  MAX_ITEMS,
+  type Machine,
+  measureSize,
+  payFor,
+  type Value,
+} from './values.js';
 
 /** Characters of a text that a loop goes through. */
 const MAX_CHARACTERS = 2000;
@@ -7,7 +16,7 @@ const MAX_CHARACTERS = 2000;
  * The items a loop would see, paid by their number.
  * @returns undefined where they are too many, or not even their kind is known
  */
-export function iterate(value: Value | undefined, machine: Machine): Value[] | undefined {
+export function listItems(value: Value | undefined, machine: Machine): Value[] | undefined {
   if (typeof value === 'string') {
     if (value.length > MAX_CHARACTERS) return undefined;
     machine.spend(value.length);
@@ -20,7 +29,7 @@ export function iterate(value: Value | undefined, machine: Machine): Value[] | u
     return [...value.items];
   }
   if (value.kind === 'dict') {
-    machine.spend(sizeOf(value) / 4);
+    machine.spend(measureSize(value) / 4);
     if (value.entries.size + value.rest.length > MAX_ITEMS) return undefined;
     return [...value.entries.keys(), ...value.rest.map(({ key }) => key)];
   }
@@ -34,7 +43,7 @@ export function iterate(value: Value | undefined, machine: Machine): Value[] | u
 }
 
 /** `object[key]`; undefined where it cannot be known. */
-export function item(object: Value, key: Value, machine: Machine): Value | undefined {
+export function getItem(object: Value, key: Value, machine: Machine): Value | undefined {
   if (!isObject(object)) {
     if (typeof object !== 'string' || typeof key !== 'bigint') return undefined;
     return object.at(Number(key));
@@ -48,12 +57,12 @@ export function item(object: Value, key: Value, machine: Machine): Value | undef
 }
 
 /** `object[from:to]`. */
-export function slice(object: Value, from: Value, to: Value, machine: Machine): Value | undefined {
+export function getSlice(object: Value, from: Value, to: Value, machine: Machine): Value | undefined {
   const bound = (one: Value) =>
     typeof one === 'bigint' ? Number(one) : one === null ? undefined : Number.NaN;
   const [start, end] = [bound(from), bound(to)];
   if (Number.isNaN(start) || Number.isNaN(end)) return undefined;
-  if (typeof object === 'string') return paid(object.slice(start, end), machine);
+  if (typeof object === 'string') return payFor(object.slice(start, end), machine);
   if (!isObject(object) || object.kind !== 'list' || hasMany(object.items, machine)) return undefined;
-  return paid(list(object.items.slice(start, end), object.of), machine);
+  return payFor(createList(object.items.slice(start, end), object.of), machine);
 }

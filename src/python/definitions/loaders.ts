@@ -1,5 +1,5 @@
 import { builtins } from './builtins.js';
-import { type Imitation, isObject, list, type Machine, type Value } from './values.js';
+import { createList, type Imitation, isObject, type Machine, type Value } from './values.js';
 
 /** Ways to load a module by name or by file. */
 export const loaders: Record<string, Imitation> = {
@@ -29,7 +29,7 @@ export const loaders: Record<string, Imitation> = {
     // Packs ask for classes; what else a module holds is of no interest here.
     const classes = [...names.entries].filter(([, value]) => isObject(value) && value.kind === 'class');
     machine.spend(8 * classes.length);
-    return list(classes.map(([name, value]) => list([name, value], 'tuple')));
+    return createList(classes.map(([name, value]) => createList([name, value], 'tuple')));
   },
   'sys.path.append': ({ list: [at] }, machine) => addPath(at, machine),
   'sys.path.insert': ({ list: [, at] }, machine) => addPath(at, machine),

@@ -1,36 +1,38 @@
-import { iterate } from './items.js';
-import { fillIn, findEqual, merged } from './operators.js';
+import { listItems } from './items.js';
+import { fillIn, findEqual, mergeDicts } from './operators.js';
 import {
   addAll,
   addRest,
+  createDict,
+  createList,
+  createUnknown,
   type DictValue,
-  dict,
   hasMany,
   type Imitation,
   isAbsent,
   isMany,
   isObject,
   type ListValue,
-  list,
   MAX_ITEMS,
   MAX_TEXT,
   type Machine,
+  measureSize,
   paySearch,
-  sizeOf,
-  unknown,
   type Value,
 } from './values.js';
 
 type Methods<Self> = Record<string, (self: Self, ...rest: Parameters<Imitation>) => Value | undefined>;
 
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
 
-function trimmed(
+function trimText(
   self: string,
   characters: Value | undefined,
   side: 'both' | 'start' | 'end',
+  machine: Machine,
 ): string | undefined {
   if (characters !== undefined && characters !== null && typeof characters !== 'string') return undefined;
+  machine.spend((self.length + (characters?.length ?? 0)) >> 3);
   const dropped = characters ? new Set(characters) : undefined;
   const drop = (character: string | undefined) =>
     character !== undefined && (dropped ? dropped.has(character) : /\s/.test(character));
@@ -40,12 +42,12 @@ function trimmed(
   return self.slice(start, end);
 }
 
-function tests(
+function testPieces(
   argument: Value | undefined,
   machine: Machine,
   test: (piece: string) => boolean,
 ): boolean | undefined {
-  const pieces = typeof argument === 'string' ? [argument] : (iterate(argument, machine) ?? []);
+  const pieces = typeof argument === 'string' ? [argument] : (listItems(argument, machine) ?? []);
   if (pieces.length === 0 || !pieces.every((piece) => typeof piece === 'string')) return undefined;
   return pieces.some((piece) => {
     machine.spend(String(piece).length >> 6);
@@ -57,14 +59,15 @@ function tests(
 export const textMethods: Methods<string> = {
   lower: (self) => self.toLowerCase(),
   upper: (self) => self.toUpperCase(),
-  capitalize: capital,
-  title: (self) => self.replace(/[A-Za-z]+/g, capital),
-  strip: (self, { list: [characters] }) => trimmed(self, characters, 'both'),
-  lstrip: (self, { list: [characters] }) => trimmed(self, characters, 'start'),
-  rstrip: (self, { list: [characters] }) => trimmed(self, characters, 'end'),
+  capitalize: capitalize,
+  title: (self) => self.replace(/[A-Za-z]+/g, capitalize),
+  strip: (self, { list: [characters] }, machine) => trimText(self, characters, 'both', machine),
+  lstrip: (self, { list: [characters] }, machine) => trimText(self, characters, 'start', machine),
+  rstrip: (self, { list: [characters] }, machine) => trimText(self, characters, 'end', machine),
   startswith: (self, { list: [prefix] }, machine) =>
-    tests(prefix, machine, (piece) => self.startsWith(piece)),
-  endswith: (self, { list: [suffix] }, machine) => tests(suffix, machine, (piece) => self.endsWith(piece)),
+    testPieces(prefix, machine, (piece) => self.startsWith(piece)),
+  endswith: (self, { list: [suffix] }, machine) =>
+    testPieces(suffix, machine, (piece) => self.endsWith(piece)),
   isupper: (self) => self !== self.toLowerCase() && self === self.toUpperCase(),
   islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),
   isdigit: (self) => /^\d+$/.test(self),
@@ -89,15 +92,15 @@ export const textMethods: Methods<string> = {
     if (typeof separator === 'string') paySearch(self, separator, machine);
     if (limit === 1n && typeof separator === 'string' && separator !== '') {
       const at = self.indexOf(separator);
-      return list(at === -1 ? [self] : [self.slice(0, at), self.slice(at + separator.length)]);
+      return createList(at === -1 ? [self] : [self.slice(0, at), self.slice(at + separator.length)]);
     }
     if (limit !== undefined || self.length > MAX_ITEMS) return undefined;
-    if (separator === undefined || separator === null) return list(self.split(/\s+/).filter(Boolean));
-    return typeof separator === 'string' && separator !== '' ? list(self.split(separator)) : undefined;
+    if (separator === undefined || separator === null) return createList(self.split(/\s+/).filter(Boolean));
+    return typeof separator === 'string' && separator !== '' ? createList(self.split(separator)) : undefined;
   },
-  splitlines: (self) => (self.length > MAX_ITEMS ? undefined : list(self.split(/\r?\n/))),
+  splitlines: (self) => (self.length > MAX_ITEMS ? undefined : createList(self.split(/\r?\n/))),
   join: (self, { list: [pieces] }, machine) => {
-    const found = iterate(pieces, machine);
+    const found = listItems(pieces, machine);
     if (!found?.every((piece) => typeof piece === 'string')) return undefined;
     const size = found.reduce<number>((sum, piece) => sum + String(piece).length + self.length, 0);
     return size > MAX_TEXT ? undefined : found.join(self);
@@ -120,13 +123,13 @@ export const listMethods: Methods<ListValue> = {
     return null;
   },
   add: (self, { list: [value] }, machine) => {
-    machine.spend(sizeOf(self) >> 2);
+    machine.spend(measureSize(self) >> 2);
     if (value !== undefined && self.items.length < MAX_ITEMS && findSame(self.items, value, machine) === -1)
       self.items.push(value);
     return null;
   },
   extend: (self, { list: [more], text }, machine) => {
-    for (const one of iterate(more, machine) ?? [unknown(text, true)])
+    for (const one of listItems(more, machine) ?? [createUnknown(text, true)])
       if (self.items.length < MAX_ITEMS) self.items.push(one);
     return null;
   },
@@ -150,15 +153,15 @@ export const listMethods: Methods<ListValue> = {
     return at === -1 || hasMany(self.items, machine) ? undefined : BigInt(at);
   },
   copy: (self, _, machine) => {
-    machine.spend(sizeOf(self));
-    return list([...self.items], self.of);
+    machine.spend(measureSize(self));
+    return createList([...self.items], self.of);
   },
   reverse: (self, _, machine) => {
-    machine.spend(sizeOf(self));
+    machine.spend(measureSize(self));
     self.items.reverse();
     return null;
   },
-  // Sorting what can be sorted; else the order is what it was, which is no worse than unknown.
+  // Sorts texts only; anything else keeps its order, which is as good as an unknown one.
   sort: (self, given, machine) => {
     if (given.named.has('key')) return null;
     if (self.items.every((item) => typeof item === 'string')) {
@@ -170,9 +173,9 @@ export const listMethods: Methods<ListValue> = {
 };
 listMethods.update = listMethods.extend as NonNullable<(typeof listMethods)['extend']>;
 listMethods.union = (self, { list: [more], text }, machine) => {
-  const found = iterate(more, machine) ?? [unknown(text, true)];
+  const found = listItems(more, machine) ?? [createUnknown(text, true)];
   machine.spend(4 * (self.items.length + found.length));
-  return list([...new Set([...self.items, ...found])], self.of);
+  return createList([...new Set([...self.items, ...found])], self.of);
 };
 
 /** Like `findEqual` for members of a set: what is not known to be equal is another. */
@@ -188,10 +191,10 @@ export function paySorting(keys: readonly Value[], machine: Machine): void {
 
 /** Adds the pairs that an iterable gives, as `dict(pairs)` and `update(pairs)` do. */
 export function addPairs(target: DictValue, from: Value, text: string, machine: Machine): void {
-  for (const pair of iterate(from, machine) ?? [unknown(text, true)]) {
-    const two = isMany(pair) ? undefined : pairOf(pair, machine);
-    if (!two) addRest(target, unknown(text), pair);
-    else if (isObject(two[0])) addRest(target, unknown(text), two[1]);
+  for (const pair of listItems(from, machine) ?? [createUnknown(text, true)]) {
+    const two = isMany(pair) ? undefined : toPair(pair, machine);
+    if (!two) addRest(target, createUnknown(text), pair);
+    else if (isObject(two[0])) addRest(target, createUnknown(text), two[1]);
     else {
       machine.spend(4);
       target.entries.set(two[0], two[1]);
@@ -199,17 +202,17 @@ export function addPairs(target: DictValue, from: Value, text: string, machine: 
   }
 }
 
-function pairOf(pair: Value, machine: Machine): [Value, Value] | undefined {
-  const [key, value] = isObject(pair) && pair.kind === 'list' ? pair.items : (iterate(pair, machine) ?? []);
+function toPair(pair: Value, machine: Machine): [Value, Value] | undefined {
+  const [key, value] = isObject(pair) && pair.kind === 'list' ? pair.items : (listItems(pair, machine) ?? []);
   return key === undefined || value === undefined ? undefined : [key, value];
 }
 
-function update(self: DictValue, given: Parameters<Imitation>[0], machine: Machine): Value {
+function updateDict(self: DictValue, given: Parameters<Imitation>[0], machine: Machine): Value {
   const [more] = given.list;
   if (more !== undefined && isObject(more) && more.kind === 'dict') addAll(self, more, machine);
   else if (more !== undefined && !isAbsent(more)) {
     if (isObject(more) && more.kind === 'list') addPairs(self, more, given.text, machine);
-    else addRest(self, unknown(given.text), more);
+    else addRest(self, createUnknown(given.text), more);
   }
   machine.spend(4 * given.named.size);
   for (const [key, value] of given.named) self.entries.set(key, value);
@@ -217,21 +220,21 @@ function update(self: DictValue, given: Parameters<Imitation>[0], machine: Machi
 }
 
 export const dictMethods: Methods<DictValue> = {
-  update,
-  keys: (self, _, machine) => list(iterate(self, machine) ?? [unknown('keys', true)]),
+  update: updateDict,
+  keys: (self, _, machine) => createList(listItems(self, machine) ?? [createUnknown('keys', true)]),
   values: (self, _, machine) => {
-    machine.spend(sizeOf(self) >> 2);
-    return list([...self.entries.values(), ...self.rest.map(() => unknown('values', true))]);
+    machine.spend(measureSize(self) >> 2);
+    return createList([...self.entries.values(), ...self.rest.map(() => createUnknown('values', true))]);
   },
   items: (self, _, machine) => {
     // Each pair is a list of its own.
-    machine.spend(sizeOf(self) * 2);
-    return list([
-      ...[...self.entries].map(([key, value]) => list([key, value], 'tuple')),
-      ...self.rest.map(({ key, value }) => list([key, value], 'tuple')),
+    machine.spend(measureSize(self) * 2);
+    return createList([
+      ...[...self.entries].map(([key, value]) => createList([key, value], 'tuple')),
+      ...self.rest.map(({ key, value }) => createList([key, value], 'tuple')),
     ]);
   },
-  copy: (self, _, machine) => merged(dict(), self, machine),
+  copy: (self, _, machine) => mergeDicts(createDict(), self, machine),
   get: (self, { list: [key, otherwise] }) => {
     if (key === undefined || isObject(key)) return undefined;
     const found = self.entries.get(key);
@@ -259,10 +262,10 @@ export const dictMethods: Methods<DictValue> = {
 };
 
 /** The method of a text, list or dict, ready to be called. */
-export function methodOf(object: Value, name: string): Imitation | undefined {
+export function findMethod(object: Value, name: string): Imitation | undefined {
   // `name` is the pack's word: `constructor` must not find JavaScript's own.
   if (typeof object === 'string') {
-    const method = own(textMethods, name, object);
+    const method = bindMethod(textMethods, name, object);
     return (
       method &&
       ((given, machine) => {
@@ -272,11 +275,11 @@ export function methodOf(object: Value, name: string): Imitation | undefined {
     );
   }
   if (!isObject(object)) return undefined;
-  if (object.kind === 'list') return own(listMethods, name, object);
-  return object.kind === 'dict' ? own(dictMethods, name, object) : undefined;
+  if (object.kind === 'list') return bindMethod(listMethods, name, object);
+  return object.kind === 'dict' ? bindMethod(dictMethods, name, object) : undefined;
 }
 
-function own<Self>(methods: Methods<Self>, name: string, self: Self): Imitation | undefined {
+function bindMethod<Self>(methods: Methods<Self>, name: string, self: Self): Imitation | undefined {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
   return method && ((given, machine) => method(self, given, machine));
 }

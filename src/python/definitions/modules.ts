@@ -1,16 +1,16 @@
-import { attributesOf } from './reflection.js';
+import { copyAttributes } from './reflection.js';
 import {
+  createUnknown,
   isObject,
   type Machine,
   type ModuleValue,
+  measureSize,
   type Scope,
-  sizeOf,
-  unknown,
   type Value,
 } from './values.js';
 
 /** A module before any of it has run. `path` is a folder where there is no file. */
-export function newModule(path: string, isFile: boolean): ModuleValue {
+export function createModule(path: string, isFile: boolean): ModuleValue {
   const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
   const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;
   const scope: { names: Map<string, Value>; elsewhere: Map<string, Scope>; module?: ModuleValue } = {
@@ -29,14 +29,14 @@ export function newModule(path: string, isFile: boolean): ModuleValue {
 }
 
 /** In Python this fails; nothing is known only where the module took everything from another package. */
-export function absent(module: ModuleValue, text: string): Value | undefined {
-  return module.scope.names.has('*') ? undefined : { ...unknown(text), absent: true };
+export function createAbsent(module: ModuleValue, text: string): Value | undefined {
+  return module.scope.names.has('*') ? undefined : { ...createUnknown(text), absent: true };
 }
 
 /** What every module has without stating it. */
-export function moduleSpecial(module: ModuleValue, name: string, machine: Machine): Value | undefined {
+export function getModuleSpecial(module: ModuleValue, name: string, machine: Machine): Value | undefined {
   if (name === '__file__') return { kind: 'path', path: module.path };
-  if (name === '__dict__') return attributesOf(module, machine);
+  if (name === '__dict__') return copyAttributes(module, machine);
   return name === '__name__' ? { kind: 'external', name: '__name__', of: module } : undefined;
 }
 
@@ -47,7 +47,7 @@ export function copyAll(
   set: (name: string, value: Value) => void,
 ): void {
   const all = module.scope.names.get('__all__');
-  machine.spend(4 * module.scope.names.size + sizeOf(all));
+  machine.spend(4 * module.scope.names.size + measureSize(all));
   const chosen =
     all !== undefined && isObject(all) && all.kind === 'list'
       ? new Set(all.items.filter((n) => typeof n === 'string'))

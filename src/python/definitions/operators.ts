@@ -1,17 +1,17 @@
 import {
   addAll,
+  createDict,
+  createList,
   type DictValue,
-  dict,
   hasMany,
   isObject,
-  known,
   type ListValue,
-  list,
   MAX_ITEMS,
   MAX_TEXT,
   type Machine,
-  paid,
+  payFor,
   paySearch,
+  replaceMissing,
   type Value,
 } from './values.js';
 
@@ -20,21 +20,27 @@ const MAX_OPERAND = 2n ** 512n;
 const MAX_WHOLE = 2n ** 1000n;
 
 /** What an operator makes of two values, paid by its size; undefined where that cannot be known. */
-export function binary(operator: string, left: Value, right: Value, machine: Machine): Value | undefined {
-  if (isObject(left) && left.kind === 'path') return onPath(operator, left.path, right);
-  if (typeof left === 'string') return paid(onText(operator, left, right, machine), machine);
-  if (isObject(left) && left.kind === 'list') return paid(onList(operator, left, right, machine), machine);
+export function applyOperator(
+  operator: string,
+  left: Value,
+  right: Value,
+  machine: Machine,
+): Value | undefined {
+  if (isObject(left) && left.kind === 'path') return operateOnPath(operator, left.path, right);
+  if (typeof left === 'string') return payFor(operateOnText(operator, left, right, machine), machine);
+  if (isObject(left) && left.kind === 'list')
+    return payFor(operateOnList(operator, left, right, machine), machine);
   if (isObject(left) && left.kind === 'dict')
     return operator === '|' && isObject(right) && right.kind === 'dict'
-      ? merged(left, right, machine)
+      ? mergeDicts(left, right, machine)
       : undefined;
-  const [a, b] = [numeric(left), numeric(right)];
+  const [a, b] = [toNumber(left), toNumber(right)];
   if (typeof a === 'bigint' && typeof b === 'bigint') {
-    const result = onWholes(operator, a, b);
-    return typeof result === 'bigint' && abs(result) > MAX_WHOLE ? undefined : result;
+    const result = operateOnWholes(operator, a, b);
+    return typeof result === 'bigint' && getMagnitude(result) > MAX_WHOLE ? undefined : result;
   }
   if (a === undefined || b === undefined) return undefined;
-  return onFloats(operator, Number(a), Number(b));
+  return operateOnFloats(operator, Number(a), Number(b));
 }
 
 /** Characters of a path; those of a pack's files are shorter. */
@@ -53,30 +59,30 @@ export function joinPath(...segments: string[]): string | undefined {
   return found.join('/');
 }
 
-function onPath(operator: string, left: string, right: Value): Value | undefined {
+function operateOnPath(operator: string, left: string, right: Value): Value | undefined {
   if (typeof right !== 'string' || (operator !== '/' && operator !== '+')) return undefined;
   const path = joinPath(operator === '/' ? `${left}/${right}` : left + right);
   return path === undefined ? undefined : { kind: 'path', path };
 }
 
-function onText(operator: string, left: string, right: Value, machine: Machine): Value | undefined {
+function operateOnText(operator: string, left: string, right: Value, machine: Machine): Value | undefined {
   if (operator === '+' && typeof right === 'string')
     return left.length + right.length > MAX_TEXT ? undefined : left + right;
   if (operator === '*' && typeof right === 'bigint') {
-    const times = repetitions(right, left.length, MAX_TEXT);
+    const times = countRepetitions(right, left.length, MAX_TEXT);
     return times === undefined ? undefined : left.repeat(times);
   }
-  if (operator === '%') return percent(left, right, machine);
+  if (operator === '%') return fillInPercent(left, right, machine);
   return undefined;
 }
 
 /** How often a value of `length` is repeated; undefined where the result would be too long. */
-function repetitions(times: bigint, length: number, max: number): number | undefined {
+function countRepetitions(times: bigint, length: number, max: number): number | undefined {
   if (times <= 0n || length === 0) return 0;
   return times * BigInt(length) > BigInt(max) ? undefined : Number(times);
 }
 
-function percent(format: string, right: Value, machine: Machine): string | undefined {
+function fillInPercent(format: string, right: Value, machine: Machine): string | undefined {
   const values = isObject(right) && right.kind === 'list' ? right.items : [right];
   let next = 0;
   return fillIn(format, /%(.)/g, machine, (conversion) => {
@@ -108,23 +114,23 @@ export function fillIn(
   return text + format.slice(at);
 }
 
-function onList(operator: string, left: ListValue, right: Value, machine: Machine): Value | undefined {
+function operateOnList(operator: string, left: ListValue, right: Value, machine: Machine): Value | undefined {
   if (operator === '*' && typeof right === 'bigint') {
-    const times = repetitions(right, left.items.length, MAX_ITEMS);
+    const times = countRepetitions(right, left.items.length, MAX_ITEMS);
     if (times === undefined) return undefined;
     machine.spend(times);
-    return list(Array.from({ length: times }, () => left.items).flat(), left.of);
+    return createList(Array.from({ length: times }, () => left.items).flat(), left.of);
   }
   if (!isObject(right) || right.kind !== 'list') return undefined;
   if (left.items.length + right.items.length > MAX_ITEMS) return undefined;
-  if (operator === '+') return list([...left.items, ...right.items], left.of);
+  if (operator === '+') return createList([...left.items, ...right.items], left.of);
   if (left.items.length * right.items.length > MAX_COMPARISONS) return undefined;
   const isIn = (item: Value, { items }: ListValue) => findEqual(items, item, machine) !== -1;
   if (operator === '|')
-    return list([...left.items, ...right.items.filter((item) => !isIn(item, left))], left.of);
+    return createList([...left.items, ...right.items.filter((item) => !isIn(item, left))], left.of);
   if (hasMany(left.items, machine) || hasMany(right.items, machine)) return undefined;
   if (operator !== '-' && operator !== '&') return undefined;
-  return list(
+  return createList(
     left.items.filter((item) => isIn(item, right) === (operator === '&')),
     left.of,
   );
@@ -136,39 +142,39 @@ const MAX_COMPARISONS = 1_000_000;
 /** Where a value stands in a list, or -1; paid by what is compared. */
 export function findEqual(items: readonly Value[], value: Value, machine: Machine): number {
   machine.spend(items.length >> 3);
-  return items.findIndex((item) => equal(item, value, machine) === true);
+  return items.findIndex((item) => areEqual(item, value, machine) === true);
 }
 
-export function merged(left: DictValue, right: DictValue, machine: Machine): DictValue {
-  const result = dict();
+export function mergeDicts(left: DictValue, right: DictValue, machine: Machine): DictValue {
+  const result = createDict();
   addAll(result, left, machine);
   addAll(result, right, machine);
   return result;
 }
 
-function numeric(value: Value): bigint | number | undefined {
+function toNumber(value: Value): bigint | number | undefined {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'bigint' || typeof value === 'number' ? value : undefined;
 }
 
-function onWholes(operator: string, a: bigint, b: bigint): Value | undefined {
+function operateOnWholes(operator: string, a: bigint, b: bigint): Value | undefined {
   switch (operator) {
     case '+':
       return a + b;
     case '-':
       return a - b;
     case '*':
-      return abs(a) > MAX_OPERAND || abs(b) > MAX_OPERAND ? undefined : a * b;
+      return getMagnitude(a) > MAX_OPERAND || getMagnitude(b) > MAX_OPERAND ? undefined : a * b;
     case '/':
       return b === 0n ? undefined : Number(a) / Number(b);
     case '//':
-      return b === 0n ? undefined : (a - modulo(a, b)) / b;
+      return b === 0n ? undefined : (a - findRemainder(a, b)) / b;
     case '%':
-      return b === 0n ? undefined : modulo(a, b);
+      return b === 0n ? undefined : findRemainder(a, b);
     case '**':
-      return b < 0n || b > 512n || abs(a) > 2n ** 64n ? undefined : a ** b;
+      return b < 0n || b > 512n || getMagnitude(a) > 2n ** 64n ? undefined : a ** b;
     case '<<':
-      return b < 0n || b > 512n || abs(a) > MAX_OPERAND ? undefined : a << b;
+      return b < 0n || b > 512n || getMagnitude(a) > MAX_OPERAND ? undefined : a << b;
     case '>>':
       return b < 0n || b > 512n ? undefined : a >> b;
     case '|':
@@ -182,16 +188,16 @@ function onWholes(operator: string, a: bigint, b: bigint): Value | undefined {
   }
 }
 
-function abs(value: bigint): bigint {
+function getMagnitude(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
 /** Python's remainder has the sign of the divisor. */
-function modulo(a: bigint, b: bigint): bigint {
+function findRemainder(a: bigint, b: bigint): bigint {
   return ((a % b) + b) % b;
 }
 
-function onFloats(operator: string, a: number, b: number): number | undefined {
+function operateOnFloats(operator: string, a: number, b: number): number | undefined {
   switch (operator) {
     case '+':
       return a + b;
@@ -208,21 +214,21 @@ function onFloats(operator: string, a: number, b: number): number | undefined {
   }
 }
 
-export function unary(operator: string, operand: Value): Value | undefined {
-  const value = numeric(operand);
+export function applyUnary(operator: string, operand: Value): Value | undefined {
+  const value = toNumber(operand);
   if (value === undefined) return undefined;
   if (operator === '-') return -value;
   if (operator === '+') return value;
   return operator === '~' && typeof value === 'bigint' ? ~value : undefined;
 }
 
-export function equal(left: Value, right: Value, machine: Machine): boolean | undefined {
+export function areEqual(left: Value, right: Value, machine: Machine): boolean | undefined {
   if (typeof left === 'string' && typeof right === 'string') {
     if (left.length !== right.length) return false;
     machine.spend(left.length >> 6);
   }
   if (left === right) return true;
-  const [a, b] = [numeric(left), numeric(right)];
+  const [a, b] = [toNumber(left), toNumber(right)];
   // biome-ignore lint/suspicious/noDoubleEquals: 1 == 1.0 in Python, and between bigint and number in JavaScript.
   if (a !== undefined && b !== undefined) return a == b;
   // A module of a pack is imported, never run as a program.
@@ -239,25 +245,30 @@ export function equal(left: Value, right: Value, machine: Machine): boolean | un
   return undefined;
 }
 
-export function compare(operator: string, left: Value, right: Value, machine: Machine): boolean | undefined {
+export function compareValues(
+  operator: string,
+  left: Value,
+  right: Value,
+  machine: Machine,
+): boolean | undefined {
   const not = (value: boolean | undefined) => (value === undefined ? undefined : !value);
   switch (operator) {
     case '==':
     case 'is':
-      return equal(left, right, machine);
+      return areEqual(left, right, machine);
     case '!=':
     case 'is not':
-      return not(equal(left, right, machine));
+      return not(areEqual(left, right, machine));
     case 'in':
-      return contains(right, left, machine);
+      return isContained(right, left, machine);
     case 'not in':
-      return not(contains(right, left, machine));
+      return not(isContained(right, left, machine));
     default:
-      return ordered(operator, left, right, machine);
+      return compareOrder(operator, left, right, machine);
   }
 }
 
-function contains(container: Value, item: Value, machine: Machine): boolean | undefined {
+function isContained(container: Value, item: Value, machine: Machine): boolean | undefined {
   if (typeof container === 'string') {
     if (typeof item !== 'string') return undefined;
     paySearch(container, item, machine);
@@ -272,15 +283,15 @@ function contains(container: Value, item: Value, machine: Machine): boolean | un
   machine.spend(container.items.length >> 3);
   let isKnown = true;
   for (const one of container.items) {
-    const answer = equal(one, item, machine);
+    const answer = areEqual(one, item, machine);
     if (answer) return true;
     if (answer === undefined) isKnown = false;
   }
   return isKnown ? false : undefined;
 }
 
-function ordered(operator: string, left: Value, right: Value, machine: Machine): boolean | undefined {
-  let [a, b]: (string | bigint | number | undefined)[] = [numeric(left), numeric(right)];
+function compareOrder(operator: string, left: Value, right: Value, machine: Machine): boolean | undefined {
+  let [a, b]: (string | bigint | number | undefined)[] = [toNumber(left), toNumber(right)];
   if (typeof left === 'string' && typeof right === 'string') {
     machine.spend(Math.min(left.length, right.length) >> 6);
     [a, b] = [left, right];
@@ -297,19 +308,26 @@ function ordered(operator: string, left: Value, right: Value, machine: Machine):
  * What stands for two values of which only one will be real: what they share, and a mark for what they do not.
  * Classes, functions and modules keep the first, because the second is nearly always a stand-in for a missing import.
  */
-export function either(first: Value, second: Value, text: string, machine: Machine, depth = 0): Value {
+export function mergeAlternatives(
+  first: Value,
+  second: Value,
+  text: string,
+  machine: Machine,
+  depth = 0,
+): Value {
   machine.spend(1);
-  if (first === second || equal(first, second, machine) === true) return first;
+  if (first === second || areEqual(first, second, machine) === true) return first;
   const computed: Value = { kind: 'unknown', text };
-  if (first === null) return isObject(second) && definite(second) ? second : computed;
+  if (first === null) return isObject(second) && isDefinite(second) ? second : computed;
   if (!isObject(first)) return computed;
-  if (definite(first)) return first;
+  if (isDefinite(first)) return first;
   if (!isObject(second) || depth > 8) return computed;
   if (first.kind === 'dict' && second.kind === 'dict') {
-    const result = merged(second, first, machine);
+    const result = mergeDicts(second, first, machine);
     for (const [key, value] of first.entries) {
       const other = second.entries.get(key);
-      if (other !== undefined) result.entries.set(key, either(value, other, text, machine, depth + 1));
+      if (other !== undefined)
+        result.entries.set(key, mergeAlternatives(value, other, text, machine, depth + 1));
     }
     return result;
   }
@@ -319,11 +337,11 @@ export function either(first: Value, second: Value, text: string, machine: Machi
     if (!first.items.every(isClass) || !second.items.every(isClass)) return computed;
     const own = new Set(first.items);
     const extra = second.items.filter((item) => !own.has(item));
-    return known(paid(list([...first.items, ...extra], first.of), machine), computed);
+    return replaceMissing(payFor(createList([...first.items, ...extra], first.of), machine), computed);
   }
   return computed;
 }
 
-function definite(value: { readonly kind: string }): boolean {
+function isDefinite(value: { readonly kind: string }): boolean {
   return value.kind === 'class' || value.kind === 'function' || value.kind === 'module';
 }

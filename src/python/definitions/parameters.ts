@@ -2,27 +2,31 @@ import { NAMES_STEPS } from './evaluate.js';
 import {
   type Arguments,
   addRest,
-  dict,
+  createDict,
+  createList,
+  createUnknown,
   type FunctionValue,
-  list,
   type Machine,
-  unknown,
   type Value,
 } from './values.js';
 
 /** Gives a function's parameters their values, as a call does. */
-export function parameters(callee: FunctionValue, given: Arguments, machine: Machine): Map<string, Value> {
+export function bindParameters(
+  callee: FunctionValue,
+  given: Arguments,
+  machine: Machine,
+): Map<string, Value> {
   machine.spend(NAMES_STEPS + callee.parameters.length * 4 + given.list.length / 2 + given.named.size * 8);
   const names = new Map<string, Value>();
   let next = 0;
   const named = new Map(given.named);
   for (const [index, { name, spread }] of callee.parameters.entries()) {
     if (spread === '*') {
-      names.set(name, list(given.list.slice(next), 'tuple'));
+      names.set(name, createList(given.list.slice(next), 'tuple'));
       next = given.list.length;
     } else if (spread === '**') {
-      const rest = dict(named);
-      if (given.uncertain) addRest(rest, unknown(given.text), unknown(given.text));
+      const rest = createDict(named);
+      if (given.uncertain) addRest(rest, createUnknown(given.text), createUnknown(given.text));
       names.set(name, rest);
     } else {
       const fallback = given.uncertain ? undefined : callee.defaults[index];
@@ -32,7 +36,7 @@ export function parameters(callee: FunctionValue, given: Arguments, machine: Mac
           ? given.list[next++]
           : fallback;
       named.delete(name);
-      names.set(name, value === undefined ? unknown(name) : value);
+      names.set(name, value === undefined ? createUnknown(name) : value);
     }
   }
   return names;

@@ -1,4 +1,4 @@
-import { type Arguments, type Imitation, list, MAX_TEXT, type Machine, type Value } from './values.js';
+import { type Arguments, createList, type Imitation, MAX_TEXT, type Machine, type Value } from './values.js';
 
 /** Steps that one pattern may take; what could take more is not tried. */
 const MAX_PATTERN_STEPS = 100_000;
@@ -7,7 +7,7 @@ const MAX_PATTERN_STEPS = 100_000;
  * Packs split class names into words with regular expressions. A pattern is the pack's own, so only those run that cannot
  * be slow: short, on short texts, at most two open repetitions, none of a group, no references back.
  */
-function matchesOf(pattern: Value | undefined, text: Value | undefined, machine: Machine) {
+function findMatches(pattern: Value | undefined, text: Value | undefined, machine: Machine) {
   if (typeof pattern !== 'string' || typeof text !== 'string' || pattern.length > 80 || text.length > 100)
     return undefined;
   const plain = pattern.replace(/\\./g, '_');
@@ -20,7 +20,7 @@ function matchesOf(pattern: Value | undefined, text: Value | undefined, machine:
   if (open > 2 || steps > 20 * MAX_PATTERN_STEPS) return undefined;
   machine.spend(steps / 20);
   try {
-    return { text, found: allMatches(pattern, text, machine) };
+    return { text, found: findAllMatches(pattern, text, machine) };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -28,7 +28,7 @@ function matchesOf(pattern: Value | undefined, text: Value | undefined, machine:
 }
 
 /** As Python finds them: after an empty match, another one that is not empty may begin at the same place. */
-function allMatches(pattern: string, text: string, machine: Machine): RegExpExecArray[] {
+function findAllMatches(pattern: string, text: string, machine: Machine): RegExpExecArray[] {
   const found: RegExpExecArray[] = [];
   const plain = new RegExp(pattern, 'g');
   let at = 0;
@@ -48,13 +48,13 @@ function allMatches(pattern: string, text: string, machine: Machine): RegExpExec
   return found;
 }
 
-function sub(
+function replaceMatches(
   { list: [pattern, replacement, text, ...more], named }: Arguments,
   machine: Machine,
 ): string | undefined {
   if (typeof replacement !== 'string' || replacement.length > 100 || /\\[^1-9]/.test(replacement))
     return undefined;
-  const matches = more.length === 0 && named.size === 0 ? matchesOf(pattern, text, machine) : undefined;
+  const matches = more.length === 0 && named.size === 0 ? findMatches(pattern, text, machine) : undefined;
   if (!matches) return undefined;
   let result = '';
   let at = 0;
@@ -68,12 +68,12 @@ function sub(
 }
 
 export const patterns: Record<string, Imitation> = {
-  're.sub': sub,
+  're.sub': replaceMatches,
   're.findall': ({ list: [pattern, text, ...more] }, machine) => {
-    // With groups the result is the groups; nobody names nodes that way.
+    // With groups the result would be the groups; packs do not name nodes that way.
     if (more.length > 0 || /\((?!\?)/.test(String(pattern).slice(0, 100).replace(/\\./g, '')))
       return undefined;
-    const matches = matchesOf(pattern, text, machine);
-    return matches && list(matches.found.map(([whole]) => whole));
+    const matches = findMatches(pattern, text, machine);
+    return matches && createList(matches.found.map(([whole]) => whole));
   },
 };

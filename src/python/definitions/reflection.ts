@@ -1,32 +1,32 @@
-import { iterate } from './items.js';
+import { listItems } from './items.js';
 import {
   type Arguments,
   type ClassValue,
+  createDict,
+  createUnknown,
   type DictValue,
-  descends,
-  dict,
-  find,
+  descendsFrom,
+  findAttribute,
   isObject,
-  lineage,
+  listAncestry,
   type Machine,
-  sizeOf,
-  unknown,
+  measureSize,
   type Value,
 } from './values.js';
 
-/* What Python tells of its own objects: attributes, types, ancestry. */
+/* Python's reflection: attributes, types, ancestry. */
 
 /** What making a class costs besides its attributes. */
 export const CLASS_STEPS = 40;
 
 /** Whether an object has an attribute; undefined where that depends on another package. */
-export function has(object: Value, name: string, machine: Machine): boolean | undefined {
+export function hasAttribute(object: Value, name: string, machine: Machine): boolean | undefined {
   if (!isObject(object)) return undefined;
   payLookup(object, machine);
   const inherited = (one: ClassValue) =>
-    find(one, name) !== undefined || ['__name__', '__doc__', '__module__'].includes(name)
+    findAttribute(one, name) !== undefined || ['__name__', '__doc__', '__module__'].includes(name)
       ? true
-      : lineage(one).some((base) => base.kind === 'external' && !base.name.startsWith('builtins.'))
+      : listAncestry(one).some((base) => base.kind === 'external' && !base.name.startsWith('builtins.'))
         ? undefined
         : false;
   switch (object.kind) {
@@ -47,12 +47,12 @@ export function has(object: Value, name: string, machine: Machine): boolean | un
   }
 }
 
-export function getattr(
+export function getAttribute(
   { list: [object, name, otherwise], text: whole }: Arguments,
   machine: Machine,
 ): Value | undefined {
   if (object === undefined || typeof name !== 'string') return undefined;
-  const known = has(object, name, machine);
+  const known = hasAttribute(object, name, machine);
   if (known === false) return otherwise;
   return known === undefined && otherwise !== undefined ? undefined : machine.attribute(object, name, whole);
 }
@@ -62,16 +62,18 @@ export function payLookup(object: Value, machine: Machine): void {
   if (!isObject(object)) return;
   const one = object.kind === 'super' && isObject(object.self) ? object.self : object;
   const from = one.kind === 'class' ? one : one.kind === 'instance' ? one.class : undefined;
-  if (from) machine.spend(lineage(from).length / 8);
+  if (from) machine.spend(listAncestry(from).length / 8);
 }
 
 export function isInstance({ list: [object, type] }: Arguments, machine: Machine): boolean | undefined {
-  const names = type === undefined ? [] : (iterate(type, machine) ?? [type]);
+  const names = type === undefined ? [] : (listItems(type, machine) ?? [type]);
   if (object !== undefined) for (const _ of names) payLookup(object, machine);
   const answers = names.map((one): boolean | undefined => {
     if (!isObject(one) || object === undefined) return undefined;
     if (one.kind === 'class')
-      return isObject(object) && object.kind === 'instance' ? lineage(object.class).includes(one) : undefined;
+      return isObject(object) && object.kind === 'instance'
+        ? listAncestry(object.class).includes(one)
+        : undefined;
     if (one.kind !== 'external') return undefined;
     const expected = one.name.replace('builtins.', '');
     if (typeof object === 'string') return expected === 'str';
@@ -93,19 +95,22 @@ export function isSubclass({ list: [type, base] }: Arguments, machine: Machine):
     return undefined;
   payLookup(type, machine);
   if (base.kind === 'class') {
-    if (lineage(type).includes(base)) return true;
-    return lineage(type).some((one) => one.kind === 'external') ? undefined : false;
+    if (listAncestry(type).includes(base)) return true;
+    return listAncestry(type).some((one) => one.kind === 'external') ? undefined : false;
   }
   if (base.kind !== 'external') return undefined;
-  return descends(type, base.name.split('.').at(-1) ?? '') || undefined;
+  return descendsFrom(type, base.name.split('.').at(-1) ?? '') || undefined;
 }
 
-export function typeOf({ list: [first, bases, attributes] }: Arguments, machine: Machine): Value | undefined {
+export function getType(
+  { list: [first, bases, attributes] }: Arguments,
+  machine: Machine,
+): Value | undefined {
   if (first === undefined) return undefined;
   if (typeof first === 'string' && isObject(bases ?? null) && isObject(attributes ?? null)) {
     const own = attributes as Value;
     if (!isObject(own) || own.kind !== 'dict') return undefined;
-    machine.spend(CLASS_STEPS + sizeOf(own));
+    machine.spend(CLASS_STEPS + measureSize(own));
     const entries = [...own.entries].filter(
       (entry): entry is [string, Value] => typeof entry[0] === 'string',
     );
@@ -114,7 +119,7 @@ export function typeOf({ list: [first, bases, attributes] }: Arguments, machine:
       name: first,
       path: '',
       line: 0,
-      bases: iterate(bases, machine) ?? [unknown('bases')],
+      bases: listItems(bases, machine) ?? [createUnknown('bases')],
       attributes: new Map(entries),
     };
   }
@@ -122,7 +127,7 @@ export function typeOf({ list: [first, bases, attributes] }: Arguments, machine:
 }
 
 /** A copy of an object's attributes, as `vars` gives it. */
-export function attributesOf(object: Value | undefined, machine: Machine): DictValue | undefined {
+export function copyAttributes(object: Value | undefined, machine: Machine): DictValue | undefined {
   if (object === undefined || !isObject(object)) return undefined;
   const names =
     object.kind === 'class' || object.kind === 'instance'
@@ -131,5 +136,5 @@ export function attributesOf(object: Value | undefined, machine: Machine): DictV
         ? object.scope.names
         : undefined;
   machine.spend(4 * (names?.size ?? 0));
-  return names && dict(names);
+  return names && createDict(names);
 }

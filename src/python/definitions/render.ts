@@ -1,4 +1,4 @@
-import { descends, isObject, type Machine, type Value } from './values.js';
+import { descendsFrom, isObject, type Machine, type Value } from './values.js';
 
 /** Beyond this a definition is an attack, not an interface. */
 const MAX_LENGTH = 512 * 1024;
@@ -15,11 +15,11 @@ export interface Rendered {
 const MAX_SHOWN = 200;
 
 /** Source text of what is not known, for people. */
-export function textOf(value: Value): string {
-  return sourceOf(value).slice(0, MAX_SHOWN);
+export function describeValue(value: Value): string {
+  return getSourceText(value).slice(0, MAX_SHOWN);
 }
 
-function sourceOf(value: Value): string {
+function getSourceText(value: Value): string {
   if (!isObject(value)) return String(value);
   switch (value.kind) {
     case 'unknown':
@@ -44,7 +44,7 @@ export function payWriting(text: string, machine: Machine): void {
 /** A value as the host would write it, integers with all their digits. */
 // Decided: JSON text of definitions holds `{"$computed": "<source>"}` wherever a value is computed at run time; as a
 // key beside others it means that there are more.
-export function render(value: Value, machine: Machine): Rendered {
+export function renderValue(value: Value, machine: Machine): Rendered {
   const writer = new Writer(machine);
   const text = writer.write(value, []);
   return { text, computed: [...writer.computed] };
@@ -84,12 +84,12 @@ class Writer {
       case 'instance': {
         // A member of `class Mode(str, Enum)` is written as its text.
         const inner = value.attributes.get('value');
-        if (descends(value.class, 'str', 'StrEnum') && typeof inner === 'string')
+        if (descendsFrom(value.class, 'str', 'StrEnum') && typeof inner === 'string')
           return this.#plain(inner, path);
-        return this.#mark(textOf(value), path);
+        return this.#mark(describeValue(value), path);
       }
       default:
-        return this.#mark(textOf(value), path);
+        return this.#mark(describeValue(value), path);
     }
   }
 

@@ -2,7 +2,7 @@
  * The host's types as a schema names them, with the word they have in a workflow. Source: `comfy_api/latest/_io.py` of
  * ComfyUI. Types whose inputs depend on others (Autogrow, DynamicCombo …) keep their word; their details are computed.
  */
-export const schemaTypes: Record<string, string> = {
+export const SCHEMA_TYPES: Record<string, string> = {
   Boolean: 'BOOLEAN',
   Int: 'INT',
   Float: 'FLOAT',
@@ -65,13 +65,13 @@ export const schemaTypes: Record<string, string> = {
   ImageCompare: 'IMAGECOMPARE',
 };
 
-const widget = ['id', 'display_name', 'optional', 'tooltip', 'lazy', 'default'];
+const WIDGET_ORDER = ['id', 'display_name', 'optional', 'tooltip', 'lazy', 'default'];
 
 /** Order of the arguments an input may be given without their names. */
-export const inputOrder: Record<string, readonly string[]> = {
-  Boolean: [...widget, 'label_on', 'label_off', 'socketless', 'force_input'],
-  Int: [...widget, 'min', 'max', 'step', 'control_after_generate', 'display_mode'],
-  Float: [...widget, 'min', 'max', 'step', 'round', 'display_mode'],
+export const INPUT_ORDER: Record<string, readonly string[]> = {
+  Boolean: [...WIDGET_ORDER, 'label_on', 'label_off', 'socketless', 'force_input'],
+  Int: [...WIDGET_ORDER, 'min', 'max', 'step', 'control_after_generate', 'display_mode'],
+  Float: [...WIDGET_ORDER, 'min', 'max', 'step', 'round', 'display_mode'],
   String: [
     'id',
     'display_name',
@@ -83,15 +83,23 @@ export const inputOrder: Record<string, readonly string[]> = {
     'default',
     'dynamic_prompts',
   ],
-  Combo: ['id', 'options', ...widget.slice(1), 'control_after_generate', 'upload', 'image_folder', 'remote'],
-  MultiCombo: ['id', 'options', ...widget.slice(1), 'placeholder', 'chip'],
+  Combo: [
+    'id',
+    'options',
+    ...WIDGET_ORDER.slice(1),
+    'control_after_generate',
+    'upload',
+    'image_folder',
+    'remote',
+  ],
+  MultiCombo: ['id', 'options', ...WIDGET_ORDER.slice(1), 'placeholder', 'chip'],
   MultiType: ['id', 'types', 'display_name', 'optional', 'tooltip', 'lazy'],
   MatchType: ['id', 'template', 'display_name', 'optional', 'tooltip', 'lazy'],
   Autogrow: ['id', 'template', 'display_name', 'optional', 'tooltip', 'lazy'],
   DynamicCombo: ['id', 'options', 'display_name', 'optional', 'tooltip', 'lazy'],
 };
 
-export const plainInputOrder: readonly string[] = [
+export const PLAIN_INPUT_ORDER: readonly string[] = [
   'id',
   'display_name',
   'optional',
@@ -101,7 +109,7 @@ export const plainInputOrder: readonly string[] = [
 ];
 
 /** Order of a schema's own arguments. */
-export const schemaOrder: readonly string[] = [
+export const SCHEMA_ORDER: readonly string[] = [
   'node_id',
   'display_name',
   'category',
@@ -112,7 +120,7 @@ export const schemaOrder: readonly string[] = [
 ];
 
 /** Arguments whose name in a workflow differs. */
-export const renamed: Record<string, string> = {
+export const RENAMED: Record<string, string> = {
   raw_link: 'rawLink',
   widget_type: 'widgetType',
   force_input: 'forceInput',
@@ -120,11 +128,11 @@ export const renamed: Record<string, string> = {
   display_mode: 'display',
 };
 
-export const uploads: Record<string, string> = {
+export const UPLOADS: Record<string, string> = {
   image: 'image_upload',
   audio: 'audio_upload',
   video: 'video_upload',
   model: 'file_upload',
 };
 
-export const dynamicTypes = new Set(['MatchType', 'Autogrow', 'DynamicCombo', 'DynamicSlot']);
+export const DYNAMIC_TYPES = new Set(['MatchType', 'Autogrow', 'DynamicCombo', 'DynamicSlot']);

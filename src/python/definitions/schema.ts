@@ -1,51 +1,51 @@
-import { Definition, itemsOf } from './host-node.js';
+import { Definition, getKnownItems } from './host-node.js';
 import type { Interpreter } from './interpreter.js';
-import { iterate } from './items.js';
-import { textOf } from './render.js';
+import { listItems } from './items.js';
+import { describeValue } from './render.js';
 import {
-  dynamicTypes,
-  inputOrder,
-  plainInputOrder,
-  renamed,
-  schemaOrder,
-  schemaTypes,
-  uploads,
+  DYNAMIC_TYPES,
+  INPUT_ORDER,
+  PLAIN_INPUT_ORDER,
+  RENAMED,
+  SCHEMA_ORDER,
+  SCHEMA_TYPES,
+  UPLOADS,
 } from './schema-types.js';
 import {
   type Arguments,
   addRest,
-  args,
   type ClassValue,
+  createArguments,
+  createDict,
+  createList,
+  createUnknown,
   type DictValue,
-  dict,
   type ExternalValue,
-  find,
+  findAttribute,
   isMany,
   isObject,
-  list,
   type Machine,
-  sizeOf,
-  unknown,
+  measureSize,
   type Value,
 } from './values.js';
 
 /** The definition of a class that states it as one schema. `name` is absent where the schema's node_id is the name. */
-export function fromSchema(
+export function defineFromSchema(
   name: string | undefined,
   node: ClassValue,
   interpreter: Interpreter,
 ): Definition | undefined {
   const method = interpreter.attribute(node, 'define_schema', 'define_schema');
   const self: Value[] = isObject(method) && method.kind === 'method' ? [] : [node];
-  const schema = interpreter.call(method, args(self, `${node.name}.define_schema()`));
-  const stated = called(schema, 'Schema');
+  const schema = interpreter.call(method, createArguments(self, `${node.name}.define_schema()`));
+  const stated = findCall(schema, 'Schema');
   if (!stated) {
     if (name === undefined) return undefined;
     const definition = new Definition(name, interpreter);
     definition.missing('category', 'input_types', 'return_types');
     return definition;
   }
-  const given = byName(stated, schemaOrder);
+  const given = nameArguments(stated, SCHEMA_ORDER);
   const id = name ?? given.get('node_id');
   if (typeof id !== 'string') return undefined;
   const definition = new Definition(id, interpreter);
@@ -54,20 +54,20 @@ export function fromSchema(
   definition.flag('deprecated', given.get('is_deprecated'));
   definition.flag('experimental', given.get('is_experimental'));
   // Decided: the entry point of a schema's class is its `execute`, which the host wraps under a name of its own.
-  if (find(node, 'execute') !== undefined) definition.fields.function = 'execute';
-  definition.json('input_types', inputsOf(given, interpreter));
-  outputs(definition, given.get('outputs'));
+  if (findAttribute(node, 'execute') !== undefined) definition.fields.function = 'execute';
+  definition.json('input_types', readInputs(given, interpreter));
+  readOutputs(definition, given.get('outputs'));
   if (stated.uncertain) definition.missing('input_types');
   return definition;
 }
 
 /** The arguments of a call to `….<last>(…)` of another package. */
-function called(value: Value | undefined, last: string): Arguments | undefined {
+function findCall(value: Value | undefined, last: string): Arguments | undefined {
   if (value === undefined || !isObject(value) || value.kind !== 'external' || !value.called) return undefined;
   return value.name === last || value.name.endsWith(`.${last}`) ? value.called : undefined;
 }
 
-function byName(given: Arguments, order: readonly string[]): Map<string, Value> {
+function nameArguments(given: Arguments, order: readonly string[]): Map<string, Value> {
   const named = new Map(given.named);
   for (const [index, value] of given.list.entries()) {
     const name = order[index];
@@ -77,129 +77,136 @@ function byName(given: Arguments, order: readonly string[]): Map<string, Value> 
 }
 
 /** The type a port is of: its name in the host's table, and its word in a workflow. */
-function typeOf(port: ExternalValue): { name: string; word: Value } {
+function getPortType(port: ExternalValue): { name: string; word: Value } {
   const name = port.name.split('.').at(-2) ?? '';
   const parent = port.of;
   // `io.Image.Input(…)` was called on `io.Image.Input`, which was taken from `io.Image`.
   const type = parent !== undefined && isObject(parent) && parent.kind === 'external' ? parent.of : undefined;
-  return { name, word: word(name, type) };
+  return { name, word: getTypeWord(name, type) };
 }
 
-function word(name: string, type: Value | undefined): Value {
+function getTypeWord(name: string, type: Value | undefined): Value {
   if (name === 'Custom' && type !== undefined && isObject(type) && type.kind === 'external')
-    return type.called?.list[0] ?? type.called?.named.get('io_type') ?? unknown('io.Custom');
-  return Object.hasOwn(schemaTypes, name) ? (schemaTypes[name] ?? null) : unknown(`io.${name}`);
+    return type.called?.list[0] ?? type.called?.named.get('io_type') ?? createUnknown('io.Custom');
+  return Object.hasOwn(SCHEMA_TYPES, name) ? (SCHEMA_TYPES[name] ?? null) : createUnknown(`io.${name}`);
 }
 
-function inputsOf(given: Map<string, Value>, machine: Machine): Value {
-  const required = dict();
-  const optional = dict();
+function readInputs(given: Map<string, Value>, machine: Machine): Value {
+  const required = createDict();
+  const optional = createDict();
   const inputs = given.get('inputs');
-  const items = inputs === undefined || inputs === null ? [] : iterate(inputs, machine);
-  for (const item of items ?? [unknown(textOf(inputs ?? null))]) {
-    const input = !isMany(item) && inputOf(item, machine);
-    if (!input) addRest(required, unknown(textOf(item)), item);
+  const items = inputs === undefined || inputs === null ? [] : listItems(inputs, machine);
+  for (const item of items ?? [createUnknown(describeValue(inputs ?? null))]) {
+    const input = !isMany(item) && readInput(item, machine);
+    if (!input) addRest(required, createUnknown(describeValue(item)), item);
     else (input.optional ? optional : required).entries.set(input.id, input.value);
   }
-  const result = dict([['required', required]]);
+  const result = createDict([['required', required]]);
   if (optional.entries.size > 0) result.entries.set('optional', optional);
-  const hidden = hiddenOf(given, machine);
+  const hidden = readHidden(given, machine);
   if (hidden.entries.size > 0 || hidden.rest.length > 0) result.entries.set('hidden', hidden);
   return result;
 }
 
-function inputOf(item: Value, machine: Machine): { id: string; optional: boolean; value: Value } | undefined {
-  const given = called(item, 'Input');
+function readInput(
+  item: Value,
+  machine: Machine,
+): { id: string; optional: boolean; value: Value } | undefined {
+  const given = findCall(item, 'Input');
   if (!given || !isObject(item) || item.kind !== 'external') return undefined;
-  const { name, word: type } = typeOf(item);
-  const named = byName(
+  const { name, word: type } = getPortType(item);
+  const named = nameArguments(
     given,
-    (Object.hasOwn(inputOrder, name) ? inputOrder[name] : undefined) ?? plainInputOrder,
+    (Object.hasOwn(INPUT_ORDER, name) ? INPUT_ORDER[name] : undefined) ?? PLAIN_INPUT_ORDER,
   );
   machine.spend(50);
   const id = named.get('id');
-  if (name === 'MultiType') return multiType(named, machine);
+  if (name === 'MultiType') return readMultiType(named, machine);
   if (typeof id !== 'string') return undefined;
-  const options = optionsOf(name, named, machine);
-  if (given.uncertain) addRest(options, unknown(given.text), unknown(given.text));
-  return { id, optional: named.get('optional') === true, value: list([type, options], 'tuple') };
+  const options = readOptions(name, named, machine);
+  if (given.uncertain) addRest(options, createUnknown(given.text), createUnknown(given.text));
+  return { id, optional: named.get('optional') === true, value: createList([type, options], 'tuple') };
 }
 
-function multiType(named: Map<string, Value>, machine: Machine): ReturnType<typeof inputOf> {
+function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<typeof readInput> {
   const own = named.get('id');
-  const inner = own === undefined ? undefined : inputWithin(own, machine);
+  const inner = own === undefined ? undefined : readInnerInput(own, machine);
   const id = typeof own === 'string' ? own : inner?.id;
   if (id === undefined) return undefined;
-  const types = (iterate(named.get('types'), machine) ?? []).map((type) =>
+  const types = (listItems(named.get('types'), machine) ?? []).map((type) =>
     isObject(type) && type.kind === 'external'
-      ? word(type.name.split('.').at(-1) ?? '', type)
-      : unknown(textOf(type)),
+      ? getTypeWord(type.name.split('.').at(-1) ?? '', type)
+      : createUnknown(describeValue(type)),
   );
   const first = inner && isObject(inner.value) && inner.value.kind === 'list' ? inner.value.items : [];
   const words = [...(first[0] === undefined ? [] : [first[0]]), ...types];
   const known = words.length > 0 && words.every((one) => typeof one === 'string');
-  const type = known ? [...new Set(words)].join(',') : unknown(`io.MultiType of ${id}`);
+  const type = known ? [...new Set(words)].join(',') : createUnknown(`io.MultiType of ${id}`);
   const optional = named.get('optional') === true || inner?.optional === true;
-  return { id, optional, value: list([type, first[1] ?? optionsOf('MultiType', named, machine)], 'tuple') };
+  return {
+    id,
+    optional,
+    value: createList([type, first[1] ?? readOptions('MultiType', named, machine)], 'tuple'),
+  };
 }
 
 /** An input that another is made of; a loop can nest them without end. */
-function inputWithin(own: Value, machine: Machine): ReturnType<typeof inputOf> {
+function readInnerInput(own: Value, machine: Machine): ReturnType<typeof readInput> {
   if (!machine.enter()) return undefined;
   try {
-    return inputOf(own, machine);
+    return readInput(own, machine);
   } finally {
     machine.leave();
   }
 }
 
-function optionsOf(name: string, named: Map<string, Value>, machine: Machine): DictValue {
-  const options = dict();
+function readOptions(name: string, named: Map<string, Value>, machine: Machine): DictValue {
+  const options = createDict();
   // The host always says these two.
   if (name === 'String') options.entries.set('multiline', false);
   if (name === 'Combo' || name === 'MultiCombo') options.entries.set('multiselect', name === 'MultiCombo');
   for (const [key, value] of named) {
     if (['id', 'optional', 'types', 'extra_dict'].includes(key) || value === null) continue;
-    if (dynamicTypes.has(name) && (key === 'template' || key === 'options'))
-      options.entries.set(key, unknown(textOf(value)));
-    else if (key === 'upload') options.entries.set(uploads[lastWord(value)] ?? 'upload', true);
+    if (DYNAMIC_TYPES.has(name) && (key === 'template' || key === 'options'))
+      options.entries.set(key, createUnknown(describeValue(value)));
+    else if (key === 'upload') options.entries.set(UPLOADS[getLastWord(value)] ?? 'upload', true);
     else if (key === 'image_folder' || key === 'display_mode')
       options.entries.set(
-        renamed[key] ?? key,
-        typeof value === 'string' ? value : lastWord(value) || unknown(textOf(value)),
+        RENAMED[key] ?? key,
+        typeof value === 'string' ? value : getLastWord(value) || createUnknown(describeValue(value)),
       );
-    else options.entries.set(renamed[key] ?? key, key === 'options' ? members(value, machine) : value);
+    else options.entries.set(RENAMED[key] ?? key, key === 'options' ? readMembers(value, machine) : value);
   }
   const extra = named.get('extra_dict');
   if (extra !== undefined && isObject(extra) && extra.kind === 'dict') {
-    machine.spend(sizeOf(extra));
+    machine.spend(measureSize(extra));
     for (const [key, value] of extra.entries) if (value !== null) options.entries.set(key, value);
   }
   return options;
 }
 
 /** A combo's options may be an Enum, whose values are meant. */
-function members(value: Value, machine: Machine): Value {
+function readMembers(value: Value, machine: Machine): Value {
   if (!isObject(value) || value.kind !== 'class') return value;
-  const items = iterate(value, machine)?.map((one) =>
+  const items = listItems(value, machine)?.map((one) =>
     isObject(one) && one.kind === 'instance' ? one.attributes.get('value') : one,
   );
-  return items ? list(items.map((one) => one ?? null)) : unknown(value.name);
+  return items ? createList(items.map((one) => one ?? null)) : createUnknown(value.name);
 }
 
-function lastWord(value: Value): string {
+function getLastWord(value: Value): string {
   return isObject(value) && value.kind === 'external' && !value.called
     ? (value.name.split('.').at(-1) ?? '')
     : '';
 }
 
-function hiddenOf(given: Map<string, Value>, machine: Machine): DictValue {
-  const hidden = dict();
-  const add = (name: string) => hidden.entries.set(name, list([name.toUpperCase()], 'tuple'));
-  for (const item of iterate(given.get('hidden'), machine) ?? []) {
-    const name = lastWord(item);
+function readHidden(given: Map<string, Value>, machine: Machine): DictValue {
+  const hidden = createDict();
+  const add = (name: string) => hidden.entries.set(name, createList([name.toUpperCase()], 'tuple'));
+  for (const item of listItems(given.get('hidden'), machine) ?? []) {
+    const name = getLastWord(item);
     if (name) add(name);
-    else addRest(hidden, unknown(textOf(item)), item);
+    else addRest(hidden, createUnknown(describeValue(item)), item);
   }
   if (given.get('is_api_node') === true)
     for (const name of ['auth_token_comfy_org', 'api_key_comfy_org']) add(name);
@@ -207,28 +214,32 @@ function hiddenOf(given: Map<string, Value>, machine: Machine): DictValue {
   return hidden;
 }
 
-function outputs(definition: Definition, value: Value | undefined): void {
-  const items = value === undefined || value === null ? [] : itemsOf(value);
+function readOutputs(definition: Definition, value: Value | undefined): void {
+  const items = value === undefined || value === null ? [] : getKnownItems(value);
   if (!items) {
     definition.missing('return_types', 'return_names', 'output_is_list');
     return;
   }
   const ports = items.map((item) => {
     definition.machine.spend(10);
-    const given = called(item, 'Output');
+    const given = findCall(item, 'Output');
     if (!given || !isObject(item) || item.kind !== 'external')
-      return { type: unknown(textOf(item)), name: unknown(textOf(item)), isList: unknown(textOf(item)) };
-    const { name, word: type } = typeOf(item);
+      return {
+        type: createUnknown(describeValue(item)),
+        name: createUnknown(describeValue(item)),
+        isList: createUnknown(describeValue(item)),
+      };
+    const { name, word: type } = getPortType(item);
     const order =
       name === 'MatchType'
         ? ['template', 'id', 'display_name', 'tooltip', 'is_output_list']
         : name === 'Combo'
           ? ['id', 'display_name', 'options', 'tooltip', 'is_output_list']
           : ['id', 'display_name', 'tooltip', 'is_output_list'];
-    const named = byName(given, order);
+    const named = nameArguments(given, order);
     return { type, name: named.get('display_name') || type, isList: named.get('is_output_list') ?? false };
   });
-  definition.json('return_types', list(ports.map(({ type }) => type)));
-  definition.json('return_names', list(ports.map(({ name }) => name)));
+  definition.json('return_types', createList(ports.map(({ type }) => type)));
+  definition.json('return_names', createList(ports.map(({ name }) => name)));
   definition.lists(ports.map(({ isList }) => isList));
 }

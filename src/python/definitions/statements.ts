@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter';
-import { Expressions, field, parts } from './expressions.js';
+import { Expressions, getField, listParts } from './expressions.js';
 import type { ClassSyntax, Expression, FunctionSyntax, ImportSyntax, Source, Statement } from './syntax.js';
 
 const MAX_DEPTH = 60;
@@ -11,8 +11,8 @@ export function readModule(root: Node, source: Source): Statement[] {
 
 /** Parameters and body of one function, out of a tree of its text alone. */
 export function readFunction(root: Node, source: Source): Statement[] {
-  const [first] = parts(root);
-  return new Statements(source).block(first && field(first, 'body'));
+  const [first] = listParts(root);
+  return new Statements(source).block(first && getField(first, 'body'));
 }
 
 class Statements {
@@ -26,7 +26,7 @@ class Statements {
   block(node: Node | undefined): Statement[] {
     if (!node || this.#depth > MAX_DEPTH) return [];
     this.#depth++;
-    const statements = parts(node).flatMap((child) => this.#read(child, []));
+    const statements = listParts(node).flatMap((child) => this.#read(child, []));
     this.#depth--;
     return statements;
   }
@@ -38,16 +38,16 @@ class Statements {
   #read(node: Node, decorators: Expression[]): Statement[] {
     switch (node.type) {
       case 'expression_statement':
-        return parts(node).flatMap((child) => this.#expression(child));
+        return listParts(node).flatMap((child) => this.#expression(child));
       case 'import_statement':
         return this.#import(node);
       case 'import_from_statement':
         return [this.#importFrom(node)];
       case 'decorated_definition': {
-        const definition = field(node, 'definition');
-        const all = parts(node)
+        const definition = getField(node, 'definition');
+        const all = listParts(node)
           .filter((child) => child.type === 'decorator')
-          .map((child) => this.#value(parts(child)[0]));
+          .map((child) => this.#value(listParts(child)[0]));
         return definition ? this.#read(definition, all) : [];
       }
       case 'class_definition':
@@ -60,9 +60,9 @@ class Statements {
         return [
           {
             kind: 'for',
-            target: this.#value(field(node, 'left')),
-            iterable: this.#value(field(node, 'right')),
-            body: this.block(field(node, 'body')),
+            target: this.#value(getField(node, 'left')),
+            iterable: this.#value(getField(node, 'right')),
+            body: this.block(getField(node, 'body')),
           },
           ...this.#else(node),
         ];
@@ -70,8 +70,8 @@ class Statements {
         return [
           {
             kind: 'while',
-            test: this.#value(field(node, 'condition')),
-            body: this.block(field(node, 'body')),
+            test: this.#value(getField(node, 'condition')),
+            body: this.block(getField(node, 'body')),
           },
         ];
       case 'try_statement':
@@ -79,19 +79,19 @@ class Statements {
       case 'with_statement':
         return [this.#with(node)];
       case 'match_statement':
-        return parts(field(node, 'body') ?? node)
+        return listParts(getField(node, 'body') ?? node)
           .filter((child) => child.type === 'case_clause')
           .map((child) => ({
             kind: 'if',
-            body: this.block(field(child, 'consequence')),
+            body: this.block(getField(child, 'consequence')),
             otherwise: [],
           }));
       case 'return_statement': {
-        const [value] = parts(node);
+        const [value] = listParts(node);
         return [{ kind: 'return', ...(value && { value: this.#value(value) }) }];
       }
       case 'delete_statement': {
-        const target = this.#value(parts(node)[0]);
+        const target = this.#value(listParts(node)[0]);
         return [{ kind: 'delete', targets: target.kind === 'tuple' ? target.items : [target] }];
       }
       case 'global_statement':
@@ -99,7 +99,7 @@ class Statements {
         return [
           {
             kind: node.type === 'global_statement' ? 'global' : 'nonlocal',
-            names: parts(node).map((child) => child.text),
+            names: listParts(node).map((child) => child.text),
           },
         ];
       case 'raise_statement':
@@ -118,39 +118,39 @@ class Statements {
       const targets: Expression[] = [];
       let value: Node | undefined = node;
       while (value?.type === 'assignment') {
-        targets.push(this.#value(field(value, 'left')));
-        value = field(value, 'right');
+        targets.push(this.#value(getField(value, 'left')));
+        value = getField(value, 'right');
       }
       // `name: type` alone declares and assigns nothing.
       return value ? [{ kind: 'assign', targets, value: this.#value(value) }] : [];
     }
     if (node.type === 'augmented_assignment') {
-      const operator = field(node, 'operator')?.text.slice(0, -1) ?? '';
-      const targets = [this.#value(field(node, 'left'))];
-      return [{ kind: 'assign', targets, value: this.#value(field(node, 'right')), operator }];
+      const operator = getField(node, 'operator')?.text.slice(0, -1) ?? '';
+      const targets = [this.#value(getField(node, 'left'))];
+      return [{ kind: 'assign', targets, value: this.#value(getField(node, 'right')), operator }];
     }
     return [{ kind: 'expression', value: this.#value(node) }];
   }
 
   #import(node: Node): ImportSyntax[] {
     const line = this.#line(node);
-    return parts(node).map((child) => {
-      const module = (child.type === 'aliased_import' ? field(child, 'name') : child)?.text ?? '';
-      const as = child.type === 'aliased_import' ? field(child, 'alias')?.text : undefined;
+    return listParts(node).map((child) => {
+      const module = (child.type === 'aliased_import' ? getField(child, 'name') : child)?.text ?? '';
+      const as = child.type === 'aliased_import' ? getField(child, 'alias')?.text : undefined;
       return { kind: 'import', level: 0, module, line, ...(as && { as }) };
     });
   }
 
   #importFrom(node: Node): ImportSyntax {
-    const from = field(node, 'module_name');
+    const from = getField(node, 'module_name');
     const text = from?.text ?? '';
     const level = /^[.\s]*/.exec(text)?.[0].replace(/\s/g, '').length ?? 0;
     const names = node.childrenForFieldName('name').map((child) => {
-      const name = (child?.type === 'aliased_import' ? field(child, 'name')?.text : child?.text) ?? '';
-      const as = (child?.type === 'aliased_import' ? field(child, 'alias')?.text : undefined) ?? name;
+      const name = (child?.type === 'aliased_import' ? getField(child, 'name')?.text : child?.text) ?? '';
+      const as = (child?.type === 'aliased_import' ? getField(child, 'alias')?.text : undefined) ?? name;
       return { name, as };
     });
-    if (parts(node).some((child) => child.type === 'wildcard_import')) names.push({ name: '*', as: '*' });
+    if (listParts(node).some((child) => child.type === 'wildcard_import')) names.push({ name: '*', as: '*' });
     return { kind: 'import', level, module: text.replace(/^[.\s]*/, ''), names, line: this.#line(node) };
   }
 
@@ -161,10 +161,10 @@ class Statements {
   #class(node: Node, decorators: Expression[]): ClassSyntax {
     return {
       kind: 'class',
-      name: field(node, 'name')?.text ?? '',
-      bases: this.#expressions.args(field(node, 'superclasses')),
+      name: getField(node, 'name')?.text ?? '',
+      bases: this.#expressions.args(getField(node, 'superclasses')),
       decorators,
-      body: this.block(field(node, 'body')),
+      body: this.block(getField(node, 'body')),
       line: this.#line(node),
     };
   }
@@ -172,8 +172,8 @@ class Statements {
   #function(node: Node, decorators: Expression[]): FunctionSyntax {
     return {
       kind: 'function',
-      name: field(node, 'name')?.text ?? '',
-      parameters: this.#expressions.parameters(field(node, 'parameters')),
+      name: getField(node, 'name')?.text ?? '',
+      parameters: this.#expressions.parameters(getField(node, 'parameters')),
       decorators,
       source: { path: this.source.path, text: node.text, firstLine: this.#line(node) },
     };
@@ -182,14 +182,14 @@ class Statements {
   #else(node: Node): Statement[] {
     return node
       .childrenForFieldName('alternative')
-      .flatMap((child) => this.block((child && field(child, 'body')) ?? undefined));
+      .flatMap((child) => this.block((child && getField(child, 'body')) ?? undefined));
   }
 
   #if(node: Node): Statement[] {
     const alternatives = node.childrenForFieldName('alternative').filter((child) => child !== null);
     let otherwise: Statement[] = [];
     for (const branch of alternatives.reverse()) {
-      if (branch.type === 'else_clause') otherwise = this.block(field(branch, 'body'));
+      if (branch.type === 'else_clause') otherwise = this.block(getField(branch, 'body'));
       else otherwise = [this.#branch(branch, otherwise)];
     }
     return [this.#branch(node, otherwise)];
@@ -198,22 +198,22 @@ class Statements {
   #branch(node: Node, otherwise: Statement[]): Statement {
     return {
       kind: 'if',
-      test: this.#value(field(node, 'condition')),
-      body: this.block(field(node, 'consequence')),
+      test: this.#value(getField(node, 'condition')),
+      body: this.block(getField(node, 'consequence')),
       otherwise,
     };
   }
 
   #try(node: Node): Statement[] {
-    const clauses = parts(node);
+    const clauses = listParts(node);
     const blocks = (types: string[]) =>
       clauses
         .filter((child) => types.includes(child.type))
-        .map((child) => this.block(parts(child).findLast((part) => part.type === 'block')));
+        .map((child) => this.block(listParts(child).findLast((part) => part.type === 'block')));
     return [
       {
         kind: 'try',
-        body: [...this.block(field(node, 'body')), ...blocks(['else_clause']).flat()],
+        body: [...this.block(getField(node, 'body')), ...blocks(['else_clause']).flat()],
         handlers: blocks(['except_clause', 'except_group_clause']),
       },
       ...blocks(['finally_clause']).flat(),
@@ -221,15 +221,15 @@ class Statements {
   }
 
   #with(node: Node): Statement {
-    const items = parts(parts(node).find((child) => child.type === 'with_clause') ?? node)
+    const items = listParts(listParts(node).find((child) => child.type === 'with_clause') ?? node)
       .filter((child) => child.type === 'with_item')
       .map((item) => {
-        const value = field(item, 'value');
+        const value = getField(item, 'value');
         if (value?.type !== 'as_pattern') return { value: this.#value(value) };
-        const [inner, target] = parts(value);
-        const as = target && parts(target)[0];
+        const [inner, target] = listParts(value);
+        const as = target && listParts(target)[0];
         return { value: this.#value(inner), ...(as && { as: this.#value(as) }) };
       });
-    return { kind: 'with', items, body: this.block(field(node, 'body')) };
+    return { kind: 'with', items, body: this.block(getField(node, 'body')) };
   }
 }

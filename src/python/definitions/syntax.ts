@@ -145,29 +145,29 @@ export type Statement =
   | { readonly kind: 'global' | 'nonlocal'; readonly names: string[] }
   | { readonly kind: 'raise' | 'break' | 'continue' };
 
-const texts = new WeakMap<Place, string>();
+const shownTexts = new WeakMap<Place, string>();
 
 /** The text of a place, on one line and short enough to show. */
-export function shown(place: Place): string {
-  const known = texts.get(place);
+export function showPlace(place: Place): string {
+  const known = shownTexts.get(place);
   if (known !== undefined) return known;
   const text = place.source.text
     .slice(place.start, Math.min(place.end, place.start + 400))
     .replace(/\s+/g, ' ');
   const short = text.length > 120 ? `${text.slice(0, 119)}…` : text;
-  texts.set(place, short);
+  shownTexts.set(place, short);
   return short;
 }
 
-const newlines = new WeakMap<Source, number[]>();
+const lineEnds = new WeakMap<Source, number[]>();
 
 /** The line of the file, from 1. */
-export function lineOf({ source, start }: Place): number {
-  let ends = newlines.get(source);
+export function findLine({ source, start }: Place): number {
+  let ends = lineEnds.get(source);
   if (!ends) {
     ends = [];
     for (let at = source.text.indexOf('\n'); at !== -1; at = source.text.indexOf('\n', at + 1)) ends.push(at);
-    newlines.set(source, ends);
+    lineEnds.set(source, ends);
   }
   let [low, high] = [0, ends.length];
   while (low < high) {

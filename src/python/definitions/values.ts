@@ -152,26 +152,26 @@ export interface Machine {
   runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void;
 }
 
-export function unknown(text: string, many = false): UnknownValue {
+export function createUnknown(text: string, many = false): UnknownValue {
   return many ? { kind: 'unknown', text, many } : { kind: 'unknown', text };
 }
 
 /** Like `??`, which must not be used on values: it would take Python's None for nothing at all. */
-export function known(value: Value | undefined, otherwise: Value): Value {
+export function replaceMissing(value: Value | undefined, otherwise: Value): Value {
   return value === undefined ? otherwise : value;
 }
 
-export function list(items: Value[], of: ListValue['of'] = 'list'): ListValue {
+export function createList(items: Value[], of: ListValue['of'] = 'list'): ListValue {
   return { kind: 'list', of, items };
 }
 
-export function dict(
+export function createDict(
   entries?: Iterable<readonly [string | bigint | number | boolean | null, Value]>,
 ): DictValue {
   return { kind: 'dict', entries: new Map(entries), rest: [] };
 }
 
-export function args(values: Value[], text: string): Arguments {
+export function createArguments(values: Value[], text: string): Arguments {
   return { list: values, named: new Map(), uncertain: false, text };
 }
 
@@ -188,7 +188,7 @@ export const MAX_TEXT = 100_000;
 export const MAX_ITEMS = 20_000;
 
 /** What making a value costs, in steps: about one for 16 bytes, so that steps bound memory as well. */
-export function sizeOf(value: Value | undefined): number {
+export function measureSize(value: Value | undefined): number {
   if (typeof value === 'string') return value.length >> 4;
   if (value === undefined || !isObject(value)) return 0;
   if (value.kind === 'list') return value.items.length >> 1;
@@ -196,8 +196,8 @@ export function sizeOf(value: Value | undefined): number {
 }
 
 /** Pays for a value that was made; undefined where it is too long to be kept. */
-export function paid(value: Value | undefined, machine: Machine): Value | undefined {
-  machine.spend(sizeOf(value));
+export function payFor(value: Value | undefined, machine: Machine): Value | undefined {
+  machine.spend(measureSize(value));
   if (typeof value === 'string') return value.length > MAX_TEXT ? undefined : value;
   const isTooLong =
     value !== undefined && isObject(value) && value.kind === 'list' && value.items.length > MAX_ITEMS;
@@ -222,7 +222,7 @@ export function addRest(target: DictValue, key: UnknownValue, value: Value): voi
 
 /** Adds the entries of one dict to another. */
 export function addAll(target: DictValue, from: DictValue, machine: Machine): void {
-  machine.spend(sizeOf(from));
+  machine.spend(measureSize(from));
   for (const [key, value] of from.entries) target.entries.set(key, value);
   // The length is read once, because a dict may be added to itself.
   for (let index = 0, { length } = from.rest; index < length; index++) {
@@ -235,7 +235,7 @@ export function addAll(target: DictValue, from: DictValue, machine: Machine): vo
 const MAX_DECISIVE = 50;
 
 /** Python's truth of a value; undefined when it cannot be known. */
-export function truth(value: Value): boolean | undefined {
+export function findTruth(value: Value): boolean | undefined {
   if (!isObject(value)) return Boolean(value);
   switch (value.kind) {
     case 'list':
@@ -262,37 +262,37 @@ export function isMany(value: Value): boolean {
   return isObject(value) && value.kind === 'unknown' && value.many === true;
 }
 
-const lineages = new WeakMap<ClassValue, readonly (ClassValue | ExternalValue)[]>();
-const MAX_LINEAGE = 200;
+const ancestries = new WeakMap<ClassValue, readonly (ClassValue | ExternalValue)[]>();
+const MAX_ANCESTRY = 200;
 
 /** A class before those it inherits from: its own line of resolution, bounded and worked out once. */
-export function lineage(value: ClassValue): readonly (ClassValue | ExternalValue)[] {
-  const known = lineages.get(value);
+export function listAncestry(value: ClassValue): readonly (ClassValue | ExternalValue)[] {
+  const known = ancestries.get(value);
   if (known) return known;
   const found = new Set<ClassValue | ExternalValue>();
   let visits = 0;
   const visit = (one: Value, depth: number) => {
-    if (!isObject(one) || depth > 40 || ++visits > MAX_LINEAGE) return;
+    if (!isObject(one) || depth > 40 || ++visits > MAX_ANCESTRY) return;
     if (one.kind === 'external') found.add(one);
     if (one.kind !== 'class' || found.has(one)) return;
     found.add(one);
-    for (const base of one.bases.slice(0, MAX_LINEAGE)) visit(base, depth + 1);
+    for (const base of one.bases.slice(0, MAX_ANCESTRY)) visit(base, depth + 1);
   };
   visit(value, 0);
   const line = [...found];
-  lineages.set(value, line);
+  ancestries.set(value, line);
   return line;
 }
 
 /** Whether a class comes from one of another package, such as `str` or `Enum`. */
-export function descends(value: ClassValue, ...names: string[]): boolean {
-  return lineage(value).some(
+export function descendsFrom(value: ClassValue, ...names: string[]): boolean {
+  return listAncestry(value).some(
     (one) => one.kind === 'external' && names.includes(one.name.split('.').at(-1) ?? ''),
   );
 }
 
-export function find(value: ClassValue, name: string): Value | undefined {
-  for (const one of lineage(value)) {
+export function findAttribute(value: ClassValue, name: string): Value | undefined {
+  for (const one of listAncestry(value)) {
     const attribute = one.kind === 'class' ? one.attributes.get(name) : undefined;
     if (attribute !== undefined) return attribute;
   }

@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter';
-import { Expressions, field, parts } from '../definitions/expressions.js';
+import { Expressions, getField, listParts } from '../definitions/expressions.js';
 import type { Expression, Source } from '../definitions/syntax.js';
 
 /** A call, and the function it stands in: 0 for the module itself. */
@@ -20,9 +20,12 @@ const MAX_NODES = 60_000;
 /** Syntax nodes turned into plain data, about a second's worth: hostile nesting would make it quadratic. */
 const MAX_READ = 400_000;
 
-const functions = ['function_definition', 'lambda'];
-const bindings = ['assignment', 'with_item', 'for_statement'];
-const imports = ['import_statement', 'import_from_statement'];
+/** Arguments of one call that are searched for the value of a parameter. */
+const MAX_ARGUMENTS = 100;
+
+const FUNCTIONS = ['function_definition', 'lambda'];
+const BINDINGS = ['assignment', 'with_item', 'for_statement'];
+const IMPORTS = ['import_statement', 'import_from_statement'];
 
 /** What a file says, as far as the rules ask: who is called with what, and which names stand for which values. */
 export class Facts {
@@ -39,33 +42,33 @@ export class Facts {
     // Asking each node for its parents would be quadratic; nodes come in the order of the text, so a stack suffices.
     const within: { id: number; end: number }[] = [];
     const found: { node: Node; scope: number }[] = [];
-    for (const node of root.descendantsOfType([...functions, ...bindings, ...imports, 'call'])) {
+    for (const node of root.descendantsOfType([...FUNCTIONS, ...BINDINGS, ...IMPORTS, 'call'])) {
       if (!node || found.length >= MAX_NODES) {
         this.#isWhole = false;
         break;
       }
       while ((within.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= node.startIndex) within.pop();
       found.push({ node, scope: within.at(-1)?.id ?? 0 });
-      if (functions.includes(node.type)) within.push({ id: this.#function(node), end: node.endIndex });
+      if (FUNCTIONS.includes(node.type)) within.push({ id: this.#function(node), end: node.endIndex });
     }
     // Imports first, wherever they stand: they say what every other name means.
-    for (const { node } of found) if (imports.includes(node.type)) this.#import(node);
+    for (const { node } of found) if (IMPORTS.includes(node.type)) this.#import(node);
     for (const { node, scope } of found) {
-      if (bindings.includes(node.type)) this.#assign(node, scope);
+      if (BINDINGS.includes(node.type)) this.#assign(node, scope);
       else if (node.type === 'call') this.#call(node, scope, source.firstLine + node.startPosition.row);
     }
   }
 
-  /** False where the file says more than is looked at. */
+  /** False where the file is too large to be read to its end. */
   get isWhole(): boolean {
     return this.#isWhole && !this.#read.isSpent;
   }
 
   #function(node: Node): number {
     const id = this.#functions.size + 1;
-    const names = this.#read.parameters(field(node, 'parameters')).map(({ name }) => name);
+    const names = this.#read.parameters(getField(node, 'parameters')).map(({ name }) => name);
     const isMethod = ['self', 'cls', 's'].includes(names[0] ?? '');
-    this.#functions.set(id, { name: field(node, 'name')?.text ?? '', names, isMethod });
+    this.#functions.set(id, { name: getField(node, 'name')?.text ?? '', names, isMethod });
     return id;
   }
 
@@ -89,18 +92,18 @@ export class Facts {
       case 'attribute':
         return `${this.nameOf(callee.object, depth + 1)}.${callee.name}`;
       case 'item': {
-        const key = textOf(callee.key);
+        const key = getPlainText(callee.key);
         return key === undefined ? '' : `${this.nameOf(callee.object, depth + 1)}.${key}`;
       }
       case 'call': {
         const name = this.nameOf(callee.callee, depth + 1);
         const [first, second] = callee.args;
         if (name === 'getattr' && first && second) {
-          const attribute = textOf(second.value);
+          const attribute = getPlainText(second.value);
           return attribute === undefined ? '' : `${this.nameOf(first.value, depth + 1)}.${attribute}`;
         }
         if ((name === '__import__' || name === 'importlib.import_module') && first)
-          return textOf(first.value) ?? '';
+          return getPlainText(first.value) ?? '';
         return `${name}()`;
       }
       default:
@@ -120,18 +123,19 @@ export class Facts {
     if (!owner || index === -1) return [];
     return (this.#callsByName.get(owner.name) ?? []).flatMap(({ expression, scope: from }) => {
       const shift = owner.isMethod ? 1 : 0;
-      const named = expression.args.find((argument) => argument.name === name);
-      const value = (named ?? expression.args.filter((argument) => !argument.name)[index - shift])?.value;
+      const given = expression.args.slice(0, MAX_ARGUMENTS);
+      const named = given.find((argument) => argument.name === name);
+      const value = (named ?? given.filter((argument) => !argument.name)[index - shift])?.value;
       return value ? [{ value, scope: from }] : [];
     });
   }
 
   #import(node: Node): void {
-    const from = field(node, 'module_name')?.text;
+    const from = getField(node, 'module_name')?.text;
     for (const child of node.childrenForFieldName('name')) {
       if (!child) continue;
-      const name = (child.type === 'aliased_import' ? field(child, 'name')?.text : child.text) ?? '';
-      const alias = child.type === 'aliased_import' ? field(child, 'alias')?.text : undefined;
+      const name = (child.type === 'aliased_import' ? getField(child, 'name')?.text : child.text) ?? '';
+      const alias = child.type === 'aliased_import' ? getField(child, 'alias')?.text : undefined;
       if (from !== undefined) this.#modules.set(alias ?? name, `${from}.${name}`);
       else if (alias) this.#modules.set(alias, name);
     }
@@ -139,13 +143,13 @@ export class Facts {
 
   #assign(node: Node, scope: number): void {
     if (node.type === 'with_item') {
-      const value = field(node, 'value');
+      const value = getField(node, 'value');
       if (value?.type !== 'as_pattern') return;
-      const [inner, target] = parts(value);
+      const [inner, target] = listParts(value);
       if (inner && target) this.#add(target, inner, scope);
       return;
     }
-    const [left, right] = [field(node, 'left'), field(node, 'right')];
+    const [left, right] = [getField(node, 'left'), getField(node, 'right')];
     if (left && right) this.#add(left, right, scope);
   }
 
@@ -154,7 +158,7 @@ export class Facts {
       target.type === 'identifier'
         ? [target]
         : target.type === 'as_pattern_target' || target.type.endsWith('list')
-          ? parts(target)
+          ? listParts(target)
           : [];
     for (const name of names) {
       if (name.type !== 'identifier') continue;
@@ -167,12 +171,15 @@ export class Facts {
 }
 
 /** A text that is plain, or put together from plain pieces: `'ex' + 'ec'`. */
-export function textOf(expression: Expression, depth = 0): string | undefined {
+export function getPlainText(expression: Expression, depth = 0): string | undefined {
   if (depth > 30) return undefined;
   if (expression.kind === 'constant')
     return typeof expression.value === 'string' ? expression.value : undefined;
   if (expression.kind === 'binary' && expression.operator === '+') {
-    const [left, right] = [textOf(expression.left, depth + 1), textOf(expression.right, depth + 1)];
+    const [left, right] = [
+      getPlainText(expression.left, depth + 1),
+      getPlainText(expression.right, depth + 1),
+    ];
     return left === undefined || right === undefined ? undefined : left + right;
   }
   if (expression.kind === 'slice' && !expression.from && !expression.to) return undefined;

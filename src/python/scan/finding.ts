@@ -1,4 +1,4 @@
-/** `high` flags a version; `low` is for whoever reads the report. */
+/** `high` flags a version; `low` is only reported. */
 export type Severity = 'high' | 'low';
 
 export interface Rule {
@@ -8,14 +8,14 @@ export interface Rule {
 }
 
 /** Every rule of the scan. */
-// Decided: high is code that is hidden or comes from elsewhere and is run, code that could not be looked at, and secrets. What honest packs do every day,
-// such as eval of an expression or pip at run time, is low.
-export const rules = {
+// Decided: high is code that is hidden or comes from elsewhere and is run, code that
+// could not be read, and secrets. What honest packs do every day, such as eval of an expression, is low.
+export const RULES = {
   'remote-code': { severity: 'high', message: 'Runs code that is read from the network.' },
   'obfuscated-code': { severity: 'high', message: 'Runs code that is decoded first: it hides what it does.' },
   'remote-pickle': {
     severity: 'high',
-    message: 'Unpickles data from the network, which runs whatever code that data names.',
+    message: 'Unpickles data from the network, which can run any code.',
   },
   'downloaded-program': { severity: 'high', message: 'Downloads a file and runs it.' },
   'download-command': {
@@ -26,14 +26,14 @@ export const rules = {
   'unread-code': { severity: 'high', message: 'Cannot be checked.' },
   secret: { severity: 'high', message: 'Holds a secret; revoke it, because it has been published here.' },
   'dynamic-code': { severity: 'low', message: 'Runs code from a text with exec or eval.' },
-  pickle: { severity: 'low', message: 'Unpickles a file, which runs whatever code that file names.' },
+  pickle: { severity: 'low', message: 'Unpickles a file, which can run any code.' },
   'runtime-install': { severity: 'low', message: 'Installs packages while running.' },
   subprocess: { severity: 'low', message: 'Starts another program.' },
   'network-at-import': { severity: 'low', message: 'Uses the network as soon as the pack is imported.' },
   'deletes-folders': { severity: 'low', message: 'Deletes whole folders.' },
 } as const satisfies Record<string, Rule>;
 
-export type RuleName = keyof typeof rules;
+export type RuleName = keyof typeof RULES;
 
 export interface Finding {
   readonly file: string;
@@ -44,11 +44,11 @@ export interface Finding {
   readonly message: string;
 }
 
-export function finding(file: string, line: number, rule: RuleName, message?: string): Finding {
-  return { file, line, rule, severity: rules[rule].severity, message: message ?? rules[rule].message };
+export function createFinding(file: string, line: number, rule: RuleName, message?: string): Finding {
+  return { file, line, rule, severity: RULES[rule].severity, message: message ?? RULES[rule].message };
 }
 
-/** Code that nobody looked at; `why` is the rest of a sentence. */
-export function unreadCode(file: string, why: string): Finding {
-  return finding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
+/** Code that was not read; `why` is the rest of a sentence. */
+export function createUnreadFinding(file: string, why: string): Finding {
+  return createFinding(file, 1, 'unread-code', `Cannot be checked: ${why}.`);
 }

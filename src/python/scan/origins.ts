@@ -1,20 +1,20 @@
-import { type Expression, shown } from '../definitions/syntax.js';
-import { type Facts, textOf } from './facts.js';
+import { type Expression, showPlace } from '../definitions/syntax.js';
+import { type Facts, getPlainText } from './facts.js';
 
 /** Where a value comes from, as far as it matters: the network, a file that was downloaded, or a decoder. */
 export type Origin = 'network' | 'downloaded' | 'decoded';
 
-const network =
+const NETWORK =
   /^(?:requests\.(?:get|post|put|request|Session\(\)\.\w+)|urllib\.request\.urlopen|urllib2\.urlopen|urllib\.urlopen|urllib3\.(?:PoolManager\(\)\.)?request|httpx\.(?:get|post|request|stream)|http\.client\.HTTPS?Connection\(\)\.getresponse|socket\.(?:socket\(\)\.recv|create_connection))$/;
 
-const downloads =
+const DOWNLOADS =
   /^(?:urllib\.request\.urlretrieve|urllib\.urlretrieve|wget\.download|gdown\.download|torch\.hub\.download_url_to_file|torchvision\.datasets\.utils\.download_url|pooch\.retrieve)$/;
 
-const decoders =
+const DECODERS =
   /^(?:base64\.\w*decode\w*|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|cryptography\.fernet\.Fernet\(\)\.decrypt)$/;
 
 export function isNetwork(name: string): boolean {
-  return network.test(name) || downloads.test(name);
+  return NETWORK.test(name) || DOWNLOADS.test(name);
 }
 
 /** Finds where values come from within one file. */
@@ -26,7 +26,7 @@ export class Origins {
     this.#downloaded = new Set();
     for (const call of facts.calls) {
       const { args } = call.expression;
-      if (downloads.test(call.name))
+      if (DOWNLOADS.test(call.name))
         this.#remember(args[1]?.value ?? args.find((a) => a.name === 'filename')?.value);
       // `open(path, 'wb').write(response.content)`, most often through `with … as file`.
       if (!call.name.endsWith('.write') && !call.name.endsWith('.copyfileobj')) continue;
@@ -51,7 +51,7 @@ export class Origins {
     if (path.kind === 'binary') return this.isDownloaded(path.left) || this.isDownloaded(path.right);
     if (path.kind === 'call' && ['str', 'os.path.abspath'].includes(this.facts.nameOf(path.callee)))
       return path.args.some((argument) => this.isDownloaded(argument.value));
-    return this.#downloaded.has(shown(path));
+    return this.#downloaded.has(showPlace(path));
   }
 
   of(expression: Expression, scope: number): Set<Origin> {
@@ -63,7 +63,7 @@ export class Origins {
 
   #remember(path: Expression | undefined): void {
     if (path && (path.kind !== 'constant' || typeof path.value === 'string'))
-      this.#downloaded.add(shown(path));
+      this.#downloaded.add(showPlace(path));
   }
 
   #opened(file: Expression, scope: number): Expression[] {
@@ -141,8 +141,8 @@ export class Origins {
 
   #call(expression: Expression & { kind: 'call' }, found: Set<Origin>): void {
     const name = this.facts.nameOf(expression.callee);
-    if (network.test(name)) found.add('network');
-    if (decoders.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
+    if (NETWORK.test(name)) found.add('network');
+    if (DECODERS.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
     if (
       /^(?:open|io\.open|pathlib\.Path)$/.test(name) &&
       expression.args[0] &&
@@ -159,6 +159,6 @@ export class Origins {
 function isPlainCodec(name: string, expression: Expression & { kind: 'call' }): boolean {
   if (!name.startsWith('codecs.')) return false;
   const codec = expression.args[name === 'codecs.decode' ? 1 : 0];
-  const text = codec && textOf(codec.value);
+  const text = codec && getPlainText(codec.value);
   return text === undefined ? !codec : /^(?:utf|ascii|latin|cp)/i.test(text);
 }

@@ -1,55 +1,55 @@
 import type { Node } from 'web-tree-sitter';
 import type { Expression, Source } from '../definitions/syntax.js';
-import { type Call, Facts, textOf } from './facts.js';
-import { type Finding, finding, type RuleName, rules, unreadCode } from './finding.js';
+import { type Call, Facts, getPlainText } from './facts.js';
+import { createFinding, createUnreadFinding, type Finding, RULES, type RuleName } from './finding.js';
 import { isNetwork, Origins } from './origins.js';
 
-/** Words without which no rule can apply, so that most files are passed over at the price of one search. */
-const telling =
+/** Words without which no rule applies, so that most files are skipped after one search. */
+const TELLING_WORDS =
   /\b(?:exec|eval|compile|__import__|getattr|builtins|pickle|dill|cloudpickle|joblib|marshal|subprocess|system|popen|startfile|runpy|pty|rmtree|urlopen|urlretrieve|requests|httpx|pip|execfile|run_path|spawn\w*|exec[lv]\w*)\b/;
 
-const runners = /^(?:(?:__builtins__|builtins)\.)?(?:exec|eval|execfile)$/;
-const unpicklers = /^(?:c?_?[Pp]ickle|dill|cloudpickle|joblib)\.(?:loads?|Unpickler\(\)\.load)$/;
-const programs =
+const RUNNERS = /^(?:(?:__builtins__|builtins)\.)?(?:exec|eval|execfile)$/;
+const UNPICKLERS = /^(?:c?_?[Pp]ickle|dill|cloudpickle|joblib)\.(?:loads?|Unpickler\(\)\.load)$/;
+const PROGRAMS =
   /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|startfile|exec[lv]\w*|spawn\w*)|pty\.spawn|commands\.getoutput|asyncio\.create_subprocess_(?:exec|shell))$/;
-const fileRunners =
+const FILE_RUNNERS =
   /^(?:runpy\.run_path|importlib\.util\.spec_from_file_location|imp\.load_source|ctypes\.(?:CDLL|cdll\.LoadLibrary|WinDLL))$/;
 
-const fetchAndRun =
+const FETCH_AND_RUN =
   /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|powershell[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
 
 const MAX_FINDINGS = 100;
-/** Characters of a command that are looked at; patterns take quadratic time over what nobody types. */
+/** Characters of a command that are searched; patterns take quadratic time over longer ones. */
 const MAX_WORDS = 2000;
 
 /** Looks at one file of Python for code that runs what it should not. */
 export function scanPython(root: Node, source: Source): Finding[] {
-  if (!telling.test(source.text)) return [];
+  if (!TELLING_WORDS.test(source.text)) return [];
   const facts = new Facts(root, source);
   const origins = new Origins(facts);
   const found = new Map<string, Finding>();
   for (const call of facts.calls) {
-    const rule = ruleFor(call, facts, origins);
-    if (rule && (found.size < MAX_FINDINGS || rules[rule].severity === 'high'))
-      found.set(`${call.line} ${rule}`, finding(source.path, call.line, rule));
+    const rule = findRule(call, facts, origins);
+    if (rule && (found.size < MAX_FINDINGS || RULES[rule].severity === 'high'))
+      found.set(`${call.line} ${rule}`, createFinding(source.path, call.line, rule));
     // Enough to flag it by; a file of nothing else would fill memory.
     if (found.size >= 2 * MAX_FINDINGS) break;
   }
   if (!facts.isWhole)
-    return [unreadCode(source.path, 'it holds more code than one file may'), ...found.values()];
+    return [createUnreadFinding(source.path, 'it holds more code than one file may'), ...found.values()];
   return [...found.values()];
 }
 
-function ruleFor(call: Call, facts: Facts, origins: Origins): RuleName | undefined {
+function findRule(call: Call, facts: Facts, origins: Origins): RuleName | undefined {
   const { name, scope, expression } = call;
   const [first] = expression.args;
-  if (runners.test(name)) return first && execution(first.value, call, origins);
-  if (unpicklers.test(name)) {
+  if (RUNNERS.test(name)) return first && judgeExecution(first.value, call, origins);
+  if (UNPICKLERS.test(name)) {
     const from = first ? origins.of(first.value, scope) : new Set();
     return from.has('network') ? 'remote-pickle' : 'pickle';
   }
-  if (programs.test(name)) return program(call, facts, origins);
-  if (fileRunners.test(name))
+  if (PROGRAMS.test(name)) return judgeProgram(call, facts, origins);
+  if (FILE_RUNNERS.test(name))
     return expression.args.some((argument) => origins.isDownloaded(argument.value))
       ? 'downloaded-program'
       : undefined;
@@ -60,7 +60,7 @@ function ruleFor(call: Call, facts: Facts, origins: Origins): RuleName | undefin
   return scope === 0 && isNetwork(name) ? 'network-at-import' : undefined;
 }
 
-function execution(code: Expression, call: Call, origins: Origins): RuleName | undefined {
+function judgeExecution(code: Expression, call: Call, origins: Origins): RuleName | undefined {
   const from = origins.of(code, call.scope);
   if (from.has('network')) return 'remote-code';
   if (from.has('decoded')) return 'obfuscated-code';
@@ -68,16 +68,16 @@ function execution(code: Expression, call: Call, origins: Origins): RuleName | u
   return 'dynamic-code';
 }
 
-function program(call: Call, facts: Facts, origins: Origins): RuleName {
+function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   const given = call.expression.args.map((argument) => argument.value);
   // What runs is the first argument; the others say how.
   const [command, ...more] = given;
-  const words = command ? texts(command, call.scope, facts).join(' ').slice(0, MAX_WORDS) : '';
-  if (fetchAndRun.test(words)) return 'download-command';
+  const words = command ? collectTexts(command, call.scope, facts).join(' ').slice(0, MAX_WORDS) : '';
+  if (FETCH_AND_RUN.test(words)) return 'download-command';
   const parts =
     call.name.startsWith('os.') || call.name.startsWith('asyncio.') ? given : command ? [command] : [];
   // The program itself, not a downloaded picture that ffmpeg is given to read.
-  if (command && origins.isDownloaded(programOf(command, words))) return 'downloaded-program';
+  if (command && origins.isDownloaded(findProgram(command, words))) return 'downloaded-program';
   if (
     /^(?:ba|z|da)?sh$|python/.test(words.split(' ')[0] ?? '') &&
     parts.some((part) => origins.isDownloaded(part))
@@ -86,38 +86,53 @@ function program(call: Call, facts: Facts, origins: Origins): RuleName {
   const from = command ? origins.of(command, call.scope) : new Set();
   // Text from the network inside of a list is an argument; as the whole command it is the program.
   if (command?.kind !== 'list' && (from.has('network') || from.has('decoded'))) return 'hidden-command';
-  const all = [words, ...more.flatMap((one) => texts(one, call.scope, facts))].join(' ').slice(0, MAX_WORDS);
+  const all = [words, ...more.flatMap((one) => collectTexts(one, call.scope, facts))]
+    .join(' ')
+    .slice(0, MAX_WORDS);
   if (/\b(?:pip3?|uv)\b[\s\S]*\binstall\b/.test(all)) return 'runtime-install';
   return /^\s*(?:sudo )?rm\s+-\w*r|\brmdir\s+\/s/i.test(words) ? 'deletes-folders' : 'subprocess';
 }
 
-function programOf(command: Expression, words: string): Expression {
+function findProgram(command: Expression, words: string): Expression {
   const first = command.kind === 'list' || command.kind === 'tuple' ? command.items[0] : undefined;
   return first ?? (words.includes(' ') && command.kind !== 'format' ? command : command);
 }
 
+/** Expressions that are read for the words of one command; names can refer to each other without end. */
+const MAX_EXPRESSIONS = 500;
+
 /** The plain words of a command, through names and lists. */
-function texts(expression: Expression, scope: number, facts: Facts, depth = 0): string[] {
-  if (depth > 10) return [];
-  const plain = textOf(expression);
+function collectTexts(
+  expression: Expression,
+  scope: number,
+  facts: Facts,
+  depth = 0,
+  left = { expressions: MAX_EXPRESSIONS },
+): string[] {
+  if (depth > 10 || --left.expressions < 0) return [];
+  const plain = getPlainText(expression);
   if (plain !== undefined) return [plain];
   switch (expression.kind) {
     case 'list':
     case 'tuple':
-      return expression.items.slice(0, 50).flatMap((item) => texts(item, scope, facts, depth + 1));
+      return expression.items
+        .slice(0, 50)
+        .flatMap((item) => collectTexts(item, scope, facts, depth + 1, left));
     case 'binary':
-      return [expression.left, expression.right].flatMap((one) => texts(one, scope, facts, depth + 1));
+      return [expression.left, expression.right].flatMap((one) =>
+        collectTexts(one, scope, facts, depth + 1, left),
+      );
     case 'format':
       return expression.parts.slice(0, 50).map((part) => (typeof part === 'string' ? part : '…'));
     case 'spread':
-      return texts(expression.value, scope, facts, depth + 1);
+      return collectTexts(expression.value, scope, facts, depth + 1, left);
     case 'attribute':
       return expression.name === 'executable' ? ['python'] : [];
     case 'name':
       return facts
         .valuesOf(expression.id, scope)
         .slice(0, 5)
-        .flatMap((one) => texts(one, scope, facts, depth + 1));
+        .flatMap((one) => collectTexts(one, scope, facts, depth + 1, left));
     default:
       return [];
   }

@@ -1,28 +1,28 @@
-import { secretFileKind, secretMatches } from '../../pack/secrets.js';
-import { type Finding, finding } from './finding.js';
+import { findSecretFileKind, findSecretMatches } from '../../pack/secrets.js';
+import { createFinding, type Finding } from './finding.js';
 
 const MAX_FINDINGS = 50;
 
-/** Secrets in one file of a pack. `content` is looked at as bytes; binary files are passed over. */
+/** Secrets in one file of a pack. `content` is searched as bytes; binary files are skipped. */
 export function scanSecrets(path: string, content: Buffer): Finding[] {
-  const kind = secretFileKind(path.slice(path.lastIndexOf('/') + 1));
-  if (kind) return [finding(path, 1, 'secret', sentence(kind))];
+  const kind = findSecretFileKind(path.slice(path.lastIndexOf('/') + 1));
+  if (kind) return [createFinding(path, 1, 'secret', describeSecret(kind))];
   if (content.subarray(0, 8192).includes(0)) return [];
   const text = content.toString('latin1');
   const found: Finding[] = [];
-  for (const match of secretMatches(text)) {
+  for (const match of findSecretMatches(text)) {
     if (found.length >= MAX_FINDINGS) break;
-    found.push(finding(path, lineAt(text, match.index), 'secret', sentence(match.kind)));
+    found.push(createFinding(path, findLine(text, match.index), 'secret', describeSecret(match.kind)));
   }
   return found;
 }
 
-function sentence(kind: string): string {
+function describeSecret(kind: string): string {
   const article = /^(?:[aeiouAEIOU]|npm|SSH)/.test(kind) ? 'an' : 'a';
   return `Holds ${article} ${kind}; remove it, and revoke it if it was ever published.`;
 }
 
-function lineAt(text: string, index: number): number {
+function findLine(text: string, index: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < index; at = text.indexOf('\n', at + 1)) line++;
   return line;

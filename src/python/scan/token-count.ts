@@ -3,30 +3,29 @@ const MAX_TOKENS = 400_000;
 const MAX_NESTING = 1000;
 
 /** Encodings in which the letters of code are ASCII, as the scan reads them. */
-const plain =
+const PLAIN_ENCODINGS =
   /^(?:utf-?8(?:-.*)?|u8|ascii|us-ascii|latin-?1|iso-?8859-\d+|(?:cp|windows-)125\d|cp9(?:32|36|49|50)|gbk|gb2312|gb18030|big5|euc-?\w+|shift-?jis|sjis|koi8-[ru])$/i;
 
-export interface Weight {
+export interface TokenCount {
   readonly tokens: number;
   /** Why the file must not be parsed, as the end of a sentence; absent where it may be. */
   readonly problem?: string;
 }
 
 /**
- * Holds a file against what a parser can take, at the price of one pass over its bytes: a parser takes two hundred bytes
- * of memory for each of them.
+ * Counts words and signs in one pass over the bytes, before a parser takes two hundred bytes of memory for each of them.
  */
-export function weigh(content: Buffer): Weight {
-  const encoding = declaredEncoding(content);
-  if (encoding && !plain.test(encoding.replaceAll('_', '-')))
+export function countTokens(content: Buffer): TokenCount {
+  const encoding = findEncoding(content);
+  if (encoding && !PLAIN_ENCODINGS.test(encoding.replaceAll('_', '-')))
     return { tokens: 0, problem: `it is written in the encoding ${encoding}` };
   let tokens = 0;
   let depth = 0;
   for (let at = 0; at < content.length && tokens <= MAX_TOKENS; tokens++) {
     const byte = content[at] ?? 0;
-    if (isWord(byte)) at = endOfWord(content, at);
-    else if (isQuote(byte)) at = endOfText(content, at);
-    else if (byte === HASH) at = endOfLine(content, at);
+    if (isWord(byte)) at = findWordEnd(content, at);
+    else if (isQuote(byte)) at = findTextEnd(content, at);
+    else if (byte === HASH) at = findLineEnd(content, at);
     else at++;
     if (byte === 0x28 || byte === 0x5b || byte === 0x7b) depth++;
     else if (byte === 0x29 || byte === 0x5d || byte === 0x7d) depth = Math.max(0, depth - 1);
@@ -38,7 +37,7 @@ export function weigh(content: Buffer): Weight {
   return { tokens };
 }
 
-function declaredEncoding(content: Buffer): string | undefined {
+function findEncoding(content: Buffer): string | undefined {
   const lines = content.toString('latin1', 0, 1000).split(/\r?\n|\r/, 2);
   return lines
     .map((line) => /^(?:\xef\xbb\xbf)?\s*#.*?coding[:=][ \t]*([-\w.]+)/.exec(line)?.[1])
@@ -65,18 +64,18 @@ function isWord(byte: number | undefined): boolean {
   );
 }
 
-function endOfWord(content: Buffer, start: number): number {
+function findWordEnd(content: Buffer, start: number): number {
   let at = start;
   while (isWord(content[at])) at++;
   return at;
 }
 
-function endOfLine(content: Buffer, start: number): number {
+function findLineEnd(content: Buffer, start: number): number {
   const end = content.indexOf(NEWLINE, start);
   return end === -1 ? content.length : end;
 }
 
-function endOfText(content: Buffer, start: number): number {
+function findTextEnd(content: Buffer, start: number): number {
   const quote = content[start];
   const isLong = content[start + 1] === quote && content[start + 2] === quote;
   for (let at = start + (isLong ? 3 : 1); at < content.length; at++) {
