@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.js';
 import { InvalidRequestError, type NetworkError, ServiceError } from '../../src/client/errors.js';
 import type { Trace } from '../../src/client/trace.js';
@@ -329,7 +329,9 @@ describe('a network failure', () => {
   });
 
   it('is reported if no response arrives in time, and a read is repeated', async () => {
-    const { url, seen } = await serve(() => undefined);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { url, seen } = await serve(() => void vi.advanceTimersByTime(500));
     const { client } = clientOf(url, { timeoutMs: 500, retries: 1 });
     const error = await failure<NetworkError>(client.user.me());
     expect(error).toMatchObject({ code: 'timeout', sent: 'unknown' });
@@ -340,7 +342,7 @@ describe('a network failure', () => {
   it('is reported if a response begins in time and does not end', async () => {
     const { url } = await serve((_, response) => void response.write('{'));
     const { client } = clientOf(url, { retries: 0 });
-    expect(await failure(client.user.me({}, { timeoutMs: 100 }))).toMatchObject({
+    expect(await failure(client.user.me({}, { timeoutMs: 2_000 }))).toMatchObject({
       code: 'timeout',
       sent: true,
     });
