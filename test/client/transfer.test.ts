@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { Readable, Writable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient } from '../../src/client/client.js';
 import type { NetworkError, ResponseError, ServiceError } from '../../src/client/errors.js';
 import { fakeClock, json, listen, serve, serveRaw } from './server.js';
@@ -154,7 +154,7 @@ describe('an upload', () => {
     await clientOf().upload(url, {
       openStream: () => streamOf(content),
       size: content.length,
-      timeoutMs: 150,
+      timeoutMs: 1_000,
     });
   });
 
@@ -286,11 +286,13 @@ describe('a download', () => {
 
     // More than fits into the buffers in between, so that the connection has to wait, too.
     const { url, seen } = await serve((_, response) => response.end(bytes(20_000_000)));
-    let first = true;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let parts = 0;
     const to = new Writable({
       write(_part, _encoding, done) {
-        setTimeout(done, first ? 1300 : 0);
-        first = false;
+        if (parts++ === 0) vi.advanceTimersByTime(1300);
+        setImmediate(done);
       },
     });
     expect(await clientOf().download(url, { to, timeoutMs: 1000, retries: 0 })).toMatchObject({

@@ -66,7 +66,7 @@ describe('durations by model', () => {
     expect(texts({ duration: 17 })).toEqual(['duration must be 1 to 16 with vvq3-pro; 16 is the nearest']);
   });
 
-  it('are whole seconds', () => {
+  it('are refused unless they are whole seconds', () => {
     expect(texts({ duration: 4.5 })).toEqual(['duration must be a whole number']);
     expect(texts({ duration: '5' })).toEqual(['duration must be a whole number']);
   });

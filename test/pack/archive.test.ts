@@ -182,7 +182,7 @@ describe('building an archive fails', () => {
     });
   });
 
-  it('when a file vanished', async () => {
+  it('when a file was deleted since it was chosen', async () => {
     const error = await failing((folder) => unlinkSync(join(folder, 'nodes.py')), 'before');
     expect(error).toMatchObject({
       name: 'PackError',

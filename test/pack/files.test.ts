@@ -47,7 +47,7 @@ describe('in a git checkout', () => {
     expect(await paths(folder)).toEqual(['.gitmodules', 'nodes.py', 'vendor/lib/lib.py']);
   });
 
-  it('names a submodule that is not checked out, and how to mend it', async () => {
+  it('names a submodule that is not checked out, and how to fix it', async () => {
     const library = await checkoutOf({ 'lib.py': 'library' });
     const folder = await checkoutOf({ 'nodes.py': '' });
     git(folder, 'submodule', 'add', '-q', library, 'vendor/lib');
@@ -78,7 +78,7 @@ describe('in a git checkout', () => {
     expect(chosen.files.map((file) => file.path)).toEqual(['nodes.py', 'pyproject.toml']);
   });
 
-  it('fails in words where git cannot read the checkout, rather than pack what is not tracked', async () => {
+  it('fails with a sentence where git cannot read the checkout, rather than pack what is not tracked', async () => {
     const folder = await checkoutOf({ 'nodes.py': '' });
     await lay(folder, { '.git/index': 'broken', 'private.txt': '' });
     await expect(chooseFiles(folder)).rejects.toThrow(/^git cannot list the files of .*index/);
@@ -100,7 +100,7 @@ describe('with variables that name another checkout', () => {
     delete process.env.GIT_DIR;
   });
 
-  it('looks at the folder all the same', async () => {
+  it('chooses what git tracks in the folder of the pack', async () => {
     const other = await checkoutOf({ 'other.py': '' });
     const folder = await checkoutOf({ 'nodes.py': '' });
     process.env.GIT_DIR = join(other, '.git');
@@ -114,7 +114,7 @@ describe('where git is not installed', () => {
     process.env.PATH = path;
   });
 
-  it('chooses as outside git', async () => {
+  it('chooses the same files as outside git', async () => {
     const folder = await checkoutOf({ 'nodes.py': '', '.gitignore': 'junk\n' });
     await lay(folder, { junk: '', 'untracked.py': '' });
     process.env.PATH = await emptyFolder();
@@ -230,7 +230,7 @@ describe('links', () => {
     }
   });
 
-  it('that lead out of the pack, nowhere or to a folder are problems in words', async () => {
+  it('that lead out of the pack, nowhere or to a folder are reported with a sentence', async () => {
     const outside = await folderOf({ 'secret.txt': 'secret' });
     const files = {
       'web/a.js': '',
@@ -263,14 +263,14 @@ describe('links', () => {
     });
   });
 
-  it('into .git are problems', async () => {
+  it('that lead into .git are reported as problems', async () => {
     const folder = await checkoutOf({ 'nodes.py': '', config: { link: '.git/config' } });
     expect(await problems(folder)).toHaveProperty('config');
   });
 });
 
-describe.runIf(process.platform !== 'win32')('what is no file', () => {
-  it('is a problem in words', async () => {
+describe.runIf(process.platform !== 'win32')('an entry that is neither a file nor a folder', () => {
+  it('is reported as a problem with a sentence', async () => {
     const folder = await folderOf({ 'nodes.py': '' });
     const server = createServer().listen(join(folder, 'socket'));
     await once(server, 'listening');
@@ -282,7 +282,7 @@ describe.runIf(process.platform !== 'win32')('what is no file', () => {
 });
 
 describe('names', () => {
-  it('that not every system can store are problems in words', async () => {
+  it('that not every system can store are reported with a sentence', async () => {
     const folder = await folderOf({
       'aux.py': '',
       'what?.py': '',
@@ -311,7 +311,7 @@ describe('names', () => {
     expect(files.map((file) => file.path)).toEqual(['caf\u00e9.py']);
   });
 
-  it.runIf(process.platform === 'linux')('that are not UTF-8 are problems in words', async () => {
+  it.runIf(process.platform === 'linux')('that are not UTF-8 are reported with a sentence', async () => {
     for (const folder of [await folderOf({ 'nodes.py': '' }), await checkoutOf({ 'nodes.py': '' })]) {
       await writeFile(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), '');
       await lay(folder, { 'other.py': '' });
@@ -321,7 +321,7 @@ describe('names', () => {
     }
   });
 
-  it('in any script are fine', async () => {
+  it('are accepted in any script', async () => {
     const names = ['docs/说明 (1).md', 'quote\'s & "no".txt'.replaceAll('"', ''), 'ünïcode.py'];
     const folder = await checkoutOf(Object.fromEntries(names.map((name) => [name, ''])));
     expect((await paths(folder)).sort()).toEqual(names.sort());

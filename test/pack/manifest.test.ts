@@ -268,7 +268,7 @@ describe('a dynamic version', () => {
       'computed when the pack is built',
     ],
     ['nowhere', '', {}, 'nothing says where'],
-  ])('is a problem in words when it is %s', async (_, rest, files, words) => {
+  ])('is reported with a sentence when it is %s', async (_, rest, files, words) => {
     expect(await problems(dynamic(rest), files)).toEqual({
       '[project] version': expect.stringContaining(words),
     });
@@ -341,7 +341,7 @@ describe('dynamic dependencies', () => {
     });
   });
 
-  it('are told of one by one where several files are missing', async () => {
+  it('are reported one by one where several files are missing', async () => {
     const rest = '[tool.setuptools.dynamic]\ndependencies = { file = ["a.txt", "b.txt"] }';
     expect(await read(text(rest))).toMatchObject({
       problems: [
@@ -351,14 +351,14 @@ describe('dynamic dependencies', () => {
     });
   });
 
-  it('are none where nobody says they are dynamic', async () => {
+  it('are not read unless the manifest lists them as dynamic', async () => {
     const { version } = await manifest(least + publisher, { 'requirements.txt': 'numpy' });
     expect(version.dependencies).toEqual([]);
   });
 });
 
-describe('what is wrong with a manifest', () => {
-  it('is told all at once, each under its key', async () => {
+describe('the problems of a manifest', () => {
+  it('are reported all at once, each under its key', async () => {
     const text = `
       [project]
       name = "-hello-"
@@ -379,7 +379,7 @@ describe('what is wrong with a manifest', () => {
     });
   });
 
-  it('is a wrong shape, told once and not as missing too', async () => {
+  it('include a wrong shape once, and not also as a missing field', async () => {
     expect(await problems('project = 5\ntool = []\n')).toEqual({
       '[project]': 'must be an object',
       '[tool]': 'must be an object',
@@ -394,7 +394,7 @@ describe('what is wrong with a manifest', () => {
     });
   });
 
-  it('is that something is missing', async () => {
+  it('include what is missing', async () => {
     expect(await problems('')).toEqual({
       '[project] name': 'is required',
       '[project] version': 'is required, such as version = "1.0.0"',
@@ -411,20 +411,20 @@ describe('what is wrong with a manifest', () => {
     ['2.0.0b3', '2.0.0-beta.3'],
     ['v3.1.4', '3.1.4'],
     ['01.2.3', '1.2.3'],
-  ])('is a version of Python spelling: %s, refused with %s', async (version, spelling) => {
+  ])('include a version in Python spelling, with its SemVer form: %s, %s', async (version, spelling) => {
     const text = least.replace('1.0.0', version) + publisher;
     expect(await problems(text)).toEqual({
       '[project] version': expect.stringContaining(`write ${spelling}`),
     });
   });
 
-  it('is that it is no TOML, with line and column', async () => {
+  it('include invalid TOML, with line and column', async () => {
     expect(await problems('[project]\nname = "hello\nversion = "1.0.0"\n')).toEqual({
       'pyproject.toml:2:14': expect.stringMatching(/^is not valid TOML: [^\n]+$/),
     });
   });
 
-  it('is that it is no text, too large or not there', async () => {
+  it('include a file that is not text, too large or missing', async () => {
     expect(await problems(Buffer.from([0x5b, 0xff, 0xfe]))).toEqual({
       'pyproject.toml': 'is not UTF-8 text',
     });
@@ -439,7 +439,7 @@ describe('what is wrong with a manifest', () => {
 });
 
 describe('the example pack', () => {
-  it('has a manifest without a word to say against it', async () => {
+  it('has a manifest without problems', async () => {
     expect(await readManifest('examples/hello-nodes')).toMatchObject({
       ok: true,
       manifest: { publisher: 'hello', node: { id: 'hello-nodes', name: 'Hello Nodes' }, warnings: [] },

@@ -13,7 +13,7 @@ describe('a path inside a pack', () => {
     'auxiliary.py',
     'console.log',
     'com10.py',
-  ])('may be %s', (path) => {
+  ])('is accepted: %s', (path) => {
     expect(findPathProblem(path)).toBeUndefined();
   });
 
@@ -44,7 +44,7 @@ describe('a path inside a pack', () => {
     ['a'.repeat(256), '255 bytes'],
     [`${'abc/'.repeat(300)}x`, '1024 bytes'],
     ['broken\uFFFD.py', 'not valid UTF-8'],
-  ])('may not be %j', (path, word) => {
+  ])('is refused with a reason: %j', (path, word) => {
     expect(findPathProblem(path)).toContain(word);
   });
 });

@@ -233,48 +233,62 @@ describe('a stop', () => {
   });
 });
 
+/** A clock that moves by hand, and tells when the service has looked at it some times more. */
+function countedClock() {
+  let reads = 0;
+  return {
+    time: Date.now(),
+    now() {
+      reads += 1;
+      return this.time;
+    },
+    isReadAgain(): Promise<void> {
+      const before = reads;
+      return waitFor(() => expect(reads).toBeGreaterThan(before + 9));
+    },
+  };
+}
+
 describe('a service that stops when idle', () => {
   it('stops after it was idle for long enough', async () => {
-    let time = Date.now();
-    const service = await serviceForTest({ idleMs: 500 }, { now: () => time });
-    time += 499;
+    const clock = countedClock();
+    const service = await serviceForTest({ idleMs: 500 }, { now: () => clock.now() });
+    clock.time += 499;
     expect((await ask(`${service.url}/health`)).status).toBe(200);
-    time += 499;
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    clock.time += 499;
+    await clock.isReadAgain();
     expect((await ask(`${service.url}/health`)).status).toBe(200);
-    time += 501;
+    clock.time += 501;
     await service.ended;
   });
 
   it('keeps running during an upload and while a job is due soon, but not for a later job', async () => {
-    let time = Date.now();
-    const service = await serviceForTest({ idleMs: 500 }, { now: () => time });
+    const clock = countedClock();
+    const service = await serviceForTest({ idleMs: 500 }, { now: () => clock.now() });
     let ended = false;
     void service.ended.then(() => {
       ended = true;
     });
     const publisher = await publisherForTest(service);
     const upload = await halfUpload((await register(publisher)).signedUrl);
-    time += 10_000;
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    clock.time += 10_000;
+    await clock.isReadAgain();
     expect(ended).toBe(false);
     upload.finish();
     expect(await upload.status).toBe(200);
     const { database, queue } = service.context;
-    await database
-      .transaction()
-      .execute((tx) => queue.enqueue(tx, { kind: 'unknown here', key: 'a', owner: 'ann' }));
-    time += 10_000;
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await database.transaction().execute((tx) => queue.enqueue(tx, { kind: 'unknown here', key: 'a', owner: 'ann' }));
+    clock.time += 10_000;
+    await clock.isReadAgain();
     expect(ended).toBe(false);
     await database
       .transaction()
       .execute((tx) => tx.deleteFrom('jobs').where('kind', '=', 'unknown here').execute());
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(await queue.hasWorkBy(time + 25 * 3_600_000)).toBe(true);
+    await clock.isReadAgain();
+    expect(await queue.hasWorkBy(clock.time + 25 * 3_600_000)).toBe(true);
     // Polled, because a job that is still running counts as work until the next check.
     const later = () => {
-      time += 10_000;
+      clock.time += 10_000;
       return ended;
     };
     await expect.poll(later).toBe(true);

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 const fs = createRequire(import.meta.url)('node:fs');
 
-/** Hears, just before it, of each write of this process below these folders; until what it gives is called. */
+/** Calls `hear` just before each write of this process below these folders. @returns a function that ends this */
 export function beforeWrites(folders: readonly string[], hear: () => void): () => void {
   const undo: (() => void)[] = [];
   const watch = (object: Record<string, unknown>, name: string, isWrite = (_: unknown[]) => true) => {

@@ -12,7 +12,7 @@ import type { Prompts, System } from '../../src/cli/terminal/system.js';
 
 export const entry = resolve('bin/regen.js');
 
-/** What a command line left behind. */
+/** How a command ended. */
 export interface Ran {
   readonly exit: number;
   readonly stdout: string;
@@ -20,22 +20,22 @@ export interface Ran {
 }
 
 export interface Surroundings {
-  /** Variables of the environment; nothing of this process's own is passed on. */
+  /** Environment variables; this process's own are not passed on. */
   readonly env?: Record<string, string>;
   readonly home?: string;
   readonly cwd?: string;
   /** What is piped in. */
   readonly stdin?: string;
-  /** Answers to questions, in order; a person is there then. */
+  /** Answers to prompts, in order; given these, the command is interactive. */
   readonly answers?: readonly (string | boolean)[];
   /** Both streams are terminals. */
   readonly terminal?: boolean;
-  /** The operating system's; none where absent. */
+  /** The operating system's keychain; none if absent. */
   readonly keychain?: Keychain;
   readonly clock?: Pick<System, 'now' | 'sleep'>;
   /** Interrupts the command. */
   readonly signals?: EventEmitter;
-  /** Hears what comes on stderr while it runs. */
+  /** Called with all of stderr so far, whenever some arrives. */
   readonly onSaid?: (text: string) => void;
   /** How wide the terminal is. */
   readonly columns?: number;

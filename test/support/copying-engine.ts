@@ -2,7 +2,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Engine, EngineJob } from '../../src/service/operation/engine.js';
 
-/** An engine that gives back the image it was given, after whatever the test has it do. */
+/** An engine that returns the image it was given, once `before` is done. */
 export function copyingEngine(
   before: (job: EngineJob, signal: AbortSignal) => void | Promise<void> = () => {},
 ): Engine {

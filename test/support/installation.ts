@@ -18,7 +18,7 @@ const notPublished = new Set(['node_modules', '.git', 'dist', 'coverage']);
 
 /**
  * Packs a copy of the repository, its scripts run as for a release. A copy, because the build empties `dist`,
- * from which other tests start the program meanwhile.
+ * from which other tests start the program at the same time.
  */
 export async function packRepository(folder: string): Promise<Packed> {
   cpSync('.', folder, { recursive: true, filter: (path) => !notPublished.has(basename(path)) });
@@ -30,7 +30,7 @@ export async function packRepository(folder: string): Promise<Packed> {
   return { tarball: join(folder, filename), folder, files, size };
 }
 
-/** Runs npm as the person who runs the tests does, with their certificates, proxies and cache. */
+/** Runs npm with the environment of the tests: certificates, proxies and cache. */
 export function npm(argv: readonly string[], cwd: string): Promise<Ran> {
   return ran('npm', argv, { cwd, env: { ...process.env, npm_config_update_notifier: 'false' } });
 }
@@ -41,7 +41,7 @@ export function install(packages: readonly string[], folder: string, ...flags: s
   return npm(['install', ...quick, ...flags, '--prefix', folder, ...packages], folder);
 }
 
-/** Why npm cannot install anything here and now, if so. Asked first: an install without a network gives up only after minutes. */
+/** Why npm cannot install anything, if so. Checked first: an install without a network fails only after minutes. */
 export async function whyUnreachable(): Promise<string | undefined> {
   const argv = ['view', 'npm', 'name', '--fetch-retries=0', '--fetch-timeout=15000'];
   const { exit, stderr } = await npm(argv, tmpdir());

@@ -13,10 +13,9 @@ export interface Person {
 }
 
 /**
- * A real OpenID Connect issuer on a free port of loopback. It asks nobody: whoever comes with a browser
- * (`browse` of browser.ts) is `person` and agrees to everything, in the browser flow (PKCE) and the device
- * flow alike. Access tokens are JWTs for the `resource` they are asked for; refresh tokens are given and
- * turned over.
+ * A real OpenID Connect issuer on a free port of loopback. It shows no forms: the user of a browser
+ * (`browse` of browser.ts) is `person` and agrees to everything, in the browser flow (PKCE) and in the device
+ * flow. Access tokens are JWTs for the requested `resource`; refresh tokens are rotated.
  */
 export interface TestIssuer {
   /** Its name, and where it is. */
@@ -99,7 +98,7 @@ async function sign(issuer: string, key: JWK, claims: JWTPayload): Promise<strin
     .sign(await importJWK(key));
 }
 
-/** How long what nobody looks at lives. */
+/** How long unused sessions and codes are kept. Seconds. */
 function day(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 86_400]));
 }

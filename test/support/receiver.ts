@@ -18,7 +18,7 @@ export type ReceiverAnswer =
   /** It answers nothing, and the connection stays open. */
   | 'silence';
 
-/** Where webhooks are told; `answer` gives the answer to the n-th. */
+/** A receiver of webhooks; `answer` returns the answer to the n-th. */
 export async function receiverForTest(
   answer: (call: number) => ReceiverAnswer = () => 204,
 ): Promise<{ url: string; port: number; told: Told[] }> {
@@ -45,7 +45,7 @@ export async function receiverForTest(
   return { url: `http://127.0.0.1:${port}/hook`, port, told };
 }
 
-/** The statuses that were told. */
+/** The statuses that were received. */
 export const statusesOf = (told: readonly Told[]) => told.map(({ body }) => body.status);
 
 interface Asking {
@@ -67,7 +67,7 @@ export function isVerified({ text, headers }: Told, secret: string): boolean {
   }
 }
 
-/** Whether it was signed with this secret, at whatever time. */
+/** Whether it was signed with this secret, regardless of when. */
 export function isSigned({ text, headers }: Told, secret: string): boolean {
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
     String(headers[`webhook-${name}`]),

@@ -46,7 +46,7 @@ describe('fields that cannot be combined', () => {
 describe('fields that are required together', () => {
   const Pair = withRules(z.object({ left: z.string(), right: z.string() }), requireTogether('left', 'right'));
 
-  it('pass with both', () => {
+  it('pass if both are given', () => {
     expect(listProblems(Pair, { left: 'a', right: 'b' })).toEqual([]);
   });
 
@@ -65,25 +65,37 @@ describe('fields of which one is required', () => {
     requireAtLeastOne('text', 'images'),
   );
 
-  it.each([{ text: 'a' }, { images: ['a'] }, { text: 'a', images: ['a'] }])('pass with %j', (value) => {
-    expect(listProblems(Either, value)).toEqual([]);
-  });
+  it.each([{ text: 'a' }, { images: ['a'] }, { text: 'a', images: ['a'] }])(
+    'pass if at least one has a value: %j',
+    (value) => {
+      expect(listProblems(Either, value)).toEqual([]);
+    },
+  );
 
-  it.each([{}, { text: '' }, { images: [] }, { text: '', images: [] }])('are reported with %j', (value) => {
-    expect(listProblems(Either, value)).toEqual(['text is required, unless images is given']);
-  });
+  it.each([{}, { text: '' }, { images: [] }, { text: '', images: [] }])(
+    'are reported if none has a value: %j',
+    (value) => {
+      expect(listProblems(Either, value)).toEqual(['text is required, unless images is given']);
+    },
+  );
 });
 
 describe('a field of JSON', () => {
   const Meta = withRules(z.object({ meta: word }), requireJson('meta'));
 
-  it.each(['{}', '{"scene": 4}', '[1]', 'null', '"text"', ' 1 '])('passes with %s', (meta) => {
-    expect(listProblems(Meta, { meta })).toEqual([]);
-  });
+  it.each(['{}', '{"scene": 4}', '[1]', 'null', '"text"', ' 1 '])(
+    'passes if it is valid JSON: %s',
+    (meta) => {
+      expect(listProblems(Meta, { meta })).toEqual([]);
+    },
+  );
 
-  it.each(['', '{', "{'scene': 4}", '{"a":1}{', 'scene'])('is reported with %j', (meta) => {
-    expect(listProblems(Meta, { meta })).toEqual(['meta must be JSON, such as {"scene": 4}']);
-  });
+  it.each(['', '{', "{'scene': 4}", '{"a":1}{', 'scene'])(
+    'is reported if it is not valid JSON: %j',
+    (meta) => {
+      expect(listProblems(Meta, { meta })).toEqual(['meta must be JSON, such as {"scene": 4}']);
+    },
+  );
 
   it('passes if it is absent, and leaves other types to the schema', () => {
     expect(listProblems(Meta, {})).toEqual([]);

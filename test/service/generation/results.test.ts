@@ -84,7 +84,7 @@ describe('the URL of a result', () => {
     expect(Buffer.from(await (await fetch(task.generated[0])).arrayBuffer())).toEqual(png);
   });
 
-  it('is not stored', async () => {
+  it('is signed for each answer and not stored', async () => {
     const { service } = registry();
     for (const table of ['tasks', 'events', 'idempotency'] as const) {
       const rows = await service.context.database.selectFrom(table).selectAll().execute();

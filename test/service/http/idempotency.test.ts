@@ -143,21 +143,21 @@ describe('a repeated publish', () => {
   });
 });
 
-describe('a repeated publish of a node that was since', () => {
+describe('a repeated publish', () => {
   const send = (id: string) => {
     const path = `/publishers/acme/nodes/${id}/versions`;
     const body = publishBody(registry().tokens.pat, '1.0.0');
     return registry().as('ann', 'POST', path, body, { 'idempotency-key': id });
   };
 
-  it('banned is refused', async () => {
+  it('is refused if the node was banned in between', async () => {
     expect((await send('frowned')).status).toBe(201);
     await registry().ok('admin', 'PUT', '/admin/nodes/frowned', { status: 'NodeStatusBanned' });
     const again = await send('frowned');
     expect([again.status, again.body.error]).toEqual([403, 'banned']);
   });
 
-  it('deleted is refused', async () => {
+  it('is refused if the node was deleted in between', async () => {
     expect((await send('dropped')).status).toBe(201);
     await registry().ok('ann', 'DELETE', '/publishers/acme/nodes/dropped');
     expect((await send('dropped')).body.error).toBe('node_deleted');

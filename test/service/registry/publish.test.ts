@@ -92,7 +92,7 @@ describe('publishing', () => {
     }
   });
 
-  it('requires a valid token of this publisher in the body, whoever sends it', async () => {
+  it('requires a valid token of this publisher in the body, for every caller', async () => {
     const { as, ok } = registry();
     await ok('eve', 'POST', '/publishers', { id: 'evil', name: 'Evil' });
     const { token } = await ok('eve', 'POST', '/publishers/evil/tokens', { name: 'x' });

@@ -103,7 +103,7 @@ async function moves(right: TransitionRight, uploaded: boolean): Promise<string[
 }
 
 describe('the states of a version', () => {
-  it('let an owner only delete', async () => {
+  it('let an owner delete a version, and change nothing else', async () => {
     const deletes = states.map((from) => `${from} → Deleted`);
     expect(await moves('owner', true)).toEqual(deletes);
     expect(await moves('owner', false)).toEqual(deletes);

@@ -175,13 +175,11 @@ test('a service that stops does not wait for its vendor, and continues at the ne
   const states = ['IN_PROGRESS'];
   const vendor = await generationDouble({ states });
   const data = folderForTest();
-  const start = () => serviceBehind({ url: vendor.url, key }, { data, graceMs: 10_000 });
+  const start = () => serviceBehind({ url: vendor.url, key }, { data, graceMs: 3_600_000 });
   const first = await start();
   const id = await startedTask({ url: first.url, token: first.ownerToken });
   await waitFor(() => expect(vendor.looks.length).toBeGreaterThan(0));
-  const began = performance.now();
   await first.stop();
-  expect(performance.now() - began).toBeLessThan(5_000);
 
   states[0] = 'COMPLETED';
   const second = await start();

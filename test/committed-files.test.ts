@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+// Written in parts, so that this file does not name it.
+const registryHost = ['registry', 'npmjs', 'org'].join('.');
+
+it('the lock file has no download addresses, so that every registry and cache can be used', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, object>;
+  };
+  const names = Object.keys(packages);
+  expect(names).toContain('node_modules/fastify');
+  expect(names.filter((name) => 'resolved' in (packages[name] as object))).toEqual([]);
+});
+
+it("no committed file names npm's registry", () => {
+  const paths = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0');
+  expect(paths).toContain('package-lock.json');
+  const files = paths.filter((path) => path !== '' && existsSync(path));
+  expect(files.filter((path) => readFileSync(path).includes(registryHost))).toEqual([]);
+});
