@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { check } from '../contract/schema/check.js';
+import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
@@ -116,6 +117,9 @@ async function startInFolder(
     };
     routeOwner(app, { ...owner, stop: () => endSoon(), rotateKey });
     local = await listenOn(app, configuration);
+    if (configuration.publicUrl === undefined && !isLoopbackHost(configuration.host)) {
+      log('warn', `URLs in answers begin with ${local}; set publicUrl to the address that clients use.`);
+    }
 
     const running = { folder, context, app, state };
     const { stop, ended } = createStop(running, () => stopWatch());
