@@ -1,7 +1,16 @@
-import { chownSync, existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { save, sweepLeftovers } from '../../src/cli/terminal/save.js';
 import { withScratch } from '../../src/cli/terminal/scratch.js';
 import { folderForTest } from '../support/service.js';
 
@@ -26,3 +35,25 @@ test.skipIf(userInfo().uid !== 0)(
     expect([own, foreign, kept, folder].map((path) => existsSync(path))).toEqual([false, true, true, false]);
   },
 );
+
+test('a command removes the temporary files that killed ones left for the same file, and no others', async () => {
+  const folder = folderForTest();
+  const make = (name: string, isOld: boolean) => {
+    writeFileSync(join(folder, name), '');
+    if (isOld) utimesSync(join(folder, name), 0, 0);
+  };
+  for (const name of [
+    '.a+b.png.0123abcd.part',
+    '.other.png.0123abcd.part',
+    '.regen-0123456789ab.part',
+    'mine.part',
+  ])
+    make(name, true);
+  make('.a+b.png.deadbeef.part', false);
+  await save(join(folder, 'a+b.png'), false, async (temporary) => writeFileSync(temporary, 'whole'));
+  const kept = ['.a+b.png.deadbeef.part', '.other.png.0123abcd.part', 'a+b.png', 'mine.part'];
+  expect(readdirSync(folder).sort()).toEqual([...kept, '.regen-0123456789ab.part'].sort());
+  make('.regen-ba9876543210.part', false);
+  sweepLeftovers(join(folder, '.regen-ba9876543210.part'), /^\.regen-[0-9a-f]{12}\.part$/);
+  expect(readdirSync(folder).sort()).toEqual([...kept, '.regen-ba9876543210.part'].sort());
+});
