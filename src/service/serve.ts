@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { check } from '../contract/schema/check.js';
+import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
@@ -124,6 +125,9 @@ async function startInFolder(
     routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey, rotateToken });
     local = await listenOn(app, configuration);
     const socketServer = await listenOnSocket(app, folder.socketPath);
+    if (configuration.publicUrl === undefined && !isLoopbackHost(configuration.host)) {
+      log('warn', `URLs in answers begin with ${local}; set publicUrl to the address that clients use.`);
+    }
 
     const running = { folder, context, app, socketServer, state };
     const { stop, ended } = createStop(running, () => stopWatch());

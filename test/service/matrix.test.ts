@@ -35,7 +35,10 @@ const written = new Map<string, string>();
 beforeAll(async () => {
   issuer = await startIssuer();
   const engines = { image: copyingEngine(), video: filmingEngine() };
-  registry = await startRegistry({ issuers: [{ issuer: issuer.url }] }, { engines });
+  registry = await startRegistry(
+    { issuers: [{ issuer: issuer.url }], quotas: { publishers: 1_000 } },
+    { engines },
+  );
   callers = await callersOf(registry, issuer);
   invalid = await invalidCredentials(registry, issuer);
   // His invitation is accepted first: a stage gives an admin token to its member.

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
+import { entry, homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
 import { serviceForTest } from '../support/service.js';
 
 const folderOf = (home: string) => join(home, '.local', 'share', 'regen');
@@ -228,4 +229,36 @@ test('a service started on the way ends by itself when there is nothing to do', 
   const home = homeForTest();
   const server = start(['serve', '--port', '0', '--until-idle', '500ms'], { home });
   expect((await server.ended).exit).toBe(0);
+});
+
+test('serve says what is wrong with its folder, and exits with 2, not as a bug', {
+  timeout: 60_000,
+}, async () => {
+  const home = homeForTest();
+  const data = join(home, 'data');
+  mkdirSync(data);
+  chmodSync(data, 0o777);
+  const shared = await run(home, ['serve', '--port', '0', '--data', data]);
+  expect([shared.exit, shared.stdout]).toEqual([2, '']);
+  expect(shared.stderr).toContain(`Every user of this machine may change ${data} (mode 777).`);
+  chmodSync(data, 0o700);
+  writeFileSync(join(data, 'regen.db'), 'this is not a database '.repeat(100));
+  const damaged = await run(home, ['serve', '--port', '0', '--data', data]);
+  expect(damaged.exit).toBe(2);
+  expect(damaged.stderr).toContain('Restore the data folder from a copy.');
+  expect(damaged.stderr).not.toContain('bug');
+});
+
+test('a command without enough file handles says so, and exits with 7', { timeout: 60_000 }, async () => {
+  const home = homeForTest();
+  for (const handles of [100, 40, 30]) {
+    const script = `ulimit -n ${handles}; exec "$0" "$@"`;
+    const argv = [process.execPath, entry, 'serve', '--port', '0', '--data', join(home, 'data')];
+    const { status, stderr } = spawnSync('sh', ['-c', script, ...argv], { encoding: 'utf8' });
+    expect([handles, status, stderr]).toEqual([
+      handles,
+      7,
+      expect.stringMatching(/^error: Too many files are open; .+\n$/),
+    ]);
+  }
 });

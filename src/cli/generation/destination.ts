@@ -14,7 +14,7 @@ import type { Client } from '../../client/client.js';
 import type { FlagValues } from '../command/command.js';
 import { checkDigest, sha256Of } from '../terminal/digest.js';
 import { usage } from '../terminal/failure.js';
-import { exists, harmlessName, isFile, isFolder, save } from '../terminal/save.js';
+import { exists, harmlessName, isFile, isFolder, save, sweepLeftovers } from '../terminal/save.js';
 import { kindOf } from './file-type.js';
 
 /** What the placeholders of a pattern stand for. */
@@ -100,6 +100,7 @@ export class Destination {
         to: createWriteStream(fetched, { flags: 'wx' }),
         signal,
       });
+      sweepLeftovers(fetched, /^\.regen-[0-9a-f]{12}\.part$/);
       const sha256 = await sha256Of(fetched);
       checkDigest(headers['repr-digest'], sha256);
       const path = this.#path(facts, endingOf(fetched, headers['content-type'], url));

@@ -1,5 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 const prefix = 'regen-run-';
@@ -23,13 +23,21 @@ export async function withScratch<Result>(
   }
 }
 
+/** Windows has no user ids; its temporary folder belongs to one user. */
+function isOwn(uid: number): boolean {
+  const own = userInfo().uid;
+  return own < 0 || uid === own;
+}
+
 function sweep(now: number): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const path = join(tmpdir(), name);
     try {
-      if (now - statSync(path).mtimeMs > dayMs) rmSync(path, { recursive: true, force: true });
+      const { uid, mtimeMs } = lstatSync(path);
+      // As root, this could remove what another user named like this.
+      if (isOwn(uid) && now - mtimeMs > dayMs) rmSync(path, { recursive: true, force: true });
     } catch {
-      // Another user's, or gone in the meantime.
+      // It is gone in the meantime.
     }
   }
 }

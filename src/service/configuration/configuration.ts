@@ -64,8 +64,20 @@ export const Configuration = z.strictObject({
         .default(10 * 1024 ** 3),
     })
     .prefault({}),
-  /** Requests per minute and caller; absent: no limit. */
-  rateLimit: z.int().positive().optional(),
+  /**
+   * Requests per minute and caller; false: no limit. Absent: 600 if the service listens beyond loopback or
+   * behind a proxy, else no limit. The embedded owner has none.
+   */
+  rateLimit: z.union([z.int().positive(), z.literal(false)]).optional(),
+  /**
+   * The reverse proxies whose X-Forwarded-For tells clients apart: their addresses or networks (10.0.0.0/8), or
+   * how many the requests pass. Default: none, and the header is ignored.
+   */
+  trustedProxies: z
+    .union([z.int().min(0).max(20), z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))], {
+      error: 'must be a list of addresses and networks such as 10.0.0.0/8, or a number of proxies',
+    })
+    .default([]),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
   /** How long stopping waits for requests and jobs to end. Milliseconds. */

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadSharp } from '../../preview/sharp.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
+import type { OwnOrigin } from '../network/guarded-agent.js';
 import { fetchInput, invalidInput } from './fetch-input.js';
 
 /** The limits of one image, which are part of the configuration. */
@@ -14,12 +15,10 @@ export interface ImageLimits {
   readonly imageSeconds?: number;
 }
 
-export interface LoadImageOptions {
+export interface LoadImageOptions extends OwnOrigin {
   /** The field of the request, for error messages. */
   readonly field: string;
   readonly limits: ImageLimits;
-  /** The service's own base URL. */
-  readonly serviceOrigin: string;
   /** The folder of the new file; created if necessary. */
   readonly folder: string;
   /** Requires https, except for the service's own URLs. */
@@ -81,13 +80,14 @@ export async function loadImage(value: string, options: LoadImageOptions): Promi
 }
 
 async function writeImage(value: string, path: string, options: LoadImageOptions): Promise<void> {
-  const { field, limits, serviceOrigin, httpsOnly = false, signal } = options;
+  const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
   if (!/^https?:/i.test(value))
     return writeFile(path, decodeBase64(value, options), { flag: 'wx', mode: 0o600 });
   await fetchInput(field, value, path, {
     bytes: limits.imageBytes,
     seconds: limits.imageSeconds ?? FETCH_LIMITS.seconds,
     serviceOrigin,
+    loopbackAllowed,
     httpsOnly,
     signal,
     media: 'image',

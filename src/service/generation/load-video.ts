@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../../contract/schema/limits.js';
+import type { OwnOrigin } from '../network/guarded-agent.js';
 import { fetchInput, invalidInput } from './fetch-input.js';
 
-interface LoadVideoOptions {
+interface LoadVideoOptions extends OwnOrigin {
   /** The field of the request, for error messages. */
   readonly field: string;
   readonly limits: Pick<Limits, 'videoBytes' | 'videoSeconds'>;
-  /** The service's own base URL. */
-  readonly serviceOrigin: string;
   /** The folder of the new file. */
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -20,23 +19,71 @@ interface LoadVideoOptions {
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
-  const { field, limits, serviceOrigin, folder, signal } = options;
+  const { field, limits, serviceOrigin, loopbackAllowed, folder, signal } = options;
   const path = join(folder, randomUUID());
-  const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, serviceOrigin, signal };
-  await fetchInput(field, url, path, { ...rules, httpsOnly: false, media: 'video' });
-  if (!isVideo(await readFirstBytes(path, 12)))
-    throw invalidInput(field, 'must be a video: MP4, MOV, WebM or MKV');
-  return path;
-}
-
-async function readFirstBytes(path: string, count: number): Promise<Buffer> {
+  const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal };
+  const origin = { serviceOrigin, loopbackAllowed };
+  await fetchInput(field, url, path, { ...rules, ...origin, httpsOnly: false, media: 'video' });
   const file = await open(path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, 0);
-    return buffer.subarray(0, bytesRead);
+    if (!isVideo(await readBytes(file, 0, 12)))
+      throw invalidInput(field, 'must be a video: MP4, MOV, WebM or MKV');
+    if (await isTruncated(file)) throw invalidInput(field, 'is truncated');
   } finally {
     await file.close();
   }
+  return path;
+}
+
+async function readBytes(file: FileHandle, at: number, count: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, at);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Whether a file ends before its content does. A decoder would play what there is as if it were whole. */
+async function isTruncated(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  const head = await readBytes(file, 0, 100);
+  const end = isMatroska(head) ? findSegmentEnd(head) : await findLastBoxEnd(file, size);
+  return end > size;
+}
+
+/** More boxes than a file has at its top level. */
+const MAX_BOXES = 100_000;
+
+/** @returns where the last of the top-level boxes of an MP4 file ends, as far as they say so */
+async function findLastBoxEnd(file: FileHandle, size: number): Promise<number> {
+  let at = 0;
+  for (let box = 0; at < size && box < MAX_BOXES; box += 1) {
+    const head = await readBytes(file, at, 16);
+    const isBox = /^[\x20-\x7e\xa9]{4}$/.test(head.toString('latin1', 4, 8));
+    // A length of 0 means the rest of the file.
+    const length = isBox ? head.readUInt32BE(0) : 0;
+    if (length === 0) return at;
+    if (length === 1 && head.length < 16) return size + 1;
+    at += length === 1 ? Number(head.readBigUInt64BE(8)) : Math.max(length, 8);
+  }
+  return at;
+}
+
+/** @returns where the segment of a Matroska file ends; 0 if it does not say so, because it was streamed */
+function findSegmentEnd(head: Buffer): number {
+  const header = readVarint(head, 4);
+  if (!header) return 0;
+  const at = header.end + header.value;
+  if (at + 4 > head.length || head.readUInt32BE(at) !== 0x18538067) return 0;
+  const segment = readVarint(head, at + 4);
+  return segment ? segment.end + segment.value : 0;
+}
+
+/** Reads a length of EBML. @returns undefined if it is unknown or not whole */
+function readVarint(bytes: Buffer, at: number): { readonly value: number; readonly end: number } | undefined {
+  const length = Math.clz32(bytes[at] ?? 0) - 23;
+  if (length > 8 || at + length > bytes.length) return undefined;
+  const marked = BigInt(`0x${bytes.toString('hex', at, at + length)}`);
+  const most = (1n << BigInt(7 * length)) - 1n;
+  const value = marked & most;
+  return value === most ? undefined : { value: Number(value), end: at + length };
 }
 
 /** AVIF, HEIC and audio use the container of MP4. */
@@ -47,6 +94,9 @@ function isVideo(head: Buffer): boolean {
   if (box === 'ftyp') return !OTHER_BRANDS.test(brand);
   // Old QuickTime files have no `ftyp` box.
   if (['moov', 'mdat', 'wide', 'free'].includes(box)) return true;
-  const matroska = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
-  return head.subarray(0, 4).equals(matroska);
+  return isMatroska(head);
+}
+
+function isMatroska(head: Buffer): boolean {
+  return head.toString('hex', 0, 4) === '1a45dfa3';
 }

@@ -1,6 +1,6 @@
 import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
-import type { Context } from '../operation/context.js';
+import { type Context, getOwnOrigin } from '../operation/context.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
 import type { Staged } from '../storage/storage.js';
 import { findCreation } from './creations.js';
@@ -65,7 +65,7 @@ type InputStage = readonly [name: string, stage: () => Promise<Staged>];
 function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): InputStage[] {
   const { body, context, signal } = call;
   const { limits } = context.configuration;
-  const options = { limits, serviceOrigin: context.baseUrl(), folder, signal };
+  const options = { limits, ...getOwnOrigin(context), folder, signal };
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
   const images = fields.flatMap((field): InputStage[] => {
     const values = [body[field]].flat() as string[];
@@ -89,7 +89,7 @@ async function stageVideo({ body, caller, context, signal }: StartCall, key: str
   const creation = await findCreation(context.database, caller, body.video_creation_id as string);
   if (creation) return stageCopy(context, key, getResultKey(creation.taskId, creation.video.name));
   const { limits } = context.configuration;
-  const options = { field: 'video_url', limits, serviceOrigin: context.baseUrl(), folder, signal };
+  const options = { field: 'video_url', limits, ...getOwnOrigin(context), folder, signal };
   return stageFile(context, key, await loadVideo(body.video_url as string, options));
 }
 

@@ -9,7 +9,6 @@ import { acceptJsonBodies, watchBody } from './bodies.js';
 import { applyCors, createHostCheck } from './cross-origin.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { routeOperations } from './routes.js';
-import { UPLOAD_PATH } from './uploads.js';
 
 /**
  * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
@@ -22,6 +21,7 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
+    trustProxy: toTrustProxy(context.configuration.trustedProxies),
     // Fastify's own 503 does not have the body of our errors.
     return503OnClosing: false,
     // Longer than any URL that Node accepts, so that the schemas check lengths and answer with our errors.
@@ -57,6 +57,11 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   return app;
 }
 
+/** X-Forwarded-For is believed as far as it was written by these proxies. */
+function toTrustProxy(proxies: number | string[]): string[] | ((address: string, hop: number) => boolean) {
+  return typeof proxies === 'number' ? (_, hop) => hop < proxies : proxies;
+}
+
 function setCommonHeaders(request: FastifyRequest | { id: string }, reply: FastifyReply): void {
   reply.headers({
     'x-request-id': request.id,
@@ -79,7 +84,7 @@ function guardRequests(app: FastifyInstance, context: Context): void {
   });
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
-    if (request.routeOptions.url !== UPLOAD_PATH) watchBody(request.raw, reply.raw);
+    watchBody(request.raw, reply.raw);
     if (closing) {
       reply.raw.shouldKeepAlive = false;
       throw new Refused('unavailable', 'The service is stopping.');

@@ -1,3 +1,5 @@
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
 interface Bucket {
@@ -13,9 +15,15 @@ const MAX_BUCKETS = 10_000;
 /** Counts one request of a caller. @returns milliseconds to wait; 0 if the request may pass */
 export type RateLimit = (caller: string) => number;
 
-// Decided: no limit unless configured; then each caller has its own, refilled evenly over the minute.
-export function createRateLimit(perMinute: number | undefined, now: () => number): RateLimit {
-  return perMinute === undefined ? () => 0 : createBuckets(perMinute, now);
+/** Requests per minute of a caller of a service that others can reach. */
+const DEFAULT_PER_MINUTE = 600;
+
+// Decided: each caller has its own limit, refilled evenly over the minute; none on loopback by default.
+export function createRateLimit({ configuration, now }: Pick<Context, 'configuration' | 'now'>): RateLimit {
+  const { host, trustedProxies, rateLimit } = configuration;
+  const isExposed = !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
+  const perMinute = rateLimit ?? (isExposed && DEFAULT_PER_MINUTE);
+  return perMinute === false ? () => 0 : createBuckets(perMinute, now);
 }
 
 function createBuckets(perMinute: number, now: () => number): RateLimit {

@@ -39,7 +39,7 @@ export function routeOperations(app: FastifyInstance, context: Context): void {
   const shared: SharedState = {
     context,
     running: new RunningKeys(),
-    takeRequest: createRateLimit(context.configuration.rateLimit, context.now),
+    takeRequest: createRateLimit(context),
     takeMemory: createBodyBudget(context.configuration.limits.generationBody),
   };
   for (const [name, operation] of operations(contract)) {
@@ -133,7 +133,7 @@ async function admitCaller(
     take(address);
     throw error;
   });
-  take(caller.kind === 'none' ? address : caller.key);
+  if (caller.kind !== 'owner') take(caller.kind === 'none' ? address : caller.key);
   return caller;
 }
 

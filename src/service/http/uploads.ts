@@ -9,10 +9,7 @@ import { markUploaded } from '../registry/version-states.js';
 import { type Staged, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
 
-export const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
-
-/** A client that sends nothing for this long is disconnected. */
-const SILENCE_MS = 60_000;
+const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
 /** Adds the PUT of signed upload URLs: the archive of a registered version in one request. */
 export async function routeUploads(app: FastifyInstance, context: Context): Promise<void> {
@@ -48,7 +45,6 @@ async function receiveUpload(context: Context, request: UploadRequest): Promise<
   }
   const announced = readAnnouncedSize(request, context.configuration.limits.archive);
   await refuseEarly(context, versionId, announced);
-  request.raw.setTimeout(SILENCE_MS, () => request.raw.destroy());
   const key = getArchiveKey(request.params);
   const body = Readable.from(readChunks(request.raw));
   const staged = await context.storage.stage(key, body, context.configuration.limits.archive);

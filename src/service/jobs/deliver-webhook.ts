@@ -4,7 +4,7 @@ import { getTaskFacts } from '../../contract/index.js';
 import type { Tx } from '../database/database.js';
 import type { TaskRow, WebhookDeliveryTable } from '../database/schema.js';
 import { buildWebhookBody } from '../generation/task-views.js';
-import type { Context } from '../operation/context.js';
+import { type Context, getOwnOrigin } from '../operation/context.js';
 import type { JobHandler } from '../queue/queue.js';
 import { getNextAttemptTime, MAX_WAIT_MS } from '../webhooks/next-attempt.js';
 import { type PostOutcome, postWebhook } from '../webhooks/post.js';
@@ -62,7 +62,7 @@ async function attemptPost(context: Context, delivery: Pending, signal: AbortSig
       [webhookHeaders.event]: webhookEventOf(getTaskFacts(task.operation).kind),
     },
     body,
-    serviceOrigin: context.baseUrl(),
+    ...getOwnOrigin(context),
     signal,
     now,
     lookup,

@@ -3,17 +3,15 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Agent, request } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import { AddressRefused, createGuardedAgent } from './guarded-agent.js';
+import { AddressRefused, createGuardedAgent, type OwnOrigin } from './guarded-agent.js';
 
 /** Decided: the timeout and the number of redirects when fetching an image. */
 export const FETCH_LIMITS = { seconds: 30, redirects: 3 } as const;
 
-export interface FetchMediaOptions {
+export interface FetchMediaOptions extends OwnOrigin {
   readonly bytes: number;
   readonly seconds: number;
-  /** The service's own base URL: always allowed. Loopback is allowed if this is on loopback. */
-  readonly serviceOrigin: string;
-  /** Requires https, except for the service's own origin, and loopback if the service is on loopback. */
+  /** Requires https, except for the service's own origin, and loopback if that is allowed. */
   readonly httpsOnly: boolean;
   /** The expected content. */
   readonly media: 'image' | 'video';
@@ -74,12 +72,10 @@ async function fetchOnce(
   options: FetchMediaOptions,
   agents: Agent[],
 ): Promise<URL | undefined> {
-  const own = new URL(options.serviceOrigin);
-  const isOwn = url.origin === own.origin;
-  const loopbackAllowed = isLoopbackHost(own.hostname);
+  const { serviceOrigin, loopbackAllowed } = options;
+  const isOwn = url.origin === new URL(serviceOrigin).origin;
   checkScheme(url, options.httpsOnly && !isOwn && !(loopbackAllowed && isLoopbackHost(url.hostname)));
-  const { serviceOrigin } = options;
-  const agent = createGuardedAgent(url, { serviceOrigin, allowOwn: true });
+  const agent = createGuardedAgent(url, { serviceOrigin, loopbackAllowed, allowOwn: true });
   agents.push(agent);
   const { statusCode, headers, body } = await request(url, {
     dispatcher: agent,

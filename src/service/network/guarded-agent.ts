@@ -1,7 +1,6 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent } from 'undici';
-import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 
 /** Why a URL that a user chose is not requested; the message continues its name. */
@@ -16,9 +15,15 @@ export type Lookup = (
   done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
 ) => void;
 
-export interface GuardedAgentOptions {
-  /** The service's own base URL: loopback is allowed if this is on loopback. */
+/** Where the service is, which decides what it requests for its users. */
+export interface OwnOrigin {
+  /** Its own base URL. */
   readonly serviceOrigin: string;
+  /** Whether it may request other addresses of loopback: only if all of its users are on this machine. */
+  readonly loopbackAllowed: boolean;
+}
+
+export interface GuardedAgentOptions extends OwnOrigin {
   /** Whether the service's own origin is always allowed. */
   readonly allowOwn?: boolean;
   /** Resolves names. Default: the system's resolver. */
@@ -26,18 +31,16 @@ export interface GuardedAgentOptions {
 }
 
 // Decided: private, loopback and link-local addresses are refused after name resolution, and the address that
-// was checked is the address that is used. A service on loopback allows loopback.
+// was checked is the address that is used. A service that listens on loopback only allows loopback.
 /**
  * Creates an agent for one request to a URL that a user chose. Destroy it after the request.
  * @throws AddressRefused if the URL has an address that is not public; the request does, if its name has none
  */
 export function createGuardedAgent(
   url: URL,
-  { serviceOrigin, allowOwn = false, lookup }: GuardedAgentOptions,
+  { serviceOrigin, loopbackAllowed, allowOwn = false, lookup }: GuardedAgentOptions,
 ): Agent {
-  const own = new URL(serviceOrigin);
-  const isOwn = allowOwn && url.origin === own.origin;
-  const loopbackAllowed = isLoopbackHost(own.hostname);
+  const isOwn = allowOwn && url.origin === new URL(serviceOrigin).origin;
   const isAllowed = (address: string) =>
     isOwn || isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
   const literal = url.hostname.replace(/^\[|\]$/g, '');

@@ -1,8 +1,9 @@
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { PackReader } from '../../python/reader-process.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
-import type { Lookup } from '../network/guarded-agent.js';
+import type { Lookup, OwnOrigin } from '../network/guarded-agent.js';
 import type { Queue } from '../queue/queue.js';
 import type { Storage } from '../storage/storage.js';
 import type { Engines } from './engine.js';
@@ -44,4 +45,14 @@ export interface Context {
   /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Lookup | undefined;
   readonly log: Log;
+}
+
+/** Without a public URL, a service that listens on all addresses has one on loopback, but users elsewhere. */
+export function getOwnOrigin({
+  configuration,
+  baseUrl,
+}: Pick<Context, 'configuration' | 'baseUrl'>): OwnOrigin {
+  const serviceOrigin = baseUrl();
+  const isOnLoopback = isLoopbackHost(configuration.host) && isLoopbackHost(new URL(serviceOrigin).hostname);
+  return { serviceOrigin, loopbackAllowed: isOnLoopback };
 }

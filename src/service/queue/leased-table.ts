@@ -107,10 +107,12 @@ class LeasedTable implements Queue {
     await this.#claiming;
     const running = [...this.#running.values()];
     const ended = Promise.all(running.map((run) => run.ended));
-    for (const { kind, abort } of running) if (this.#kinds[kind]?.resumes) abort.abort();
+    for (const { job, abort } of running) if (this.#kinds[job.kind]?.resumes) abort.abort();
     if (await endsInTime(ended, graceMs)) return;
     for (const { abort } of this.#running.values()) abort.abort();
-    await endsInTime(ended, 1_000);
+    if (await endsInTime(ended, 1_000)) return;
+    // They end with the process. Their leases would look as if it had crashed.
+    for (const { job } of this.#running.values()) await releaseJob(this.#options, job);
   }
 
   async hasWorkBy(time: number): Promise<boolean> {
@@ -172,14 +174,14 @@ class LeasedTable implements Queue {
 
   /** A suspected job runs alone: if the process ends during it, the job is the reason. */
   #runsSuspected(): boolean {
-    return [...this.#running.values()].some(({ isSuspected }) => isSuspected);
+    return [...this.#running.values()].some(({ job }) => job.isSuspected);
   }
 
   /** The kinds that may start one more job. */
   #listFreeKinds(): string[] {
     const running = [...this.#running.values()];
     const isFree = ([kind, { atOnce }]: [string, JobKind]) =>
-      running.filter((run) => run.kind === kind).length < atOnce;
+      running.filter(({ job }) => job.kind === kind).length < atOnce;
     return Object.entries(this.#kinds)
       .filter(isFree)
       .map(([kind]) => kind);
@@ -191,7 +193,7 @@ class LeasedTable implements Queue {
       this.#running.delete(job.id);
       this.#wake();
     });
-    this.#running.set(job.id, { kind: job.kind, isSuspected: job.isSuspected, ended, abort });
+    this.#running.set(job.id, { job, ended, abort });
   }
 
   async #runLeased(job: LeasedJob, abort: AbortController): Promise<void> {
@@ -252,8 +254,7 @@ class LeasedTable implements Queue {
 }
 
 interface RunningJob {
-  readonly kind: string;
-  readonly isSuspected: boolean;
+  readonly job: LeasedJob;
   readonly ended: Promise<void>;
   readonly abort: AbortController;
 }

@@ -29,9 +29,8 @@ export function createDiskStorage(root: string): Storage {
   return {
     stage: async (key, source, maxBytes) => {
       // Never with its parent: a new folder would hide that the objects are gone.
-      await mkdir(staging, { mode: 0o700 }).catch((error) => {
-        if (error.code !== 'EEXIST') throw explain(error, key);
-      });
+      if (!existsSync(root)) throw new StorageMissing(`${root} is missing.`);
+      if (!existsSync(staging)) mkdirSync(staging, { mode: 0o700 });
       return stageFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes);
     },
     // Opened here, so that a missing object rejects this promise and not the stream.

@@ -1,14 +1,12 @@
 import { request } from 'undici';
 import { parseRetryAfter } from '../../wire/retry-after.js';
 import { describeUnreachable } from '../network/fetch-media.js';
-import { AddressRefused, createGuardedAgent, type Lookup } from '../network/guarded-agent.js';
+import { AddressRefused, createGuardedAgent, type Lookup, type OwnOrigin } from '../network/guarded-agent.js';
 
-export interface PostWebhookOptions {
+export interface PostWebhookOptions extends OwnOrigin {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The service's own base URL: loopback is allowed if this is on loopback. */
-  readonly serviceOrigin: string;
   /** Aborted when the service stops. */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
@@ -45,11 +43,11 @@ export async function postWebhook(options: PostWebhookOptions): Promise<PostOutc
 }
 
 async function sendPost(
-  { url, headers, body, serviceOrigin, now, lookup }: PostWebhookOptions,
+  { url, headers, body, serviceOrigin, loopbackAllowed, now, lookup }: PostWebhookOptions,
   signal: AbortSignal,
 ): Promise<PostOutcome> {
   const target = new URL(url);
-  const agent = createGuardedAgent(target, { serviceOrigin, lookup });
+  const agent = createGuardedAgent(target, { serviceOrigin, loopbackAllowed, lookup });
   try {
     const answer = await request(target, {
       method: 'POST',

@@ -9,7 +9,10 @@ import { choice, flag, type Row, testRows } from '../../support/limit-rows.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
-const registry = registryForFile({}, { engines: { image: copyingEngine() } });
+const registry = registryForFile(
+  { quotas: { tasksInFlight: 10_000 } },
+  { engines: { image: copyingEngine() } },
+);
 
 const start = (operation: ImageOperation, fields: object) =>
   registry().as('ann', 'POST', startPaths[operation], { ...smallestBody(operation), ...fields });

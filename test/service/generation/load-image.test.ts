@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { limits as imageLimits } from '../../../src/contract/schema/limits.js';
+import { Configuration } from '../../../src/service/configuration/configuration.js';
 import { loadImage } from '../../../src/service/generation/load-image.js';
 import { isPublicAddress } from '../../../src/service/network/addresses.js';
+import { getOwnOrigin } from '../../../src/service/operation/context.js';
 import { Refused } from '../../../src/service/operation/refused.js';
 import { createPngHeader } from '../../support/generation.js';
 
@@ -35,13 +37,14 @@ afterAll(() => {
 
 type Options = Partial<Parameters<typeof loadImage>[1]>;
 const loopbackService = 'http://127.0.0.1:7717';
-const publicService = 'https://regen.example';
+const publicService = { serviceOrigin: 'https://regen.example', loopbackAllowed: false };
 
 const take = (value: string, options: Options = {}) =>
   loadImage(value, {
     field: 'image',
     limits: imageLimits,
     serviceOrigin: loopbackService,
+    loopbackAllowed: true,
     folder,
     ...options,
   });
@@ -161,11 +164,20 @@ test('leaves no file when the caller aborts', async () => {
 test('fetches from loopback only for a service on loopback', async () => {
   const picture = serve('/picture', 'image/png', png);
   const why = 'could not be fetched: its address is not public';
-  expect(await refusal(picture, { serviceOrigin: publicService })).toBe(why);
+  expect(await refusal(picture, publicService)).toBe(why);
   const byName = picture.replace('127.0.0.1', 'localhost');
-  expect(await refusal(byName, { serviceOrigin: publicService })).toBe(why);
+  expect(await refusal(byName, publicService)).toBe(why);
   expect(await taken(byName)).toMatchObject({ width: 320 });
   expect(await taken(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
+});
+
+test('a service that listens on every address does not fetch from loopback, whatever its own URL is', () => {
+  const decide = (host: string, baseUrl: string) =>
+    getOwnOrigin({ configuration: Configuration.parse({ host }), baseUrl: () => baseUrl }).loopbackAllowed;
+  expect(decide('127.0.0.1', 'http://127.0.0.1:7717')).toBe(true);
+  expect(decide('0.0.0.0', 'http://127.0.0.1:7717')).toBe(false);
+  expect(decide('::', 'http://[::1]:7717')).toBe(false);
+  expect(decide('127.0.0.1', 'https://regen.example')).toBe(false);
 });
 
 test('checks every redirect', async () => {
@@ -198,7 +210,7 @@ test('follows three redirects and refuses a fourth', async () => {
 
 test('fetches only over https if the field requires it, except from the service itself', async () => {
   const picture = serve('/picture', 'image/png', png);
-  const options = { httpsOnly: true, serviceOrigin: publicService };
+  const options = { httpsOnly: true, ...publicService };
   const why = 'could not be fetched: its URL must begin with https';
   expect(await refusal(picture, options)).toBe(why);
   expect(await refusal('http://example.com/a.png', { httpsOnly: true })).toBe(why);

@@ -16,7 +16,10 @@ const never = filmingEngine(
       signal.addEventListener('abort', () => fail(new Error('The service ends.')));
     }),
 );
-const registry = registryForFile({ graceMs: 0 }, { engines: { video: never } });
+const registry = registryForFile(
+  { graceMs: 0, quotas: { tasksInFlight: 10_000 } },
+  { engines: { video: never } },
+);
 
 /** An existing creation, so that extensions need not fetch anything. */
 let creation = '';

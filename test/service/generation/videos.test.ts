@@ -42,6 +42,26 @@ async function filming(input: object = {}, before: (job: Job) => void = () => {}
 const post = (asking: { url: string; token: string }, operation: VideoOperation, json: object) =>
   ask(asking.url + videoPaths[operation], { method: 'POST', token: asking.token, json });
 
+/** An MP4 whose index comes first and whose content has `there` of the `announced` bytes. */
+function mp4Cut(announced: number, there: number, isLong = false): Buffer {
+  const box = (type: string, length: number, head = Buffer.alloc(0)) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32BE(head.length > 0 ? 1 : length);
+    return Buffer.concat([size, Buffer.from(type, 'latin1'), head]);
+  };
+  const long = Buffer.alloc(isLong ? 8 : 0);
+  if (isLong) long.writeBigUInt64BE(BigInt(announced));
+  const content = box('mdat', announced, long);
+  const brand = Buffer.from('isom\0\0\0\0', 'latin1');
+  return Buffer.concat([
+    box('ftyp', 16),
+    brand,
+    box('moov', 8),
+    content,
+    Buffer.alloc(there - content.length),
+  ]);
+}
+
 describe('a video task', () => {
   it('is answered as created, with its fields and their defaults', async () => {
     const { asking } = await filming();
@@ -252,6 +272,13 @@ describe('an extension', () => {
       Buffer.concat([film, Buffer.alloc(2000)]),
       'could not be fetched: it is larger than 0 MB',
     ],
+    ['is cut in its content', mp4Cut(900, 700), 'is truncated'],
+    ['is cut in content of 64 bits', mp4Cut(900, 700, true), 'is truncated'],
+    [
+      'is a WebM cut in its segment',
+      Buffer.concat([Buffer.from('1a45dfa382000018538067420000', 'hex'), Buffer.alloc(100)]),
+      'is truncated',
+    ],
     ['is not there', undefined, 'could not be fetched: the server answered 404'],
   ])('is refused if the video %s', async (_, file, message) => {
     const { asking, service } = await filming({ limits: { videoBytes: 1000 } });
@@ -263,6 +290,10 @@ describe('an extension', () => {
   });
 
   it.each([
+    ['an MP4', mp4Cut(700, 700)],
+    ['an MP4 whose content has 64 bits', mp4Cut(700, 700, true)],
+    ['an MP4 with padding behind', Buffer.concat([mp4Cut(700, 700), Buffer.alloc(5)])],
+    ['WebM that was streamed', Buffer.from('1a45dfa38200001853806701ffffffffffffff00', 'hex')],
     ['WebM', Buffer.from('\x1aE\xdf\xa3\x01\0\0\0\0\0\0\x1f', 'latin1')],
     ['an old MOV', Buffer.from('\0\0\0\x08wide\0\0\0\0mdat', 'latin1')],
   ])('takes %s', async (_, file) => {

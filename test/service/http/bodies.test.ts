@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { nextRequest } from '../../support/next-request.js';
-import { serviceForTest } from '../../support/service.js';
+import { publisherForTest, register, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
@@ -43,7 +43,11 @@ it.each([
 const HALF_MINUTE_MS = 30_000;
 
 /** A connection that has sent the head of a request and the first byte of its body. */
-async function begun(url: string, path: string): Promise<{ socket: Socket; answer: () => string }> {
+async function begun(
+  url: string,
+  path: string,
+  { method = 'POST', type = 'application/json' } = {},
+): Promise<{ socket: Socket; answer: () => string }> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
@@ -52,8 +56,8 @@ async function begun(url: string, path: string): Promise<{ socket: Socket; answe
     answer += chunk;
   });
   socket.on('error', () => {});
-  const head = ['Content-Type: application/json', 'Content-Length: 300000'];
-  socket.write([`POST ${path} HTTP/1.1`, `Host: ${host}`, ...head, '', '{'].join('\r\n'));
+  const head = [`Content-Type: ${type}`, 'Content-Length: 300000'];
+  socket.write([`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...head, '', '{'].join('\r\n'));
   return { socket, answer: () => answer };
 }
 
@@ -70,6 +74,21 @@ const arrived = () => waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0
 describe('a body that stalls', () => {
   it('is cut off with an answer', async () => {
     const { socket, answer } = await begun(await service(), '/bulk/nodes/versions');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await arrived();
+    vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
+    await closed;
+    expect(answer()).toMatch(/^HTTP\/1.1 400 .*too slowly/s);
+  });
+
+  it('is cut off if it is an upload', async () => {
+    const running = await serviceForTest();
+    const { signedUrl } = await register(await publisherForTest(running));
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { pathname, search } = new URL(signedUrl);
+    const lines = { method: 'PUT', type: 'application/zip' };
+    const { socket, answer } = await begun(running.url, pathname + search, lines);
     const closed = new Promise((resolve) => socket.once('close', resolve));
     await arrived();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Configuration, type ConfigurationInput } from '../../../src/service/configuration/configuration.js';
+import { createRateLimit } from '../../../src/service/http/rate-limit.js';
 import { startRegistry } from '../../support/registry.js';
-import { type Answered, serviceForTest } from '../../support/service.js';
+import { type Answered, ask, serviceForTest } from '../../support/service.js';
 
 describe('a rate limit', () => {
   it('applies to each caller separately, and refills over time', async () => {
@@ -24,6 +26,47 @@ describe('a rate limit', () => {
     } finally {
       await registry.service.stop();
     }
+  });
+
+  it('applies by default to services that others can reach, and to all callers but the owner', async () => {
+    const waitAfter = (input: ConfigurationInput, count: number) => {
+      const configuration = Configuration.parse(input);
+      const take = createRateLimit({ configuration, now: () => 0 });
+      let waitMs = 0;
+      for (let at = 0; at < count; at += 1) waitMs = take('someone');
+      return waitMs;
+    };
+    expect(waitAfter({}, 10_000)).toBe(0);
+    expect(waitAfter({ host: '0.0.0.0' }, 600)).toBe(0);
+    expect(waitAfter({ host: '0.0.0.0' }, 601)).toBe(100);
+    expect(waitAfter({ host: 'localhost', trustedProxies: ['127.0.0.1'] }, 601)).toBe(100);
+    expect(waitAfter({ host: '0.0.0.0', rateLimit: false }, 10_000)).toBe(0);
+    const { url, ownerToken: token } = await serviceForTest({ rateLimit: 1 });
+    for (let at = 0; at < 3; at += 1) expect((await ask(`${url}/users/me`, { token })).status).toBe(200);
+  });
+
+  it.each<[string, ConfigurationInput['trustedProxies'], number[]]>([
+    ['no proxy is trusted', [], [200, 429, 429, 429]],
+    ['this address is a trusted proxy', ['127.0.0.0/8'], [200, 200, 429, 200]],
+    ['one proxy is trusted', 1, [200, 200, 429, 200]],
+    ['another address is a trusted proxy', ['10.0.0.0/8', '::1'], [200, 429, 429, 429]],
+  ])('tells the clients of a proxy apart only if it is trusted: %s', async (_, trustedProxies, expected) => {
+    const { url } = await serviceForTest({ rateLimit: 1, trustedProxies });
+    const statuses = [];
+    // What a client writes itself comes first, and is not believed.
+    for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.9, 192.0.2.2', '192.0.2.3']) {
+      const headers = { 'x-forwarded-for': client };
+      statuses.push((await ask(`${url}/nodes`, { headers })).status);
+    }
+    expect(statuses).toEqual(expected);
+  });
+
+  it('refuses proxies that are neither addresses nor a number', () => {
+    const { success, error } = Configuration.safeParse({ trustedProxies: ['proxy.example'] });
+    expect(success).toBe(false);
+    expect(error?.issues[0]?.message).toBe(
+      'must be a list of addresses and networks such as 10.0.0.0/8, or a number of proxies',
+    );
   });
 
   it('counts requests with invalid credentials', async () => {

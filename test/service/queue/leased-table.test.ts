@@ -300,6 +300,19 @@ describe('the queue', () => {
     ]);
   });
 
+  it('hands back a job that ignores the stop, as if it had not been started', async () => {
+    const { work, begun, finish } = held();
+    const one = queue();
+    start(one, { wait: work });
+    await enqueue(one, { kind: 'wait', key: 'a' });
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await one.stop(1);
+    expect(await jobs()).toMatchObject([{ attempts: 0, leased_by: null, leased_until: null }]);
+    start(queue({ instance: 'two' }), { wait: async () => {} });
+    await emptied();
+    finish();
+  });
+
   it('knows whether a job is running or due', async () => {
     const { work, begun, finish } = held();
     const one = queue();

@@ -6,6 +6,7 @@ const asked: Omit<PostWebhookOptions, 'url'> = {
   headers: { 'webhook-id': 'msg_1' },
   body: '{}',
   serviceOrigin: 'http://127.0.0.1:7717',
+  loopbackAllowed: true,
   signal: new AbortController().signal,
   now: Date.now,
 };
@@ -60,7 +61,9 @@ describe('an address that is not public', () => {
     ['http://0x0a000001/', here],
     ['http://0/', away],
   ])('%s is not called by a service at %s', async (url, serviceOrigin) => {
-    expect(await postWebhook({ ...asked, url, serviceOrigin })).toEqual(refused);
+    expect(
+      await postWebhook({ ...asked, url, serviceOrigin, loopbackAllowed: serviceOrigin === here }),
+    ).toEqual(refused);
   });
 
   it.each([
@@ -75,7 +78,9 @@ describe('an address that is not public', () => {
     const family = address.includes(':') ? 6 : 4;
     const lookup: PostWebhookOptions['lookup'] = (_, __, done) => done(null, [{ address, family }]);
     const url = `http://hooks.example:${port}/`;
-    expect(await postWebhook({ ...asked, url, serviceOrigin, lookup })).toEqual(refused);
+    expect(
+      await postWebhook({ ...asked, url, serviceOrigin, loopbackAllowed: serviceOrigin === here, lookup }),
+    ).toEqual(refused);
     expect(told).toEqual([]);
   });
 });

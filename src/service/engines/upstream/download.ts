@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { isLoopbackHost } from '../../../contract/schema/loopback.js';
 import { FetchFailed, fetchMedia } from '../../network/fetch-media.js';
 import type { EngineFile } from '../../operation/engine.js';
 import { detectFileType } from './file-type.js';
@@ -24,8 +25,9 @@ export async function downloadFile(
   const path = join(job.folder, randomUUID());
   try {
     if (!URL.canParse(url)) throw new FetchFailed('its URL is invalid');
-    const rules = { ...LIMITS, serviceOrigin: vendor.baseUrl, httpsOnly: false, media, signal } as const;
-    await fetchMedia(new URL(url), path, rules);
+    const { baseUrl: serviceOrigin } = vendor;
+    const origin = { serviceOrigin, loopbackAllowed: isLoopbackHost(new URL(serviceOrigin).hostname) };
+    await fetchMedia(new URL(url), path, { ...LIMITS, ...origin, httpsOnly: false, media, signal });
   } catch (error) {
     if (error instanceof FetchFailed) return { why: `a result could not be fetched: ${error.message}` };
     throw error;
