@@ -1,6 +1,6 @@
+import { findNearest } from '../../wire/nearest.js';
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
 import type { ArgumentValues, FlagValues } from '../command/invocation.js';
-import { nearest } from '../command/nearest.js';
 import { type FailureDetail, invalid } from '../command/request.js';
 import tree from '../commands.generated.json' with { type: 'json' };
 
@@ -79,7 +79,7 @@ function unknownKey(key: string, { words, arguments: positionals, flags }: Comma
   const names = [...positionals, ...flags]
     .filter(({ name }) => !ofTheRun.includes(name))
     .map(({ name, target }) => target?.slice(1).join('.') || name);
-  const meant = nearest(key.slice(0, longestKey), [...ownKeys, ...names]);
+  const meant = findNearest(key.slice(0, longestKey), [...ownKeys, ...names]);
   const suggestion = meant === undefined ? '' : ` (did you mean ${meant}?)`;
   return `is no argument or flag of ${words.join(' ')} that a line may hold${suggestion}`;
 }
