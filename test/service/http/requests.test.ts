@@ -85,7 +85,6 @@ describe('a request that the service cannot route or read', () => {
     ['/nodes?serch=x', 'serch', 'did you mean search?'],
     ['/nodes?timestamp=1', 'timestamp', 'known are page, limit, search'],
     ['/publishers/acme?limit=1', 'limit', 'this operation has none'],
-    ['/nodes?__proto__=1', '__proto__', 'known are'],
   ])('refuses the unknown query parameter of %s', async (path, name, help) => {
     const { status, body } = await registry().as('nobody', 'GET', path);
     expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', name]);
