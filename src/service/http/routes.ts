@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { z } from 'zod';
 import { contract, type OperationName } from '../../contract/index.js';
 import { type Operation, operations } from '../../contract/operation.js';
 import { jsonSchema } from '../../contract/schema/json-schema.js';
@@ -59,7 +58,7 @@ function routeOperation(
   // The types of a request and its handler match by name only; here the name is not known until run time.
   const handler = handlers[name] as Handler<OperationName>;
   const asker = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
-  const readQuery = createQueryReader(query ?? z.object({}));
+  const readQuery = createQueryReader(query);
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
     caller: request.caller,

@@ -28,18 +28,19 @@ export function requireValid<Schema extends z.ZodType>(
 }
 
 /**
- * Creates a function that parses a query string by a schema.
+ * Creates a function that parses a query string by a schema; without one, by the schema of no parameters.
  * @returns a function that throws Refused invalid_request for unknown names and invalid values
  */
 export function createQueryReader<Schema extends z.ZodObject>(
-  schema: Schema,
-): (query: unknown) => z.output<Schema> {
-  const known: [string, Leaf][] = Object.entries(leaves(schema));
+  schema: Schema | undefined,
+): (query: unknown) => z.output<Schema> | undefined {
+  const known: [string, Leaf][] = Object.entries(schema ? leaves(schema) : {});
   const names = known.map(([name]) => name);
   return (query) => {
     const texts = query as Record<string, string | string[] | undefined>;
     const unknown = Object.keys(texts).filter((name) => !names.includes(name));
     if (unknown.length > 0) throw unknownParameters(unknown, names);
+    if (!schema) return undefined;
     const given = known.filter(([name]) => texts[name] !== undefined);
     const values = given.map(([name, leaf]) => [name, valueFromTexts(leaf, [texts[name] as string].flat())]);
     return requireValid(schema, Object.fromEntries(values), 'query');
