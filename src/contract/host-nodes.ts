@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { limitEntries } from './schema/entries.js';
+import { limitedText, MAX_LINE, MAX_TEXT } from './schema/values.js';
 
 export const HostNodePolicy = z.enum([
   'HostNodePolicyActive',
@@ -9,24 +10,33 @@ export const HostNodePolicy = z.enum([
   'HostNodePolicyLocalOnly',
 ]);
 
+/** The lists of choices of a definition may be long. */
+const MAX_JSON_TEXT = 1_048_576;
+
 /** service.md 2.4, a node definition. */
 export const HostNode = z
   .object({
-    category: z.string().optional().meta({ description: 'UI category used for grouping' }),
-    host_node_name: z.string().optional().meta({ description: 'Unique identifier for the node' }),
+    category: limitedText(MAX_LINE).optional().meta({ description: 'UI category used for grouping' }),
+    host_node_name: limitedText(1024).optional().meta({ description: 'Unique identifier for the node' }),
     deprecated: z.boolean().optional().meta({ description: 'Deprecated nodes are hidden in the UI' }),
-    description: z.string().optional().meta({ description: 'Brief description of purpose' }),
+    description: limitedText(MAX_TEXT).optional().meta({ description: 'Brief description of purpose' }),
     experimental: z.boolean().optional().meta({ description: 'Subject to change or removal' }),
-    function: z.string().optional().meta({ description: 'Name of the entry-point function' }),
+    function: limitedText(MAX_LINE).optional().meta({ description: 'Name of the entry-point function' }),
     // Decided: input_types, return_types and return_names are JSON text.
-    input_types: z.string().optional().meta({ description: "JSON text: the host's input object" }),
+    input_types: limitedText(MAX_JSON_TEXT)
+      .optional()
+      .meta({ description: "JSON text: the host's input object" }),
     output_is_list: z
       .array(z.boolean())
       .optional()
       .meta({ description: 'One flag per output: whether that output is a list' }),
     policy: HostNodePolicy.optional(),
-    return_names: z.string().optional().meta({ description: 'JSON text: an array of output names' }),
-    return_types: z.string().optional().meta({ description: 'JSON text: an array of type names' }),
+    return_names: limitedText(MAX_JSON_TEXT)
+      .optional()
+      .meta({ description: 'JSON text: an array of output names' }),
+    return_types: limitedText(MAX_JSON_TEXT)
+      .optional()
+      .meta({ description: 'JSON text: an array of type names' }),
   })
   .meta({ id: 'HostNode' });
 

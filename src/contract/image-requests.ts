@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { excludeEachOther, limitEmphasis } from './schema/field-rules.js';
 import { requireHttps, requireImages } from './schema/image-rules.js';
 import { withRules } from './schema/rule.js';
-import { WebAddress } from './schema/values.js';
+import { limitedText, MAX_TEXT, WebAddress } from './schema/values.js';
 
 // Decided: unknown fields of a generation request are refused, because a typo costs credits: hence
 // `strictObject`, here and in video-requests.ts.
@@ -65,7 +65,7 @@ export const RelightRequest = withRules(
       .default(100)
       .meta({ description: '0 stays closest to the original, 100 is maximum transfer' }),
     preserve_details: z.boolean().default(true).meta({ description: 'Maintain texture and small details' }),
-    prompt: z.string().optional().meta({
+    prompt: limitedText(MAX_TEXT).optional().meta({
       description: 'Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm light:1.2)',
     }),
     style: z
@@ -122,7 +122,7 @@ export const StyleTransferRequest = withRules(
       .enum(['standard', 'pop', 'super_pop'])
       .default('standard')
       .meta({ description: 'Portrait style; used only if is_portrait is true' }),
-    prompt: z.string().optional().meta({ description: 'Prompt for the model' }),
+    prompt: limitedText(MAX_TEXT).optional().meta({ description: 'Prompt for the model' }),
     structure_strength: percent()
       .default(50)
       .meta({ description: 'How much of the structure of the original is maintained' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DateTime, NodeId, SemanticVersion } from './schema/identifiers.js';
-import { textList } from './schema/values.js';
+import { limitedText, MAX_LINE, MAX_TEXT, textList } from './schema/values.js';
 
 export const NodeVersionStatus = z.enum([
   'NodeVersionStatusActive',
@@ -13,7 +13,7 @@ export const NodeVersionStatus = z.enum([
 /** service.md 2.3. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const NodeVersion = z
   .object({
-    changelog: z.string().optional().meta({ description: 'Summary of changes in this version' }),
+    changelog: limitedText(MAX_TEXT).optional().meta({ description: 'Summary of changes in this version' }),
     // Decided: host_node_extract_status is pending, success or failed.
     host_node_extract_status: z
       .string()
@@ -38,12 +38,10 @@ export const NodeVersion = z
     status: NodeVersionStatus.optional().meta({ readOnly: true }),
     status_reason: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
     supported_accelerators: textList('Accelerators the version supports'),
-    supported_hostui_frontend_version: z
-      .string()
+    supported_hostui_frontend_version: limitedText(MAX_LINE)
       .optional()
       .meta({ description: 'Supported frontend versions' }),
-    supported_hostui_version: z
-      .string()
+    supported_hostui_version: limitedText(MAX_LINE)
       .optional()
       .meta({ description: 'Supported host application versions' }),
     supported_os: textList('Operating systems the version supports'),

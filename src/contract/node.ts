@@ -3,33 +3,39 @@ import { NodeVersion } from './node-version.js';
 import { operation } from './operation.js';
 import { Paging } from './paging.js';
 import { Publisher } from './publisher.js';
+import { limitEntries } from './schema/entries.js';
 import { DateTime, NodeId } from './schema/identifiers.js';
-import { textList } from './schema/values.js';
+import { limitedText, MAX_LINE, MAX_NAME, MAX_TEXT, MAX_URL, textList } from './schema/values.js';
 
 export const NodeStatus = z.enum(['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned']);
+
+/** Texts by field, in one language. */
+const Translation = limitEntries(100, z.record(z.string().max(100), limitedText(MAX_TEXT)));
 
 /** service.md 2.2. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const Node = z
   .object({
-    author: z.string().optional().meta({ description: 'Author of the node' }),
-    banner_url: z.string().optional().meta({ description: "URL to the node's banner" }),
-    category: z.string().optional().meta({ description: 'Use tags instead', deprecated: true }),
+    author: limitedText(MAX_LINE).optional().meta({ description: 'Author of the node' }),
+    banner_url: limitedText(MAX_URL).optional().meta({ description: "URL to the node's banner" }),
+    category: limitedText(MAX_LINE).optional().meta({ description: 'Use tags instead', deprecated: true }),
     created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
-    description: z.string().max(1000).optional().meta({ description: 'What the node does' }),
+    description: limitedText(1000).optional().meta({ description: 'What the node does' }),
     downloads: z.int().optional().meta({ description: 'Number of downloads', readOnly: true }),
     repo_stars: z
       .int()
       .optional()
       .meta({ description: 'Number of stars on the source repository', readOnly: true }),
-    icon: z.string().optional().meta({ description: "URL to the node's icon" }),
+    icon: limitedText(MAX_URL).optional().meta({ description: "URL to the node's icon" }),
     id: NodeId.optional().meta({ description: 'Unique identifier of the node' }),
     latest_version: NodeVersion.optional().meta({ readOnly: true }),
-    license: z.string().optional().meta({ description: "Path to the LICENSE file in the node's repository" }),
-    name: z.string().min(1).optional().meta({ description: 'Display name' }),
+    license: limitedText(MAX_LINE)
+      .optional()
+      .meta({ description: "Path to the LICENSE file in the node's repository" }),
+    name: limitedText(MAX_NAME).optional().meta({ description: 'Display name' }),
     preempted_host_node_names: textList('Host node names preempted by this node', { readOnly: true }),
     publisher: Publisher.optional().meta({ readOnly: true }),
     rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
-    repository: z.string().optional().meta({ description: "URL to the node's repository" }),
+    repository: limitedText(MAX_URL).optional().meta({ description: "URL to the node's repository" }),
     search_ranking: z
       .int()
       .optional()
@@ -37,26 +43,26 @@ export const Node = z
     status: NodeStatus.optional().meta({ readOnly: true }),
     status_detail: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
     supported_accelerators: textList('Accelerators the node supports'),
-    supported_hostui_frontend_version: z
-      .string()
+    supported_hostui_frontend_version: limitedText(MAX_LINE)
       .optional()
       .meta({ description: 'Supported frontend versions' }),
-    supported_hostui_version: z
-      .string()
+    supported_hostui_version: limitedText(MAX_LINE)
       .optional()
       .meta({ description: 'Supported host application versions' }),
     supported_os: textList('Operating systems the node supports'),
     tags: textList('Tags, which replace the category'),
     tags_admin: textList('Admin-only tags for security warnings and admin metadata', { readOnly: true }),
     // Decided: translations are `{ "<language>": { "<field>": "text" } }`.
-    translations: z
-      .record(z.string(), z.record(z.string(), z.string()))
+    translations: limitEntries(100, z.record(z.string().max(100), Translation))
       .optional()
       .meta({ description: 'Translations of node metadata: { "<language>": { "<field>": "text" } }' }),
   })
   .meta({ id: 'Node' });
 
-const NewNode = Node.required({ id: true, name: true }).meta({ id: 'NewNode' });
+// Decided: only a publish takes an empty name, as if it were absent, because existing clients send it.
+const name = limitedText(MAX_NAME).min(1).meta({ description: 'Display name' });
+const NewNode = Node.required({ id: true }).extend({ name }).meta({ id: 'NewNode' });
+const NodeUpdate = Node.extend({ name: name.optional() }).meta({ id: 'NodeUpdate' });
 
 const NodePage = z.object({
   limit: z.int(),
@@ -117,7 +123,7 @@ export const node = {
     path: '/publishers/{publisherId}/nodes/{nodeId}',
     summary: "Update a node's details",
     who: 'owner writes',
-    body: Node,
+    body: NodeUpdate,
     response: Node,
     extension: 'changes what 4.3.3 creates',
   }),

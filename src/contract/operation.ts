@@ -18,7 +18,8 @@ type PathShape<Path extends string> = { [Name in PathNames<Path>]: z.ZodType<str
  * `…writes` are not, because admins only change other people's publishers through /admin/*.
  */
 // Decided: a personal access token may call 4.3.4, 4.3.5 and every read, and sees its publisher as a member
-// does: it passes all rules except `person`, `owner reads`, `owner writes` and those of admins.
+// does: it passes all rules except `person`, `owner reads`, `owner writes` and those of admins. One that is
+// limited to nodes passes `member …` only where the path names one of them.
 // Decided: an admin token may call /admin/* and every read: it passes `anyone`, `bearer`, `admin` and
 // `…reads`.
 export type Who =

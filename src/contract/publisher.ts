@@ -3,6 +3,7 @@ import { AuditPage } from './audit.js';
 import { operation } from './operation.js';
 import { Paging } from './paging.js';
 import { DateTime, EmailAddress, NodeId, PublisherId } from './schema/identifiers.js';
+import { limitedText, MAX_LINE, MAX_NAME, MAX_TEXT, MAX_URL } from './schema/values.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
@@ -24,18 +25,18 @@ export const PublisherMember = z
 export const Publisher = z
   .object({
     createdAt: DateTime.optional().meta({ description: 'When the publisher was created', readOnly: true }),
-    description: z.string().optional().meta({ description: 'What the publisher does' }),
+    description: limitedText(MAX_TEXT).optional().meta({ description: 'What the publisher does' }),
     id: PublisherId.optional().meta({ description: 'Unique identifier, akin to a username; lowercase' }),
-    logo: z.string().optional().meta({ description: 'URL to the logo' }),
+    logo: limitedText(MAX_URL).optional().meta({ description: 'URL to the logo' }),
     members: z
       .array(PublisherMember)
       .optional()
       .meta({ description: 'Members of the publisher; only shown to members and admins', readOnly: true }),
-    name: z.string().min(1).optional().meta({ description: 'Display name' }),
-    source_code_repo: z.string().optional().meta({ description: 'URL of the source code' }),
+    name: limitedText(MAX_NAME).min(1).optional().meta({ description: 'Display name' }),
+    source_code_repo: limitedText(MAX_URL).optional().meta({ description: 'URL of the source code' }),
     status: PublisherStatus.optional().meta({ readOnly: true }),
-    support: z.string().optional().meta({ description: 'Where users get support' }),
-    website: z.string().optional().meta({ description: 'URL of the website' }),
+    support: limitedText(MAX_LINE).optional().meta({ description: 'Where users get support' }),
+    website: limitedText(MAX_URL).optional().meta({ description: 'URL of the website' }),
   })
   .meta({ id: 'Publisher' });
 
@@ -72,7 +73,7 @@ const NewPersonalAccessToken = z
   .strictObject({
     name: z.string().min(1).max(100).meta({ description: 'What the token is for' }),
     description: z.string().max(1000).optional().meta({ description: 'Notes about the token' }),
-    expires_at: DateTime.optional().meta({
+    expires_at: DateTime.max(64).optional().meta({
       description: 'When the token expires; default: a year after it is created',
     }),
     nodes: z

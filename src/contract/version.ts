@@ -4,6 +4,7 @@ import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
+import { limitedText, MAX_TEXT } from './schema/values.js';
 
 const Publish = z
   .object({
@@ -27,7 +28,7 @@ const Published = z
 // Decided: unknown fields are refused, because the answer would be 200 although nothing changed.
 const VersionUpdate = z
   .strictObject({
-    changelog: z.string().optional().meta({ description: 'Summary of changes in this version' }),
+    changelog: limitedText(MAX_TEXT).optional().meta({ description: 'Summary of changes in this version' }),
     deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),
   })
   .meta({ id: 'VersionUpdate' });

@@ -3,7 +3,7 @@ import { requireAtLeastOne, requireJson, requireTogether } from './schema/field-
 import { requireImages } from './schema/image-rules.js';
 import { limitByModel } from './schema/model-rules.js';
 import { withRules } from './schema/rule.js';
-import { int32, limitedText, WebAddress } from './schema/values.js';
+import { int32, limitedText, MAX_LINE, WebAddress } from './schema/values.js';
 import {
   aspectRatios,
   defaultExtendModel,
@@ -41,7 +41,7 @@ const fields = {
     .boolean()
     .optional()
     .meta({ description: 'Use the recommended prompt; consumes an additional 10 credits' }),
-  meta_data: z.string().optional().meta({ description: 'Custom metadata as JSON text' }),
+  meta_data: limitedText(1_048_576).optional().meta({ description: 'Custom metadata as JSON text' }),
   model: z
     .enum(videoModelNames)
     .default(defaultVideoModel)
@@ -60,7 +60,9 @@ const fields = {
   // Decided: any int32; the seed that was used is returned.
   seed: int32().optional().meta({ description: 'Random if not specified' }),
   style: z.enum(['general', 'anime']).optional().meta({ description: 'Style of the video' }),
-  voice_id: z.string().optional().meta({ description: 'Voice that speaks; no effect for vvq3-pro' }),
+  voice_id: limitedText(MAX_LINE)
+    .optional()
+    .meta({ description: 'Voice that speaks; no effect for vvq3-pro' }),
   watermark: z.boolean().default(false).meta({ description: 'Add a watermark' }),
   wm_position: int32()
     .min(1)
@@ -118,8 +120,7 @@ export const ExtendRequest = withRules(
       .enum(['540p', '720p', '1080p'])
       .default('720p')
       .meta({ description: 'Resolution of the video' }),
-    video_creation_id: z
-      .string()
+    video_creation_id: limitedText(MAX_LINE)
       .min(1)
       .meta({ description: 'Creation id of a generated video; required together with video_url' }),
     video_url: WebAddress.meta({

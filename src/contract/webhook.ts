@@ -53,7 +53,7 @@ export const webhook = {
     summary: 'List the deliveries of your webhooks, newest first, at most 1000',
     who: 'person',
     query: z.object({
-      task_id: z.string().optional().meta({ description: 'Only deliveries for this task' }),
+      task_id: z.string().max(1024).optional().meta({ description: 'Only deliveries for this task' }),
     }),
     response: z.array(WebhookDelivery),
     extension: 'says what became of webhooks',

@@ -180,7 +180,8 @@ test('sets the policy of a definition', async () => {
   await registry().ok('admin', 'POST', path, { success: true, nodes: { Blur: {} } });
   const argv = ['host-node', 'set-policy', 'cli-node', '2.0.0', 'Blur', 'HostNodePolicyLocalOnly'];
   const { stdout } = await admin(argv);
-  expect(stdout).toBe('host_node_name\tBlur\npolicy\tHostNodePolicyLocalOnly\n');
+  const rows = ['host_node_name\tBlur', 'deprecated\tfalse', 'experimental\tfalse'];
+  expect(stdout).toBe(`${[...rows, 'policy\tHostNodePolicyLocalOnly'].join('\n')}\n`);
 });
 
 test('bans a publisher and lifts the ban', async () => {

@@ -32,7 +32,7 @@ test('a folder is published in one go, and the answer is the Active version', as
   });
   expect(stdout).not.toContain('signature');
   const { stdout: defined } = await regen(['host-nodes', 'list', 'pack', '1.0.0'], { env });
-  expect(defined).toBe('Greet\tpack\tgreet\t["STRING"]\tHostNodePolicyActive\t\n');
+  expect(defined).toBe('Greet\tpack\tgreet\t["STRING"]\tHostNodePolicyActive\tfalse\n');
 });
 
 test('the personal access token alone publishes, as from CI', async () => {

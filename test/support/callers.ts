@@ -9,6 +9,8 @@ import type { Registry } from './registry.js';
 export interface Own {
   readonly publisher: string;
   readonly token: string;
+  /** One that is limited to another node. */
+  readonly limitedToken: string;
 }
 
 export interface AsCaller {
@@ -32,6 +34,7 @@ export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Rec
     member: { token: () => tokens.bob },
     owner: { token: () => tokens.ann },
     'its token': { token: ({ token }) => token },
+    'its token for another node': { token: ({ limitedToken }) => limitedToken },
     "other's token": { token: () => tokens.pat },
     admin: { token: () => tokens.admin },
     "identity provider's admin": { token: () => admin },

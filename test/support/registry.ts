@@ -84,6 +84,11 @@ export async function startRegistry(
       const now = service.context.now();
       const versionId = node_version.id;
       await markUploaded(tx, { versionId, size: 1, sha256: '00'.repeat(32), now });
+      await tx
+        .updateTable('versions')
+        .set({ archive_tree: '00'.repeat(32) })
+        .where('id', '=', versionId)
+        .execute();
       const checked = status === 'NodeVersionStatusFlagged' ? status : 'NodeVersionStatusActive';
       await changeVersionStatus(tx, { versionId, to: checked, right: 'service', actor: 'service', now });
       if (status !== checked)

@@ -39,7 +39,8 @@ export function settled(text: string, home: string): string {
     .replace(
       /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
       '0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00',
-    );
+    )
+    .replace(/\b[0-9a-f]{64}\b/g, 'a067c9722cafc3b4a0b8852e2a528e76f7d7f2d4386ebe8b7caa2a5a8ec3694e');
 }
 
 /** Runs a command line in a shell, both streams as one, as a person sees them. */

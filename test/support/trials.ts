@@ -19,6 +19,8 @@ export interface Stage {
   readonly tokenId: string;
   readonly memberId: string;
   readonly token: string;
+  /** A token that is limited to another node. */
+  readonly limitedToken: string;
   /** Of an admin token that is not used. */
   readonly jti: string;
   /** A token for another publisher. */
@@ -190,6 +192,8 @@ export async function makeStage(registry: Registry, tasks: Stage['tasks']): Prom
   const bob = { email: 'bob@example.org', role: 'member' };
   const member = await ok('ann', 'POST', `${path}/members`, bob);
   const { id: tokenId, token } = await ok('ann', 'POST', `${path}/tokens`, { name: 'ci' });
+  const limited = { name: 'limited', nodes: ['elsewhere'] };
+  const { token: limitedToken } = await ok('ann', 'POST', `${path}/tokens`, limited);
   for (const version of ['1.0.0', '2.0.0']) {
     await ok('ann', 'POST', `${path}/nodes/${node}/versions`, publishBody(token, version));
   }
@@ -198,7 +202,8 @@ export async function makeStage(registry: Registry, tasks: Stage['tasks']): Prom
   const { jti } = await change((tx) => createAdminToken(tx, service.context, member.id));
   await activateFirst(registry, node);
   const otherToken = tokens.pat as string;
-  return { publisher, node, bannedNode, tokenId, memberId: member.id, token, jti, otherToken, tasks };
+  const ids = { publisher, node, bannedNode, tokenId, memberId: member.id, jti };
+  return { ...ids, token, limitedToken, otherToken, tasks };
 }
 
 /** Makes version 1.0.0 Active, and gives each version a definition. */

@@ -1,5 +1,5 @@
+import { findNearest } from '../../wire/nearest.js';
 import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from '../command/command.js';
-import { nearest } from '../command/nearest.js';
 import { type FailureDetail, invalid } from '../command/request.js';
 import tree from '../views/commands.generated.json' with { type: 'json' };
 
@@ -78,7 +78,7 @@ function unknownKey(key: string, { words, arguments: positionals, flags }: Comma
   const names = [...positionals, ...flags]
     .filter(({ name }) => !ofTheRun.includes(name))
     .map(({ name, target }) => target?.slice(1).join('.') || name);
-  const meant = nearest(key.slice(0, longestKey), [...ownKeys, ...names]);
+  const meant = findNearest(key.slice(0, longestKey), [...ownKeys, ...names]);
   const suggestion = meant === undefined ? '' : ` (did you mean ${meant}?)`;
   return `is no argument or flag of ${words.join(' ')} that a line may hold${suggestion}`;
 }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { findExcessEntries } from './entries.js';
 import { type Asker, findBrokenRules } from './rule.js';
 import type { Problem } from './schema-types.js';
@@ -6,6 +6,9 @@ import type { Problem } from './schema-types.js';
 export type CheckResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: Problem[] };
+
+/** Decided: at most a hundred problems are reported. */
+const MAX_PROBLEMS = 100;
 
 /**
  * Checks a value against a schema and its rules.
@@ -17,20 +20,30 @@ export function check<Schema extends z.ZodType>(
   asker: Asker = {},
 ): CheckResult<z.output<Schema>> {
   const excess = findExcessEntries(schema, value, asker.limits);
-  if (excess.length > 0) return { ok: false, problems: excess };
-  const result = schema.safeParse(value, { error: describeIssue });
+  if (excess.length > 0) return { ok: false, problems: excess.slice(0, MAX_PROBLEMS) };
+  // Not `safeParse`, whose error describes every issue in one long text.
+  const result = schema._zod.run({ value, issues: [] }, { async: false });
+  if (result instanceof Promise) throw new TypeError('A schema of the contract must not be asynchronous.');
   const broken = findBrokenRules(schema, value, asker);
-  if (result.success && broken.length === 0) return { ok: true, value: result.data };
+  if (result.issues.length === 0 && broken.length === 0) {
+    return { ok: true, value: result.value as z.output<Schema> };
+  }
   // A rule says more about a field than the range of the field does.
   const reported = new Set(broken.map(({ path }) => path.join('.')));
-  const issues = (result.error?.issues ?? []).flatMap(toProblems);
-  return { ok: false, problems: [...issues.filter(({ path }) => !reported.has(path.join('.'))), ...broken] };
+  const issues = result.issues
+    .slice(0, MAX_PROBLEMS)
+    .map((issue) => z.core.util.finalizeIssue(issue, { error: describeIssue }, z.core.config()))
+    .flatMap(toProblems);
+  const others = issues.filter(({ path }) => !reported.has(path.join('.')));
+  return { ok: false, problems: [...others, ...broken].slice(0, MAX_PROBLEMS) };
 }
 
 function toProblems(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  return issue.keys.map((key) => ({ path: [...path, key], message: 'is not a known field' }));
+  return issue.keys
+    .slice(0, MAX_PROBLEMS)
+    .map((key) => ({ path: [...path, key], message: 'is not a known field' }));
 }
 
 const TYPE_NAMES: Record<string, string> = {

@@ -3,18 +3,24 @@ import { z } from 'zod';
 /** A whole number of 32 bits, as in generation requests and their tasks. */
 export const int32 = () => z.int32().meta({ format: 'int32' });
 
+// Decided: every text of a request has a maximum length. Images are limited in bytes, as `limits.ts` says.
+/** The maximum numbers of characters of a display name, of one line of text, of a URL and of a longer text. */
+export const MAX_NAME = 200;
+export const MAX_LINE = 1000;
+export const MAX_URL = 4096;
+export const MAX_TEXT = 100_000;
+
 /** An optional list of strings. */
 export const textList = (description: string, meta: { readonly readOnly?: true } = {}) =>
   z
-    .array(z.string())
+    .array(limitedText(MAX_LINE))
     .optional()
     .meta({ description, ...meta });
 
 /** A URL that the service calls or reads. */
-export const WebAddress = z.url({
-  protocol: /^https?$/,
-  error: 'must be a URL that begins with http or https',
-});
+export const WebAddress = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https' })
+  .max(MAX_URL);
 
 /** A string with a maximum number of characters, counted as JSON Schema does: an emoji is one, not two. */
 export function limitedText(most: number): z.ZodString {

@@ -59,7 +59,7 @@ function routeOperation(
   // The types of a request and its handler match by name only; here the name is not known until run time.
   const handler = handlers[name] as Handler<OperationName>;
   const asker = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
-  const readQuery = query ? createQueryReader(query) : () => undefined;
+  const readQuery = createQueryReader(query);
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
     caller: request.caller,

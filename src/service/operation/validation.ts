@@ -3,6 +3,7 @@ import { check } from '../../contract/schema/check.js';
 import { type Leaf, leaves, valueFromTexts } from '../../contract/schema/leaves.js';
 import type { Asker } from '../../contract/schema/rule.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { findNearest } from '../../wire/nearest.js';
 import { MAX_VALUES, tooManyValues } from './json-limits.js';
 import { Refused } from './refused.js';
 
@@ -26,17 +27,35 @@ export function requireValid<Schema extends z.ZodType>(
   throw invalidRequest(checked.problems, root);
 }
 
-/** Creates a function that parses a query string by a schema. Unknown names are ignored. */
+/**
+ * Creates a function that parses a query string by a schema; without one, by the schema of no parameters.
+ * @returns a function that throws Refused invalid_request for unknown names and invalid values
+ */
 export function createQueryReader<Schema extends z.ZodObject>(
-  schema: Schema,
-): (query: unknown) => z.output<Schema> {
-  const known: [string, Leaf][] = Object.entries(leaves(schema));
+  schema: Schema | undefined,
+): (query: unknown) => z.output<Schema> | undefined {
+  const known: [string, Leaf][] = Object.entries(schema ? leaves(schema) : {});
+  const names = known.map(([name]) => name);
   return (query) => {
     const texts = query as Record<string, string | string[] | undefined>;
+    const unknown = Object.keys(texts).filter((name) => !names.includes(name));
+    if (unknown.length > 0) throw unknownParameters(unknown, names);
+    if (!schema) return undefined;
     const given = known.filter(([name]) => texts[name] !== undefined);
     const values = given.map(([name, leaf]) => [name, valueFromTexts(leaf, [texts[name] as string].flat())]);
     return requireValid(schema, Object.fromEntries(values), 'query');
   };
+}
+
+// Decided: unknown query parameters are refused, because a filter that is ignored answers with too much.
+function unknownParameters(unknown: readonly string[], known: readonly string[]): Refused {
+  const problems = unknown.slice(0, MAX_PROBLEMS).map((name) => {
+    const nearest = findNearest(name.slice(0, 100), known);
+    const others = known.length > 0 ? `known are ${known.join(', ')}` : 'this operation has none';
+    const help = nearest === undefined ? others : `did you mean ${nearest}?`;
+    return { path: [name], message: `is not a known query parameter; ${help}` };
+  });
+  return invalidRequest(problems, 'query');
 }
 
 /** @throws Refused invalid_request for invalid percent-encoding and characters that cannot be stored */
@@ -105,12 +124,10 @@ function invalidRequest(problems: readonly Problem[], root: string): Refused {
     message: shorten(message),
   }));
   const named = details.slice(0, 3).map(({ path, message }) => `${path} ${message}`);
-  const more = problems.length - named.length;
-  return new Refused(
-    'invalid_request',
-    `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
-    details,
-  );
+  const others = problems.length - named.length;
+  // Problems are counted only up to the limit.
+  const more = problems.length < MAX_PROBLEMS ? `; and ${others} more` : '; and many more';
+  return new Refused('invalid_request', `${named.join('; ')}${others > 0 ? more : ''}.`, details);
 }
 
 function shorten(text: string): string {

@@ -136,6 +136,8 @@ function selectShown(database: Database, viewer: Viewer) {
 
 function viewHostNode(row: { name: string; definition: string; policy: string }): HostNodeView {
   return {
+    // Decided: both flags are always there.
+    ...{ deprecated: false, experimental: false },
     ...(JSON.parse(row.definition) as HostNodeView),
     host_node_name: row.name,
     policy: row.policy as HostNodeView['policy'],

@@ -103,14 +103,15 @@ async function createOrPatchNode(
   actor: string,
 ): Promise<NodeRow> {
   const author = { actor, now: context.now };
+  const fields = { ...body.node, name: body.node.name || undefined };
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
   if (!existing)
-    return insertNode(tx, { ...author, publisherId: params.publisherId, byAdmin }, params.nodeId, body.node);
+    return insertNode(tx, { ...author, publisherId: params.publisherId, byAdmin }, params.nodeId, fields);
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
   refuseDeletedNode(existing);
   refuseBannedNode(existing);
   if (existing.id !== params.nodeId) throw duplicateNode(existing.id);
-  return patchNode(tx, author, existing, body.node);
+  return patchNode(tx, author, existing, fields);
 }
 
 async function registerVersion(

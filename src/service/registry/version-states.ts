@@ -29,12 +29,12 @@ export interface VersionTransition {
 // once. Registration: again, while nothing was ever uploaded. Anything else is invalid_transition.
 const TRANSITION_RULES: Record<TransitionRight, (version: VersionRow, to: VersionStatus) => boolean> = {
   owner: (_, to) => to === 'NodeVersionStatusDeleted',
-  // No version is Active without an archive; one that gets a status before its upload never gets an archive.
-  admin: ({ status, uploaded_at }, to) =>
+  // No version is Active without a checked archive; one that gets a status before its upload never gets one.
+  admin: ({ status, archive_tree }, to) =>
     status !== 'NodeVersionStatusDeleted' &&
     (to === 'NodeVersionStatusFlagged' ||
       to === 'NodeVersionStatusBanned' ||
-      (to === 'NodeVersionStatusActive' && uploaded_at !== null)),
+      (to === 'NodeVersionStatusActive' && archive_tree !== null)),
   service: ({ status, uploaded_at }, to) =>
     status === 'NodeVersionStatusPending' &&
     (uploaded_at === null
@@ -66,8 +66,8 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
     .executeTakeFirst();
   if (!version) throw new Refused('not_found', 'Version not found.');
   if (!TRANSITION_RULES[change.right](version, change.to)) {
-    const bare = change.to === 'NodeVersionStatusActive' && version.uploaded_at === null;
-    const from = `${shortenStatus(version.status)}${bare ? ' without an archive' : ''}`;
+    const isUnchecked = change.to === 'NodeVersionStatusActive' && version.archive_tree === null;
+    const from = `${shortenStatus(version.status)}${isUnchecked ? ' without a checked archive' : ''}`;
     const message = `Version ${version.version} is ${from} and cannot become ${shortenStatus(change.to)}.`;
     throw new Refused('invalid_transition', message);
   }

@@ -81,6 +81,16 @@ describe('a request that the service cannot route or read', () => {
     expect(answer.body.message).toMatch(/\S/);
   });
 
+  it.each([
+    ['/nodes?serch=x', 'serch', 'did you mean search?'],
+    ['/nodes?timestamp=1', 'timestamp', 'known are page, limit, search'],
+    ['/publishers/acme?limit=1', 'limit', 'this operation has none'],
+  ])('refuses the unknown query parameter of %s', async (path, name, help) => {
+    const { status, body } = await registry().as('nobody', 'GET', path);
+    expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', name]);
+    expect(body.message).toContain(help);
+  });
+
   it('may ask for pages beyond the last', async () => {
     const { body } = await registry().as('nobody', 'GET', `/nodes?page=${Number.MAX_SAFE_INTEGER}&limit=100`);
     expect(body.nodes).toEqual([]);

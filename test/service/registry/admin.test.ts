@@ -192,7 +192,8 @@ describe('a node that an admin changes', () => {
       [{ name: 'Other' }, 'name'],
       [{ tag_admin: ['x'] }, 'tag_admin'],
       [{ search_ranking: 2 ** 31 }, 'search_ranking'],
-      [{ tags_admin: ['x'.repeat(200_000)] }, 'node'],
+      [{ tags_admin: ['x'.repeat(2000)] }, 'tags_admin.0'],
+      [{ tags_admin: new Array(200).fill('x'.repeat(1000)) }, 'node'],
     ];
     for (const [json, field] of wrong) {
       const { status, body } = await as('admin', 'PUT', path, json);
@@ -321,6 +322,9 @@ describe('a publisher that an admin bans', () => {
   });
 });
 
+/** What every definition has. */
+const flags = { deprecated: false, experimental: false };
+
 describe('definitions that an admin sets', () => {
   const blur = {
     host_node_name: 'Blur',
@@ -342,8 +346,8 @@ describe('definitions that an admin sets', () => {
     expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([204, 'true']);
     expect(await refusal(as('admin', 'POST', at('1.0.0'), body))).toEqual([409, 'definitions_already_set']);
     expect((await ok('ann', 'GET', at('1.0.0'))).host_nodes).toEqual([
-      { ...blur, policy: 'HostNodePolicyActive' },
-      { host_node_name: 'Sharpen', policy: 'HostNodePolicyLocalOnly' },
+      { ...flags, ...blur, policy: 'HostNodePolicyActive' },
+      { ...flags, host_node_name: 'Sharpen', policy: 'HostNodePolicyLocalOnly' },
     ]);
     const version = await ok('ann', 'GET', '/nodes/defined/versions/1.0.0');
     expect(version.host_node_extract_status).toBe('success');
@@ -401,7 +405,7 @@ describe('definitions that an admin sets', () => {
     const path = '/nodes/defined/versions/1.0.0/host-nodes/Blur';
     const set = (policy: string) =>
       ok('admin', 'PUT', `/admin${path}`, { policy: `HostNodePolicy${policy}` });
-    expect(await set('Banned')).toEqual({ ...blur, policy: 'HostNodePolicyBanned' });
+    expect(await set('Banned')).toEqual({ ...flags, ...blur, policy: 'HostNodePolicyBanned' });
     expect((await as('ann', 'GET', path)).status).toBe(404);
     expect((await ok('admin', 'GET', path)).policy).toBe('HostNodePolicyBanned');
     await set('LocalOnly');

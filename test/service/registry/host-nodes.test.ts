@@ -43,6 +43,8 @@ describe('node definitions', () => {
     expect(await ok('nobody', 'GET', '/nodes/alpha/versions/1.1.0/host-nodes/Blur')).toEqual({
       host_node_name: 'Blur',
       category: 'image',
+      deprecated: false,
+      experimental: false,
       input_types: '{"required":{}}',
       output_is_list: [false],
       policy: 'HostNodePolicyActive',

@@ -43,6 +43,22 @@ describe('publishing', () => {
     expect(await ok('nobody', 'GET', '/nodes/patched')).toMatchObject({ description: 'New', author: 'Ann' });
   });
 
+  it('takes an empty name as none: a new node is named by its id, and a known one keeps its name', async () => {
+    const { as, ok, publish } = registry();
+    await publish('nameless', '1.0.0', { node: { name: '' } });
+    expect((await ok('ann', 'GET', '/nodes/nameless')).name).toBe('nameless');
+    await publish('nameless', '1.1.0', { node: { name: 'Named' } });
+    await publish('nameless', '1.2.0', { node: { name: '' } });
+    expect((await ok('ann', 'GET', '/nodes/nameless')).name).toBe('Named');
+    for (const [method, path] of [
+      ['POST', '/publishers/acme/nodes'],
+      ['PUT', '/publishers/acme/nodes/nameless'],
+    ] as const) {
+      const { status, body } = await as('ann', method, path, { id: 'nameless', name: '' });
+      expect([method, status, body.details[0].path]).toEqual([method, 400, 'name']);
+    }
+  });
+
   it('is refused without changes if the version or the node is taken', async () => {
     const { as, ok, tokens, active } = registry();
     await active('full', '1.0.0');

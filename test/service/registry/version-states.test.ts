@@ -44,6 +44,7 @@ beforeEach(async () => {
   });
 });
 
+const UNCHECKED = 'without a checked archive';
 const none = {
   description: null,
   logo: null,
@@ -67,7 +68,7 @@ async function add(version: string, status: VersionStatus, uploaded = true, deta
         extract_status: 'pending',
         archive_size: uploaded ? 1 : null,
         archive_sha256: uploaded ? '00' : null,
-        archive_tree: null,
+        archive_tree: uploaded ? '00' : null,
         uploaded_at: uploaded ? at : null,
         created_at: at,
       })
@@ -132,7 +133,17 @@ describe('the states of a version', () => {
       judged.flatMap((from) => ['Banned', 'Flagged'].map((to) => `${from} → ${to}`)),
     );
     await add('1.0.0', full('Pending'), false);
-    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow('without an archive');
+    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow(UNCHECKED);
+  });
+
+  it('let no admin activate an archive that is not checked yet', async () => {
+    await add('1.0.0', full('Pending'));
+    await database
+      .transaction()
+      .execute((tx) => tx.updateTable('versions').set({ archive_tree: null }).execute());
+    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow(UNCHECKED);
+    await move('1.0.0', full('Flagged'), 'admin');
+    await expect(move('1.0.0', full('Active'), 'admin')).rejects.toThrow(UNCHECKED);
   });
 
   it('never free the number of a banned version', async () => {

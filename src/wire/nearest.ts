@@ -1,12 +1,12 @@
-/** The one of `names` that a mistyped word most likely means, if any is near: up to a third of its letters are wrong. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
-  const far = names.map((name) => ({ name, edits: editsBetween(word, name) }));
+/** Finds the name that a mistyped word most likely means: at most a third of its letters are wrong. */
+export function findNearest(word: string, names: readonly string[]): string | undefined {
+  const far = names.map((name) => ({ name, edits: countEdits(word, name) }));
   const [best] = far.sort((one, other) => one.edits - other.edits);
   return best && best.edits * 3 <= Math.max(word.length, best.name.length) ? best.name : undefined;
 }
 
-/** How many letters are put in, left out or changed between two words (Levenshtein). */
-function editsBetween(one: string, other: string): number {
+/** Counts the letters that are inserted, removed or replaced between two words (Levenshtein). */
+function countEdits(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
     const next = [index + 1];
