@@ -23,6 +23,8 @@ export interface Refusal {
   readonly error: string;
   readonly message?: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
+  /** Seconds after which to ask again. */
+  readonly retryAfter?: number;
 }
 
 export interface DoubleOptions {
@@ -139,7 +141,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     }
     const refused = options.refuse?.(asked.length);
     if (refused) {
-      const { status, ...told } = refused;
+      const { status, retryAfter, ...told } = refused;
+      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
       return json(response, status, { message: 'Not now.', ...told });
     }
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();

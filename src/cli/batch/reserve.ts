@@ -31,9 +31,7 @@ export async function purseOf(
       hint: 'Nothing was sent. Leave it out to pay whatever the jobs cost.',
     });
   }
-  const held = [...journal.entries()]
-    .filter(([, { end }]) => end !== 'failed')
-    .reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
+  const held = [...journal.entries()].reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
   return { budget: new Budget(most, held), prices };
 }
 

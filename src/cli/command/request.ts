@@ -101,7 +101,7 @@ export function requestProblems(
   }: { readonly bodyGiven: boolean; readonly service?: string; readonly args?: ArgumentValues },
 ): FailureDetail[] {
   const body = operation.body ? (request.body ?? {}) : undefined;
-  const called = (path: readonly string[]) => nameOf(path, command, bodyGiven, args);
+  const called = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
   const problems = [
     ...problemsOf('params', operation.params, request.params, called),
     ...problemsOf('query', operation.query, request.query, called),
@@ -137,7 +137,7 @@ function problemsOf(
 }
 
 /** What a place of the request is called on the command line. */
-export function nameOf(
+export function formatFieldName(
   path: readonly string[],
   command: Command,
   bodyGiven: boolean,

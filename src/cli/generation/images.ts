@@ -106,7 +106,7 @@ function dataUrl(bytes: Buffer): string {
  * What files made of images are called after: the first one's own name without the ending.
  * @param other where it has none
  */
-export function nameOf(images: Images, other: string): string {
+export function chooseName(images: Images, other: string): string {
   const [source] = Object.values(images).flat();
   if (source?.kind === 'file') return basename(source.path, extname(source.path));
   if (source?.kind === 'url' && URL.canParse(source.url)) {

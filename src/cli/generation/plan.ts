@@ -3,12 +3,18 @@ import type { Operation } from '../../contract/operation.js';
 import { imageFieldsOf } from '../../contract/schema/image-rules.js';
 import { readBodyFlag } from '../command/body.js';
 import type { ArgumentValues, ParsedCommand } from '../command/command.js';
-import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../command/request.js';
+import {
+  type FailureDetail,
+  formatFieldName,
+  invalid,
+  requestOf,
+  requestProblems,
+} from '../command/request.js';
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import { isUnnamed, judgedAs, namedTwice, unnamedProblem } from './from-task.js';
-import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
+import { chooseName, type Images, type Source, sourceOf } from './images.js';
 
 /** One task to be started; its images are not read yet. */
 export interface Job {
@@ -100,7 +106,7 @@ function planJob(
     // What is no image in form at all is judged with the rest.
     if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
     const sources = texts.map((text) => (bodyGiven ? inBody(text) : sourceOf(text, system.cwd)));
-    const path = nameOf(['body', field], command, false);
+    const path = formatFieldName(['body', field], command, false, args);
     judge(sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])));
     const found = sources.filter((source) => 'kind' in source);
     if (Array.isArray(value)) images[field] = found;
@@ -119,6 +125,7 @@ function planJob(
       { ...request, body: whole },
       {
         bodyGiven,
+        args,
         service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
       },
     ),
@@ -128,7 +135,7 @@ function planJob(
     operation: called,
     body,
     images,
-    name: imageName(images, getTaskFacts(called).kind),
+    name: chooseName(images, getTaskFacts(called).kind),
     ...(fromTask !== undefined && { fromTask }),
   };
 }

@@ -116,7 +116,8 @@ async function resume(context: StartContext, entry: Entry): Promise<Started | un
   }
 }
 
-const mostTries = 5;
+const MAX_TRIES = 5;
+const MAX_PAUSE_MS = 10_000;
 
 // Decided: a start whose answer was lost is sent again at once only to the embedded service, which is known to honour
 // the key; elsewhere the person decides, by running the command again.
@@ -133,9 +134,11 @@ async function send(
       return (await client.request(operation, { body } as never, { idempotencyKey, signal })).data;
     } catch (error) {
       signal.throwIfAborted();
-      if (attempt === mostTries || !mayRepeat(error, target)) throw error;
+      if (attempt === MAX_TRIES || !mayRepeat(error, target)) throw error;
       if (error instanceof NetworkError) services.forgetEmbedded();
-      await pause(backoffMs(attempt, { firstMs: 300, maxMs: 2_000 }), undefined, { signal });
+      const asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
+      const pauseMs = asked ?? backoffMs(attempt, { firstMs: 300, maxMs: 2_000 });
+      await pause(Math.min(pauseMs, MAX_PAUSE_MS), undefined, { signal });
     }
   }
 }
