@@ -1,10 +1,9 @@
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { type PrintedRequest, printRequest, printRequests, requestOf } from '../command/dry-run.js';
-import { placeholderOf } from '../generation/from-task.js';
 import { loadAll } from '../generation/images.js';
 import { type Job, plan } from '../generation/plan.js';
-import { runJobs } from '../generation/run.js';
-import { readable } from '../generation/start.js';
+import { runJobs } from '../generation/run-jobs.js';
+import { formatCreation, readable } from '../generation/start.js';
 import type { CommandContext } from './context.js';
 
 /** Starts a task for each image, waits, and brings home what they made. */
@@ -27,7 +26,7 @@ async function* requestsOf(system: StandardInput, jobs: readonly Job[]): AsyncGe
 export async function requestOfJob(system: StandardInput, job: Job): Promise<PrintedRequest> {
   const { operation, body, images, fromTask } = job;
   const { kept } = await loadAll(images, getTaskFacts(operation).kind, system);
-  const made = fromTask === undefined ? {} : placeholderOf(fromTask);
+  const made = fromTask === undefined ? {} : formatCreation(fromTask);
   const request = { params: {}, query: {}, body: readable({ ...kept, ...body, ...made }) };
   return requestOf(getOperation(operation), request);
 }

@@ -4,7 +4,7 @@ import { printDryRun } from '../command/dry-run.js';
 import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
 import { referenceTo, type Source } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
-import { runJobs } from '../generation/run.js';
+import { runJobs } from '../generation/run-jobs.js';
 import { readable } from '../generation/start.js';
 import { entryOf, targetOf } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';

@@ -2,10 +2,9 @@ import { ServiceError } from '../../client/errors.js';
 import { failureOf } from '../command/failure-of.js';
 import type { Entry } from '../connect/ledger.js';
 import { finish, type Outcome, planAwait } from '../generation/await-task.js';
-import { Resume } from '../generation/run.js';
-import { runAll } from '../generation/run-all.js';
+import { Resume } from '../generation/run-jobs.js';
+import { runAll, Watch } from '../generation/run-tasks.js';
 import { entryOf, findEnd, findTask, readTask, type Task, taskOf } from '../generation/task.js';
-import { Watch } from '../generation/watch.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 

@@ -19,7 +19,6 @@ import {
   type TaskFigures,
   type TaskState,
 } from './task.js';
-import type { Watch } from './watch.js';
 
 /** How one of a command's tasks ended. */
 export interface Outcome {
@@ -30,10 +29,18 @@ export interface Outcome {
   readonly failure?: Failure;
 }
 
+/** Hears of tasks while they are waited for. */
+interface TaskObserver {
+  /** What a task was last seen to be. */
+  state(id: string, state: string): void;
+  /** A line that stays. */
+  say(text: string): Promise<void>;
+}
+
 /** How a command waits, and where it leaves results. */
 export interface AwaitContext extends TaskContext {
   readonly now: () => number;
-  readonly watch: Pick<Watch, 'state' | 'say'>;
+  readonly watch: TaskObserver;
   readonly destination: Destination | undefined;
   readonly timeoutMs: number;
   readonly intervalMs: number;
@@ -47,7 +54,7 @@ interface PlanAwaitContext extends TaskContext {
 /** How a command's flags say to wait, and where to save. */
 export function planAwait(
   { services, ledger, signal, system, flags }: PlanAwaitContext,
-  watch: Watch,
+  watch: TaskObserver,
   offPeak: boolean,
   resumed = false,
 ): AwaitContext {

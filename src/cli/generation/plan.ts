@@ -2,7 +2,7 @@ import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { imageFieldsOf } from '../../contract/schema/image-rules.js';
 import { readBodyFlag } from '../command/body.js';
-import type { ArgumentValues, ParsedCommand } from '../command/command.js';
+import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
 import {
   type FailureDetail,
   formatFieldName,
@@ -13,7 +13,6 @@ import {
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { isUnnamed, judgedAs, namedTwice, unnamedProblem } from './from-task.js';
 import { chooseName, type Images, type Source, sourceOf } from './images.js';
 
 /** One task to be started; its images are not read yet. */
@@ -98,7 +97,7 @@ function planJob(
   const body = { ...(request.body as Record<string, unknown> | undefined) };
   const fromTask = flags['from-task'] as string | undefined;
   const unnamed = !bodyGiven && isUnnamed(command, flags, body);
-  const sent: Record<string, unknown> = { ...((fromTask !== undefined || unnamed) && judgedAs), ...body };
+  const sent: Record<string, unknown> = { ...((fromTask !== undefined || unnamed) && STAND_IN), ...body };
   judge(unnamed ? [unnamedProblem] : namedTwice(flags, body));
   for (const field of fields) {
     const value = body[field];
@@ -148,4 +147,32 @@ function inBody(text: string): Source {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Keeps a creation's place where a request is judged before anything is sent. */
+const STAND_IN = { video_creation_id: '1', video_url: 'https://video.invalid/' };
+
+/** Said in place of what the interface says, which knows of no tasks. */
+const unnamedProblem: FailureDetail = {
+  path: '--from-task',
+  message: 'is required, or --video-creation-id together with --video-url',
+};
+
+/** Whether a command that makes a video longer names none. */
+function isUnnamed({ flags: known }: Command, flags: FlagValues, body: object): boolean {
+  const takesTask = known.some(({ name }) => name === 'from-task');
+  return takesTask && flags['from-task'] === undefined && creationIn(body).length === 0;
+}
+
+/** What names the video besides `--from-task`. */
+function namedTwice(flags: FlagValues, body: object): FailureDetail[] {
+  if (flags['from-task'] === undefined) return [];
+  return creationIn(body).map((field) => ({
+    path: '--from-task',
+    message: `gives the ${field} already; leave that out`,
+  }));
+}
+
+function creationIn(body: object): string[] {
+  return Object.keys(STAND_IN).filter((field) => field in body);
 }

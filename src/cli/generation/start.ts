@@ -4,13 +4,15 @@ import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { type Choice, type Entry, isImageReference } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { creationOf } from './from-task.js';
 import { loadAll } from './images.js';
 import type { Job } from './plan.js';
 import {
   cannotRead,
+  findEnd,
+  findTask,
   readTask,
   readTaskState,
   serviceKey,
@@ -51,7 +53,7 @@ export interface StartOptions {
 export async function start(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
   const { ledger, target } = context;
   const { sent, kept } = await loadAll(job.images, getTaskFacts(job.operation).kind, context.system);
-  const made = job.fromTask === undefined ? {} : await creationOf(context, job.fromTask);
+  const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
   const { output, batch } = options;
   const draft = {
@@ -169,4 +171,37 @@ export function readable(request: Readonly<Record<string, unknown>>): Record<str
 function described(value: unknown): unknown {
   if (!isImageReference(value)) return value;
   return `<Base64 of ${value.file ?? 'the image given'}, ${value.bytes} bytes>`;
+}
+
+/** What `--from-task` gives to a request. */
+export interface Creation {
+  readonly video_creation_id: string;
+  readonly video_url: string;
+}
+
+/** Stands for a creation that was not looked up: it says to a person what will be there. */
+export function formatCreation(id: string): Creation {
+  return { video_creation_id: `<creation of task ${id}>`, video_url: `<video of task ${id}>` };
+}
+
+/**
+ * The video that a task made.
+ * @throws Failure where it made none, or none yet
+ */
+async function findCreation(context: TaskContext, id: string): Promise<Creation> {
+  const task = await findTask(context, id);
+  const seen = await readTask(context, task);
+  const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
+  const [first] = creations ?? [];
+  if (first) return { video_creation_id: first.id, video_url: first.url };
+  throw nothingToExtend(task, seen.state);
+}
+
+function nothingToExtend({ id }: Task, state: string): Failure {
+  const over = findEnd(state) !== undefined;
+  return new Failure(`Task ${id} has no video to extend: it is ${state}.`, {
+    code: over ? 'nothing_to_extend' : 'still_running',
+    exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
+    ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),
+  });
 }

@@ -7,10 +7,9 @@ import type { System } from '../terminal/system.js';
 import { finish, type Outcome, planAwait } from './await-task.js';
 import type { Job } from './plan.js';
 import { agreeOnPrice, type PriceContext } from './price.js';
-import { runAll } from './run-all.js';
+import { runAll, Watch } from './run-tasks.js';
 import { start } from './start.js';
 import type { Task, TaskContext } from './task.js';
-import { Watch } from './watch.js';
 
 interface RunJobsContext extends ParsedCommand, PriceContext, TaskContext {
   readonly system: System;
