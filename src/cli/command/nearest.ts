@@ -1,5 +1,5 @@
 /** The one of `names` that a mistyped word most likely means, if any is near: up to a third of its letters are wrong. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
+export function findNearest(word: string, names: readonly string[]): string | undefined {
   const far = names.map((name) => ({ name, edits: editsBetween(word, name) }));
   const [best] = far.sort((one, other) => one.edits - other.edits);
   return best && best.edits * 3 <= Math.max(word.length, best.name.length) ? best.name : undefined;

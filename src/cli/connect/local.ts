@@ -30,18 +30,18 @@ export async function findLocal(folder: string, connect: ConnectTo): Promise<Loc
   const written = readPrivateFile(join(folder, 'service.json'));
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
   if (!written || !ownerToken) return undefined;
-  const record = parse(written);
+  const record = parseRecord(written);
   if (!record) return undefined;
-  return (await proves(record.url, ownerToken, connect)) ? { ...record, ownerToken } : undefined;
+  return (await provesOwner(record.url, ownerToken, connect)) ? { ...record, ownerToken } : undefined;
 }
 
 /** Where the service of a folder says it listens, unproved: for showing, never for sending. */
 export function recordedUrl(folder: string): string | undefined {
   const written = readPrivateFile(join(folder, 'service.json'));
-  return written ? parse(written)?.url : undefined;
+  return written ? parseRecord(written)?.url : undefined;
 }
 
-function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
+function parseRecord(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   try {
     const { url, pid, version, instance } = JSON.parse(text);
     const whole =
@@ -52,7 +52,7 @@ function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   }
 }
 
-async function proves(url: string, ownerToken: string, connect: ConnectTo): Promise<boolean> {
+async function provesOwner(url: string, ownerToken: string, connect: ConnectTo): Promise<boolean> {
   const nonce = randomBytes(32).toString('base64url');
   try {
     const client = await connect(url);
@@ -112,7 +112,7 @@ export async function ensureLocal(
         // Only one of many starters may spawn; the others look again.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);
         try {
-          if (running) await drain(start.folder, running, connect);
+          if (running) await drainLocal(start.folder, running, connect);
           child = spawnService(system, start);
           return {
             service: await whenReady(start, child, connect, deadline, system.now, signal),
@@ -177,7 +177,7 @@ function spawnService(system: System, start: Start): Child {
   const child = spawn(node, [entry, 'serve', '--data', start.folder, ...start.flags], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: scrubbed(system.env, start.env),
+    env: scrubEnvironment(system.env, start.env),
     cwd: system.home,
     windowsHide: true,
   });
@@ -200,7 +200,7 @@ function spawnService(system: System, start: Start): Child {
 const kept =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
 
-function scrubbed(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
+function scrubEnvironment(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name) || asked.includes(name)));
 }
 
@@ -220,12 +220,12 @@ export async function rotateKey(service: LocalService, connect: ConnectTo): Prom
 }
 
 /** Asks a service to finish what it does and end, and waits until it gave its folder back. */
-export async function drain(folder: string, service: LocalService, connect: ConnectTo): Promise<void> {
+export async function drainLocal(folder: string, service: LocalService, connect: ConnectTo): Promise<void> {
   const client = await connect(service.url, service.ownerToken);
   await client.raw({ method: 'POST', path: '/.well-known/regen-owner/stop', retries: 0 });
   for (let tries = 0; tries < 600; tries++) {
     const written = readPrivateFile(join(folder, 'service.json'));
-    if (!written || parse(written)?.instance !== service.instance) return;
+    if (!written || parseRecord(written)?.instance !== service.instance) return;
     await pause(50);
   }
   throw new Failure(`The service at ${service.url} (process ${service.pid}) does not end.`, {

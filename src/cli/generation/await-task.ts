@@ -2,12 +2,12 @@ import { StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import type { TaskKind } from '../../contract/operation.js';
 import type { FlagValues } from '../command/command.js';
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Entry } from '../connect/ledger.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import { type Destination, openDestination, type Saved } from './destination.js';
 import {
   cannotRead,
@@ -80,7 +80,7 @@ export function readWaitFlags(
  * Waits until a task has ended and brings home what it made.
  * @param begun what its start answered, where this command started it
  */
-export async function finish(context: AwaitContext, task: Task, begun?: TaskState): Promise<Outcome> {
+export async function finishTask(context: AwaitContext, task: Task, begun?: TaskState): Promise<Outcome> {
   try {
     const seen = begun && findEnd(begun.state) ? begun : await untilEnded(context, task);
     if (findEnd(seen.state) === 'badly') {
@@ -92,10 +92,10 @@ export async function finish(context: AwaitContext, task: Task, begun?: TaskStat
       return {
         lines: [],
         answer: (error.last as TaskState | undefined)?.answer ?? {},
-        failure: stillRunning(task),
+        failure: toStillRunningFailure(task),
       };
     if (!cannotRead(error, task)) throw error;
-    return { lines: [task.id], answer: begun?.answer ?? {}, failure: unreadable(task) };
+    return { lines: [task.id], answer: begun?.answer ?? {}, failure: toUnreadableFailure(task) };
   }
 }
 
@@ -129,11 +129,11 @@ export async function saveResults(
       const facts = { name, task_id: task.id, index: at + 1 };
       const saved = await destination.save(client, url, facts, signal);
       paths.push(saved.path);
-      await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
+      await watch.say(`${formatBytes(saved.bytes)} saved as ${saved.path}.`);
       if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
     } catch (error) {
       signal.throwIfAborted();
-      const { message, facts } = failureOf(error);
+      const { message, facts } = toFailure(error);
       const hint = `The task is done; save its results elsewhere with: regen task download ${task.id} -o …`;
       throw new Failure(message, { ...facts, hint });
     }
@@ -175,7 +175,7 @@ export async function toTaskFailure(
   });
 }
 
-export function stillRunning({ id, noun }: Task): Failure {
+export function toStillRunningFailure({ id, noun }: Task): Failure {
   return new Failure(`The ${noun} ${id} is still running, and the time to wait for it is over.`, {
     code: 'still_running',
     exit: exitCodes.stillGoing,
@@ -183,7 +183,7 @@ export function stillRunning({ id, noun }: Task): Failure {
   });
 }
 
-function unreadable({ id, kind, noun, target, entry }: Task): Failure {
+function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
   return new Failure(`${target.name} cannot tell the status of the ${noun} ${id}; the task goes on.`, {
     code: 'status_unreadable',
     exit: exitCodes.stillGoing,

@@ -4,16 +4,16 @@ import { imageFieldsOf } from '../../contract/schema/image-rules.js';
 import { readBodyFlag } from '../command/body.js';
 import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
 import {
+  buildRequest,
   type FailureDetail,
   formatFieldName,
-  invalid,
-  requestOf,
   requestProblems,
+  toInvalidFailure,
 } from '../command/request.js';
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { chooseName, type Images, type Source, sourceOf } from './images.js';
+import { chooseName, type Images, parseSource, type Source } from './images.js';
 
 /** One task to be started; its images are not read yet. */
 export interface Job {
@@ -37,7 +37,7 @@ export interface PlanContext {
  * The tasks that a command line asks for: one for each image.
  * @throws Failure with everything that is wrong with any of them
  */
-export async function plan(parsed: ParsedCommand, context: PlanContext): Promise<Job[]> {
+export async function planJobs(parsed: ParsedCommand, context: PlanContext): Promise<Job[]> {
   const { command, flags } = parsed;
   const operation = getOperation(command.operation as string);
   const body = await readBodyFlag({ flags, system: context.system });
@@ -51,7 +51,7 @@ export async function plan(parsed: ParsedCommand, context: PlanContext): Promise
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) judge([{ path: '-', message: 'may stand for one image only' }]);
-  if (problems.size > 0) throw invalid([...problems.values()]);
+  if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
   return jobs;
 }
 
@@ -90,7 +90,7 @@ function planJob(
   given: unknown,
   judge: (problems: readonly FailureDetail[]) => void,
 ): Job {
-  const request = requestOf(command, args, flags, given);
+  const request = buildRequest(command, args, flags, given);
   const bodyGiven = given !== undefined;
   const fields = imageFieldsOf(operation.body as NonNullable<Operation['body']>);
   const images: Record<string, Source | Source[]> = {};
@@ -104,7 +104,7 @@ function planJob(
     const texts = [value].flat();
     // What is no image in form at all is judged with the rest.
     if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
-    const sources = texts.map((text) => (bodyGiven ? inBody(text) : sourceOf(text, system.cwd)));
+    const sources = texts.map((text) => (bodyGiven ? inBody(text) : parseSource(text, system.cwd)));
     const path = formatFieldName(['body', field], command, false, args);
     judge(sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])));
     const found = sources.filter((source) => 'kind' in source);

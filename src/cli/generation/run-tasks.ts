@@ -1,7 +1,7 @@
 import type { ParsedCommand } from '../command/command.js';
-import { failureOf } from '../command/failure-of.js';
 import { inWords } from '../command/in-words.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
+import { toFailure } from '../command/to-failure.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
@@ -63,7 +63,7 @@ async function runOne(item: Item, context: RunAllContext): Promise<Outcome> {
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    const failure = inWords(failureOf(error), context);
+    const failure = inWords(toFailure(error), context);
     const { code, status, requestId: request_id } = failure.facts;
     return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
   }
@@ -106,7 +106,7 @@ export class Watch {
 
   #tick(): void {
     const seconds = Math.round((this.output.system.now() - this.#begun) / 1000);
-    this.#progress.update(`(${[...this.#counted(), elapsed(seconds)].join(', ')})`);
+    this.#progress.update(`(${[...this.#counted(), formatElapsed(seconds)].join(', ')})`);
   }
 
   #counted(): string[] {
@@ -116,6 +116,6 @@ export class Watch {
   }
 }
 
-function elapsed(seconds: number): string {
+function formatElapsed(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -7,7 +7,7 @@ import type { Target } from '../connect/target.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { loadAll } from './images.js';
+import { loadImages } from './images.js';
 import type { Job } from './plan.js';
 import {
   cannotRead,
@@ -19,8 +19,8 @@ import {
   type Task,
   type TaskContext,
   type TaskState,
-  taskOf,
-  taskStartedBy,
+  toStartedTask,
+  toTask,
 } from './task.js';
 
 /** A task whose start was answered. */
@@ -50,9 +50,9 @@ export interface StartOptions {
 }
 
 /** Starts a task. The ledger knows of it before the service does. */
-export async function start(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
+export async function startTask(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
   const { ledger, target } = context;
-  const { sent, kept } = await loadAll(job.images, getTaskFacts(job.operation).kind, context.system);
+  const { sent, kept } = await loadImages(job.images, getTaskFacts(job.operation).kind, context.system);
   const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
   const { output, batch } = options;
@@ -67,7 +67,7 @@ export async function start(context: StartContext, job: Job, options: StartOptio
   let opened = await ledger.open(draft, options.choice);
   options.onEntry?.(opened.entry.id);
   while (opened.entry.task_id !== undefined) {
-    const resumed = await resume(context, opened.entry);
+    const resumed = await resumeTask(context, opened.entry);
     if (resumed) return resumed;
     opened = await ledger.open(draft, options.choice);
     options.onEntry?.(opened.entry.id);
@@ -84,13 +84,13 @@ export async function start(context: StartContext, job: Job, options: StartOptio
   const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
   const body = { ...job.body, ...made, ...same, ...sent };
   try {
-    const answer = await send(context, job.operation, body, entry.idempotency_key);
+    const answer = await sendStart(context, job.operation, body, entry.idempotency_key);
     const seen = readTaskState(getTaskFacts(job.operation).kind, answer);
     const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
     return {
       seen,
-      task: { ...taskStartedBy(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
+      task: { ...toStartedTask(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
     };
   } catch (error) {
     if (isRefusal(error)) ledger.remove(entry.id);
@@ -102,9 +102,9 @@ export async function start(context: StartContext, job: Job, options: StartOptio
  * Goes on with a task that an earlier run started, finished or not.
  * @returns undefined where its service knows nothing of it any more
  */
-async function resume(context: StartContext, entry: Entry): Promise<Started | undefined> {
+async function resumeTask(context: StartContext, entry: Entry): Promise<Started | undefined> {
   const { ledger, say } = context;
-  const task = taskOf(context, entry);
+  const task = toTask(context, entry);
   try {
     const seen = await readTask(context, task);
     await say(`Resuming task ${task.id} of an interrupted run; pass --again to start a new one.`);
@@ -123,7 +123,7 @@ const MAX_PAUSE_MS = 10_000;
 
 // Decided: a start whose answer was lost is sent again at once only to the embedded service, which is known to honour
 // the key; elsewhere the person decides, by running the command again.
-async function send(
+async function sendStart(
   { services, target, signal }: StartContext,
   name: string,
   body: object,
@@ -160,15 +160,15 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** A body as a person may read it: in place of an image, what it is. */
-export function readable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function toReadable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(request).map(([name, value]) => [
     name,
-    Array.isArray(value) ? value.map(described) : described(value),
+    Array.isArray(value) ? value.map(describeValue) : describeValue(value),
   ]);
   return Object.fromEntries(entries);
 }
 
-function described(value: unknown): unknown {
+function describeValue(value: unknown): unknown {
   if (!isImageReference(value)) return value;
   return `<Base64 of ${value.file ?? 'the image given'}, ${value.bytes} bytes>`;
 }
