@@ -176,6 +176,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     return response && 'shape' in response && 'data' in (response.shape as object) ? { data: task } : task;
   }
 
+  // On a busy machine a connection that was idle for the usual 5 seconds would be closed under a request.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const close = () =>
     new Promise<void>((closed) => {
