@@ -30,8 +30,8 @@ export function composeContext(
         now: system.now,
         hint: signInHint(flags),
         refresh: async (spent) => {
-          const { refresh } = await import('./sign-in/tokens.js');
-          return refresh({ connect, flags, now: system.now }, spent);
+          const { refreshSignIn } = await import('./sign-in/tokens.js');
+          return refreshSignIn({ connect, flags, now: system.now }, spent);
         },
         renewing: (renewal) => void renewals.add(renewal),
       }),

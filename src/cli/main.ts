@@ -1,5 +1,5 @@
 import type { ArgumentValues, Command, CommandTree, ParsedCommand } from './command/command.js';
-import { parse } from './command/program.js';
+import { parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import { loadRunner } from './runners.js';
 import { exitCodes, type Failure, usage } from './terminal/failure.js';
@@ -17,11 +17,11 @@ export async function main(argv: readonly string[], system: System): Promise<num
     ndjson: wish('--ndjson'),
     color: !wish('--no-color'),
   });
-  const interruption = listen(system);
+  const interruption = listenForSignals(system);
   let asked: ParsedCommand | undefined;
   let close = async () => {};
   try {
-    const parsed = parse(tree as CommandTree, helpAsked(argv), {
+    const parsed = parseCommandLine(tree as CommandTree, helpAsked(argv), {
       version,
       columns: system.stderr.columns ?? 80,
     });
@@ -45,7 +45,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
       await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }
-    const failure = await toFailure(error, asked);
+    const failure = await describeFailure(error, asked);
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -74,7 +74,7 @@ function requireArguments(command: Command, args: ArgumentValues): void {
 }
 
 /** The first signal aborts what runs; a second one ends the process. */
-function listen(system: System): Interruption & { exitCode(): number } {
+function listenForSignals(system: System): Interruption & { exitCode(): number } {
   const controller = new AbortController();
   let code: number = exitCodes.interrupted;
   const ignore = system.onSignal((signal) => {
@@ -85,11 +85,11 @@ function listen(system: System): Interruption & { exitCode(): number } {
   return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
 }
 
-async function toFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
-  const [{ failureOf }, { inWords }] = await Promise.all([
-    import('./command/failure-of.js'),
+async function describeFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
+  const [{ toFailure }, { inWords }] = await Promise.all([
+    import('./command/to-failure.js'),
     import('./command/in-words.js'),
   ]);
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   return asked ? inWords(failure, asked) : failure;
 }

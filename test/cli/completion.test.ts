@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import { offerable } from '../../src/cli/completion/live.js';
+import { selectOfferable } from '../../src/cli/completion/live.js';
 import { completionScript } from '../../src/cli/completion/scripts.js';
-import { placesOf } from '../../src/cli/completion/table.js';
+import { listPlaces } from '../../src/cli/completion/table.js';
 import { Ledger } from '../../src/cli/connect/ledger.js';
 import { commandTree } from '../../src/cli/views/derive.js';
 import { ownIdentity } from '../../src/disk/process-identity.js';
@@ -17,7 +17,7 @@ import { inTerminal } from '../support/terminal.js';
 import { waitFor } from '../support/wait-for.js';
 
 const tree = commandTree();
-const places = placesOf(tree);
+const places = listPlaces(tree);
 
 function needs(shell: string, { skip }: TestContext): void {
   const folders = (process.env.PATH ?? '').split(':');
@@ -332,5 +332,5 @@ test('hands no value to a shell that could be more than a word', () => {
     '~',
     'ok-1.0.0+b_c',
   ];
-  expect(offerable(hostile)).toEqual(['ok-1.0.0+b_c']);
+  expect(selectOfferable(hostile)).toEqual(['ok-1.0.0+b_c']);
 });

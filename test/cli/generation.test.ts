@@ -169,6 +169,10 @@ describe('bad input is found before anything is sent', () => {
     ],
     [['image', 'relight'], '<image> is required'],
     [['image', 'relight', 'absent.jpg'], '<image> names no such file: absent.jpg'],
+    [
+      ['image', 'style-transfer', 'photo.png', 'absent.jpg'],
+      '<reference_image> names no such file: absent.jpg',
+    ],
     [['image', 'relight', 'data:image/png,plain'], '<image> must be data in Base64'],
     [['image', 'relight', '-', '-'], 'may stand for one image only'],
     [['image', 'style-transfer', 'photo.png'], '--reference-image is required'],
@@ -342,6 +346,19 @@ describe('the ledger', () => {
     const { double, run } = await desk({ refuse: (count) => (count < 3 ? busy : undefined) });
     expect((await run(relight)).exit).toBe(0);
     expect(double.asked).toHaveLength(3);
+    expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
+  });
+
+  test('keeps the key of a request that the service is still at work on after the last try', async () => {
+    const busy = { status: 409, error: 'idempotency_in_flight', retryAfter: 0 };
+    let isBusy = true;
+    const { double, run, entries } = await desk({ refuse: () => (isBusy ? busy : undefined) });
+    const first = await run(relight);
+    expect(first.exit, first.stderr).toBe(7);
+    isBusy = false;
+    expect(entries()).toHaveLength(1);
+    expect((await run(relight)).exit).toBe(0);
+    expect(double.tasks.size).toBe(1);
     expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
   });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Command } from '../../src/cli/command/command.js';
-import { checkRequest } from '../../src/cli/command/request.js';
+import { checkRequest, formatFieldName } from '../../src/cli/command/request.js';
 import { Failure } from '../../src/cli/terminal/failure.js';
 import { contract } from '../../src/contract/index.js';
 
@@ -41,6 +41,19 @@ it('tells of flags that exclude each other in the words of the command line', ()
     '--reference cannot be combined with --lightmap.',
   );
   expect(failureOf({ image: 'light.png' }, false).message).toMatch(/^<image> must be Base64/);
+});
+
+it('calls a field that an argument and a flag fill by the one that was typed, else by the flag', () => {
+  const target = ['body', 'reference_image'];
+  const argument = { name: 'reference_image', required: false, variadic: true, target };
+  const flag = { name: 'reference-image', value: 'image', description: '', target };
+  const both = { ...command, arguments: [argument], flags: [flag] };
+  expect(formatFieldName(target, both, false)).toBe('--reference-image');
+  expect(formatFieldName(target, both, false, { reference_image: 'a.png' })).toBe('<reference_image>');
+  expect(formatFieldName(target, { ...both, flags: [] }, false)).toBe('<reference_image>');
+  const required = { ...both, arguments: [{ ...argument, required: true }] };
+  expect(formatFieldName(target, required, false)).toBe('<reference_image>');
+  expect(formatFieldName(target, both, true)).toBe('body.reference_image');
 });
 
 it('tells of a whole body in the words of the body', () => {

@@ -23,6 +23,8 @@ export interface Refusal {
   readonly error: string;
   readonly message?: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
+  /** Seconds after which to ask again. */
+  readonly retryAfter?: number;
 }
 
 export interface DoubleOptions {
@@ -139,7 +141,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     }
     const refused = options.refuse?.(asked.length);
     if (refused) {
-      const { status, ...told } = refused;
+      const { status, retryAfter, ...told } = refused;
+      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
       return json(response, status, { message: 'Not now.', ...told });
     }
     const id = (key && byKey.get(key)) || (options.id ?? randomUUID)();
@@ -173,6 +176,8 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     return response && 'shape' in response && 'data' in (response.shape as object) ? { data: task } : task;
   }
 
+  // On a busy machine a connection that was idle for the usual 5 seconds would be closed under a request.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const close = () =>
     new Promise<void>((closed) => {

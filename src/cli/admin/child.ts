@@ -23,7 +23,7 @@ export async function runChild(
   interruption.signal.throwIfAborted();
   interruption.ignore();
   const child = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
-  const stop = system.onSignal((signal) => forward(system, child, signal), forwarded);
+  const stop = system.onSignal((signal) => forwardSignal(system, child, signal), forwarded);
   try {
     return await new Promise<number>((done, fail) => {
       child.once('error', (error) => fail(notStarted(program, error)));
@@ -35,7 +35,7 @@ export async function runChild(
 }
 
 /** What is typed on a terminal, the terminal sends to the child as well; once is enough. */
-function forward({ stdin, stderr }: System, child: ChildProcess, signal: NodeJS.Signals): void {
+function forwardSignal({ stdin, stderr }: System, child: ChildProcess, signal: NodeJS.Signals): void {
   const typed = signal === 'SIGINT' || signal === 'SIGQUIT';
   if (typed && (stdin.isTTY || stderr.isTTY)) return;
   child.kill(signal);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writePrivateFile } from '../../disk/private-file.js';
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { System } from '../terminal/system.js';
 
 interface Token {
@@ -40,7 +40,7 @@ export function keepFresh({ folder, first, make, system, failed }: Parts) {
     } catch (error) {
       if (ending.signal.aborted) return;
       // It may come back before the old one ends; what runs with it is not to be ended either way.
-      const message = `No new admin token (the old one ends at ${expires_at}): ${failureOf(error).message}`;
+      const message = `No new admin token (the old one ends at ${expires_at}): ${toFailure(error).message}`;
       if (message !== said) await failed(message);
       said = message;
     }

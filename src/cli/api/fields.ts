@@ -14,7 +14,7 @@ export type ReadFile = (path: string) => Promise<string>;
  * @param typed from `-F`: numbers, true, false and null mean themselves, `@path` a file's text
  * @param raw from `-f`: always text
  */
-export async function bodyOf(
+export async function buildBody(
   typed: readonly string[],
   raw: readonly string[],
   read: ReadFile,
@@ -25,7 +25,7 @@ export async function bodyOf(
 }
 
 /** The same for a query string, where everything is text and a list is a repeated name. */
-export async function queryOf(
+export async function buildQuery(
   typed: readonly string[],
   raw: readonly string[],
   read: ReadFile,

@@ -3,7 +3,7 @@ import type { RawAnswer } from '../../client/client.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { readAll } from '../terminal/stdin.js';
-import { harmless, json } from '../terminal/text.js';
+import { stripControls, toJson } from '../terminal/text.js';
 
 /** What of a refusal is kept to say in words what it was. */
 const keptBytes = 64 * 1024;
@@ -11,7 +11,7 @@ const keptBytes = 64 * 1024;
 /** Prints the status line and the headers. */
 export async function showHead(output: Output, { status, headers }: RawAnswer): Promise<void> {
   await output.line(`HTTP/1.1 ${status}`);
-  for (const [name, value] of Object.entries(headers)) await output.line(harmless(`${name}: ${value}`));
+  for (const [name, value] of Object.entries(headers)) await output.line(stripControls(`${name}: ${value}`));
   await output.line('');
 }
 
@@ -41,7 +41,7 @@ async function showToPerson(output: Output, answer: RawAnswer): Promise<void> {
   const type = answer.headers['content-type'] ?? '';
   if (type !== '' && !/^text\/|json|xml|yaml/i.test(type)) {
     throw usage(
-      `The answer is ${harmless(type)}, which is nothing for a terminal.`,
+      `The answer is ${stripControls(type)}, which is nothing for a terminal.`,
       'Send it to a file with >.',
     );
   }
@@ -51,8 +51,8 @@ async function showToPerson(output: Output, answer: RawAnswer): Promise<void> {
 
 function readable(text: string): string {
   try {
-    return harmless(json(JSON.parse(text), 2));
+    return stripControls(toJson(JSON.parse(text), 2));
   } catch {
-    return harmless(text.replace(/\n$/, ''));
+    return stripControls(text.replace(/\n$/, ''));
   }
 }

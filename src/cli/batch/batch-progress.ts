@@ -37,7 +37,7 @@ export class Board {
 
   async open(): Promise<void> {
     const earlier = this.before.done + this.before.failed;
-    const jobs = counted(this.total, 'job');
+    const jobs = formatCount(this.total, 'job');
     await this.#progress.stage(earlier > 0 ? `${jobs}, ${earlier} of them ended before` : jobs);
     this.#timer = setInterval(() => this.#tick(), 1000).unref();
     this.#tick();
@@ -83,7 +83,7 @@ export class Board {
   /** The whole batch in one sentence. */
   get summary(): string {
     const { running, unsaved, unanswered } = this.#counts;
-    const parts = listed([
+    const parts = joinCounts([
       [this.done, 'done'],
       [this.failed, 'failed'],
       [this.#underWay + running, 'still running'],
@@ -92,13 +92,13 @@ export class Board {
       [this.left - this.#underWay - running - unsaved - unanswered, 'not sent'],
       [this.#credits, 'credits'],
     ]);
-    return `${counted(this.total, 'job')}: ${parts}.`;
+    return `${formatCount(this.total, 'job')}: ${parts}.`;
   }
 
   #tick(): void {
     const ended = Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
     const left = this.total - this.before.done - this.before.failed - ended;
-    const parts = listed([
+    const parts = joinCounts([
       [this.done, 'done'],
       [this.failed, 'failed'],
       [this.#underWay, 'running'],
@@ -117,11 +117,11 @@ export class Board {
   }
 }
 
-function counted(count: number, what: string): string {
+function formatCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-function listed(counts: readonly (readonly [count: number, what: string])[]): string {
+function joinCounts(counts: readonly (readonly [count: number, what: string])[]): string {
   return counts
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count} ${what}`)

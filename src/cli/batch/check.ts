@@ -5,13 +5,13 @@ import { readWaitFlags } from '../generation/await-task.js';
 import { openDestination } from '../generation/destination.js';
 import type { PlanContext } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
-import { exists } from '../terminal/save.js';
+import { toExistsFailure } from '../terminal/save.js';
 import type { Before } from './batch-progress.js';
 import { JobKeys } from './job-keys.js';
 import { type JobsFile, linesIn } from './jobs-file.js';
 import type { Journal } from './journal.js';
 import { Problems } from './problems.js';
-import { commandOf, jobOf, type WrittenJob } from './written-job.js';
+import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 /** What a reading of the whole file found. */
 export interface Checked {
@@ -101,18 +101,18 @@ async function checkOne(
   written: WrittenJob,
   paths: Map<string, number>,
 ): Promise<void> {
-  const command = commandOf(batch.flags, written);
+  const command = parseJob(batch.flags, written);
   const destination = openDestination(batch.system.cwd, command.flags, true);
   readWaitFlags(command.flags);
   const state = journal.get(written.key);
   // Of a task that is under way the image may be gone, and results may be saved in part.
   const isUnderWay = state.entry !== undefined && state.end === undefined;
   if (state.task_id !== undefined && isUnderWay) return;
-  const { name } = await jobOf(command, batch);
+  const { name } = await planLine(command, batch);
   const path = destination?.firstPath(name);
   if (path === undefined) return;
   const other = paths.get(path);
   if (other !== undefined) throw usage(`Its result would be saved over the one of line ${other}: ${path}`);
   paths.set(path, written.line);
-  if (!isUnderWay && !destination?.how.force && existsSync(path)) throw exists(path);
+  if (!isUnderWay && !destination?.how.force && existsSync(path)) throw toExistsFailure(path);
 }

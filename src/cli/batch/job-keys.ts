@@ -31,7 +31,7 @@ export class JobKeys {
   }
 
   #ofContent(record: Readonly<Record<string, unknown>>): string {
-    const digest = createHash('sha256').update(canonical(record)).digest('hex').slice(0, 16);
+    const digest = createHash('sha256').update(toCanonicalJson(record)).digest('hex').slice(0, 16);
     const occurrence = (this.#occurrences.get(digest) ?? 0) + 1;
     this.#occurrences.set(digest, occurrence);
     return `${digest}-${occurrence}`;
@@ -44,7 +44,7 @@ function idIn(id: unknown): string | undefined {
 }
 
 /** The same text whatever the order of the keys. */
-function canonical(value: unknown): string {
+function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
     return Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -23,7 +23,7 @@ export type Line = { readonly line: number } & (
 );
 
 /** The file that the command names; standard input is copied into `scratch` first. */
-export async function jobsFileOf(
+export async function openJobsFile(
   { args, flags }: ParsedCommand,
   system: Pick<System, 'cwd' | 'stdin'>,
   scratch: string,
@@ -86,7 +86,7 @@ async function* csvLines(path: string): AsyncGenerator<Line> {
   const reading = pipeline(createReadStream(path), parser);
   try {
     for await (const { info, record } of parser as AsyncIterable<Row>) {
-      yield { line: info.lines, record: given(record) };
+      yield { line: info.lines, record: readCells(record) };
     }
     await reading;
   } catch (error) {
@@ -102,7 +102,7 @@ interface Row {
   readonly record: Readonly<Record<string, string>>;
 }
 
-function given(record: Row['record']): Record<string, unknown> {
+function readCells(record: Row['record']): Record<string, unknown> {
   const cells = Object.entries(record).filter(([name, cell]) => name !== '' && cell !== '');
   return Object.fromEntries(cells.map(([name, cell]) => [name, cell.startsWith('[') ? listIn(cell) : cell]));
 }

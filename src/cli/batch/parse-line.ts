@@ -1,6 +1,6 @@
 import { findNearest } from '../../wire/nearest.js';
 import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from '../command/command.js';
-import { type FailureDetail, invalid } from '../command/request.js';
+import { type FailureDetail, toInvalidFailure } from '../command/request.js';
 import tree from '../views/commands.generated.json' with { type: 'json' };
 
 /** A line as the command line that says the same. */
@@ -29,31 +29,33 @@ const commands = new Map(
  * Reads a line as its command would read its words.
  * @throws Failure with everything that is none of the command's
  */
-export function wordsOf(record: Readonly<Record<string, unknown>>): Words {
+export function parseRecord(record: Readonly<Record<string, unknown>>): Words {
   const command = commands.get(String(record.command ?? '').trim());
   if (!command) {
-    throw invalid([{ path: 'command', message: `must be one of ${[...commands.keys()].join(', ')}` }]);
+    throw toInvalidFailure([
+      { path: 'command', message: `must be one of ${[...commands.keys()].join(', ')}` },
+    ]);
   }
   const args: Record<string, string | string[]> = {};
   const flags: Record<string, string | boolean | string[]> = {};
   const problems: FailureDetail[] = [];
-  for (const [key, value] of leavesOf(record, command)) {
-    const place = placeOf(key, command);
+  for (const [key, value] of listLeaves(record, command)) {
+    const place = findPlace(key, command);
     if (!place) {
       problems.push({ path: key, message: unknownKey(key, command) });
       continue;
     }
-    const written = writtenOf(value, place);
-    if (written === undefined) problems.push({ path: key, message: `must be ${kindOf(place)}` });
+    const written = toTyped(value, place);
+    if (written === undefined) problems.push({ path: key, message: `must be ${describeKind(place)}` });
     else if (isArgument(place)) args[place.name] = written as string | string[];
     else flags[place.name] = written;
   }
-  if (problems.length > 0) throw invalid(problems);
+  if (problems.length > 0) throw toInvalidFailure(problems);
   return { command, args, flags };
 }
 
 /** The values of a line; of a nested object those inside, under dotted names. `null` is not given. */
-function* leavesOf(
+function* listLeaves(
   record: Readonly<Record<string, unknown>>,
   command: Command,
   prefix = '',
@@ -61,14 +63,14 @@ function* leavesOf(
   for (const [name, value] of Object.entries(record)) {
     const key = prefix + name;
     if (value === null || ownKeys.includes(key)) continue;
-    const isNested = typeof value === 'object' && !Array.isArray(value) && !placeOf(key, command);
-    if (isNested) yield* leavesOf(value as Record<string, unknown>, command, `${key}.`);
+    const isNested = typeof value === 'object' && !Array.isArray(value) && !findPlace(key, command);
+    if (isNested) yield* listLeaves(value as Record<string, unknown>, command, `${key}.`);
     else yield [key, value];
   }
 }
 
 /** The argument or flag that a key names: as the command line writes it, or as the interface does. */
-function placeOf(key: string, { arguments: positionals, flags }: Command): Argument | Flag | undefined {
+function findPlace(key: string, { arguments: positionals, flags }: Command): Argument | Flag | undefined {
   const inBody = `body.${key}`;
   const fits = ({ name, target }: Argument | Flag) => name === key || target?.join('.') === inBody;
   return positionals.find(fits) ?? flags.find((flag) => fits(flag) && !ofTheRun.includes(flag.name));
@@ -88,16 +90,16 @@ function isArgument(place: Argument | Flag): place is Argument {
 }
 
 /** A value as it would be typed; the request's own check judges what it says. */
-function writtenOf(value: unknown, place: Argument | Flag): string | boolean | string[] | undefined {
-  if (isSwitch(place)) return booleanOf(value);
+function toTyped(value: unknown, place: Argument | Flag): string | boolean | string[] | undefined {
+  if (isSwitch(place)) return toBoolean(value);
   if (isList(place)) {
-    const texts = [value].flat().map(textOf);
+    const texts = [value].flat().map(toText);
     return texts.includes(undefined) ? undefined : (texts as string[]);
   }
   if (typeof value === 'object' && !isArgument(place) && place.value?.startsWith('json')) {
     return JSON.stringify(value);
   }
-  return textOf(value);
+  return toText(value);
 }
 
 function isSwitch(place: Argument | Flag): boolean {
@@ -108,17 +110,17 @@ function isList(place: Argument | Flag): boolean {
   return isArgument(place) ? place.variadic : place.repeat === true;
 }
 
-function booleanOf(value: unknown): boolean | undefined {
+function toBoolean(value: unknown): boolean | undefined {
   if (value === 'true' || value === 'false') return value === 'true';
   return typeof value === 'boolean' ? value : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-function kindOf(place: Argument | Flag): string {
+function describeKind(place: Argument | Flag): string {
   if (isSwitch(place)) return 'true or false';
   return isList(place) ? 'text, or a list of texts' : 'text or a number';
 }

@@ -16,7 +16,7 @@ export interface Purse {
  * The purse of `--max-credits`, if it was given. It is of the whole batch: earlier runs have drawn on it.
  * @throws Failure where the service tells no prices
  */
-export async function purseOf(
+export async function openPurse(
   context: Pick<PriceContext, 'services' | 'signal'>,
   journal: Journal,
   most: number | undefined,
@@ -31,9 +31,7 @@ export async function purseOf(
       hint: 'Nothing was sent. Leave it out to pay whatever the jobs cost.',
     });
   }
-  const held = [...journal.entries()]
-    .filter(([, { end }]) => end !== 'failed')
-    .reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
+  const held = [...journal.entries()].reduce((sum, [, { credits = 0 }]) => sum + credits, 0);
   return { budget: new Budget(most, held), prices };
 }
 
@@ -41,17 +39,18 @@ export async function purseOf(
  * Reserves what a job costs, and gives its price.
  * @throws Failure where it does not fit, or its price is not known
  */
-export async function reserve(
+export async function reserveCredits(
   { budget, prices }: Purse,
   key: string,
   { operation, body }: Job,
 ): Promise<number> {
   const price = getTaskFacts(operation).price(prices, body);
-  if (price === undefined) throw unsent(`The service tells no price of ${operation}.`, 'price_unknown');
+  if (price === undefined)
+    throw toUnsentFailure(`The service tells no price of ${operation}.`, 'price_unknown');
   if (await budget.reserve(key, price)) return price;
-  throw unsent(`It costs ${price} credits, and --max-credits leaves ${budget.left}.`, 'over_budget');
+  throw toUnsentFailure(`It costs ${price} credits, and --max-credits leaves ${budget.left}.`, 'over_budget');
 }
 
-function unsent(message: string, code: string): Failure {
+function toUnsentFailure(message: string, code: string): Failure {
   return new Failure(message, { code, exit: exitCodes.someFailed });
 }

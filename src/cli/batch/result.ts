@@ -1,6 +1,6 @@
 import type { Output } from '../terminal/output.js';
-import { cell } from '../terminal/rows.js';
-import { field, oneLine } from '../terminal/text.js';
+import { formatCell } from '../terminal/rows.js';
+import { formatField, oneLine } from '../terminal/text.js';
 import type { Status } from './batch-progress.js';
 import type { JobState } from './journal.js';
 import type { End } from './run-job.js';
@@ -19,7 +19,7 @@ export interface Result {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-export function resultOf(
+export function toResult(
   { line, key }: WrittenJob,
   { status, outcome, failure, isSaved }: End,
   { task_id, credits }: JobState,
@@ -39,5 +39,5 @@ export async function printResult(output: Output, result: Result): Promise<void>
   if (output.mode.ndjson) return output.items([result]);
   const { line, id, status, task_id, credits, outputs, saved, error } = result;
   const facts = [line, id, status, task_id, credits, outputs ?? saved ?? error?.message];
-  await output.line(facts.map((fact) => field(oneLine(cell(fact)))).join('\t'));
+  await output.line(facts.map((fact) => formatField(oneLine(formatCell(fact)))).join('\t'));
 }

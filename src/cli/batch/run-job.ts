@@ -1,19 +1,19 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Target } from '../connect/target.js';
-import { finish, type Outcome, readWaitFlags } from '../generation/await-task.js';
+import { finishTask, type Outcome, readWaitFlags } from '../generation/await-task.js';
 import { openDestination } from '../generation/destination.js';
-import { start } from '../generation/start.js';
-import { type Task, type TaskContext, type TaskState, taskOf, taskStartedBy } from '../generation/task.js';
+import { startTask } from '../generation/start.js';
+import { type Task, type TaskContext, type TaskState, toStartedTask, toTask } from '../generation/task.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import type { Board, Status } from './batch-progress.js';
 import type { Patience } from './circuit-breaker.js';
 import type { JobState, Journal } from './journal.js';
-import { type Purse, reserve } from './reserve.js';
-import { commandOf, jobOf, type WrittenJob } from './written-job.js';
+import { type Purse, reserveCredits } from './reserve.js';
+import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
 export interface Batch extends TaskContext {
@@ -49,7 +49,7 @@ export async function runJob(batch: Batch, written: WrittenJob): Promise<End> {
   const known = journal.get(key);
   // What failed is begun anew.
   const state = known.end === undefined ? known : {};
-  const command = commandOf(batch.flags, written);
+  const command = parseJob(batch.flags, written);
   if (state.entry !== undefined) purse?.budget.resume(key, state.credits ?? 0);
   const end = await goOn(batch, written, command, state);
   const cost = end.status === 'failed' ? 0 : creditsIn(end.outcome);
@@ -70,15 +70,15 @@ async function goOn(
 ): Promise<End> {
   let begun: Begun;
   try {
-    begun = findStarted(batch, state) ?? (await begin(batch, written, command, state));
+    begun = findStarted(batch, state) ?? (await startJob(batch, written, command, state));
   } catch (error) {
-    const failure = hear(batch, error);
+    const failure = hearFailure(batch, error);
     return { status: statusUnbegun(batch, written, error, failure), failure };
   }
   try {
     return await finishJob(batch, command.flags, begun);
   } catch (error) {
-    const failure = hear(batch, error);
+    const failure = hearFailure(batch, error);
     if (error instanceof ServiceError)
       return { status: error.status === 404 ? 'failed' : 'running', failure };
     return { status: error === failure ? 'unsaved' : 'running', failure };
@@ -89,20 +89,20 @@ async function goOn(
 function findStarted(batch: Batch, { entry: id, operation, task_id }: JobState): Begun | undefined {
   const { ledger, target } = batch;
   const entry = id === undefined ? undefined : ledger.read(id);
-  if (entry?.task_id !== undefined) return { task: taskOf(batch, entry) };
+  if (entry?.task_id !== undefined) return { task: toTask(batch, entry) };
   if (task_id === undefined || operation === undefined) return undefined;
-  return { task: taskStartedBy(operation, task_id, target) };
+  return { task: toStartedTask(operation, task_id, target) };
 }
 
-async function begin(
+async function startJob(
   batch: Batch,
   { line, key }: WrittenJob,
   command: ParsedCommand,
   state: JobState,
 ): Promise<Begun> {
   const { target, output, journal, patience, purse } = batch;
-  const job = await jobOf(command, batch);
-  const credits = purse && state.entry === undefined ? await reserve(purse, key, job) : state.credits;
+  const job = await planLine(command, batch);
+  const credits = purse && state.entry === undefined ? await reserveCredits(purse, key, job) : state.credits;
   const context = { ...batch, say: (text: string) => output.note(`line ${line}: ${text}`) };
   let entry = state.entry;
   const onEntry = (id: string) => {
@@ -111,7 +111,7 @@ async function begin(
     journal.change(key, { entry, operation, ...(credits !== undefined && { credits }) }, { durable: true });
   };
   const started = await patience.outlast(
-    () => start(context, job, { choice: { known: entry }, batch: true, onEntry }),
+    () => startTask(context, job, { choice: { known: entry }, batch: true, onEntry }),
     (error) => mayRepeat(error, target),
   );
   journal.change(key, { task_id: started.task.id });
@@ -120,7 +120,7 @@ async function begin(
 
 /** Whether a start may be sent again at once: nothing was begun, or the service is known to honour its key. */
 function mayRepeat(error: unknown, { baseUrl }: Target): boolean {
-  if (error instanceof ServiceError) return failureOf(error).facts.exit === exitCodes.unreachable;
+  if (error instanceof ServiceError) return toFailure(error).facts.exit === exitCodes.unreachable;
   return error instanceof NetworkError && (error.sent === false || baseUrl === undefined);
 }
 
@@ -131,8 +131,8 @@ async function finishJob(batch: Batch, flags: FlagValues, { task, seen }: Begun)
     ...{ services, ledger, signal, now: system.now, watch: unwatched, destination },
     ...readWaitFlags(flags, flags['off-peak'] === true),
   };
-  const isAway = (error: unknown) => failureOf(error).facts.exit === exitCodes.unreachable;
-  const outcome = await patience.outlast(() => finish(context, task, seen), isAway);
+  const isAway = (error: unknown) => toFailure(error).facts.exit === exitCodes.unreachable;
+  const outcome = await patience.outlast(() => finishTask(context, task, seen), isAway);
   const { failure } = outcome;
   if (!failure) return { status: 'done', outcome, isSaved: destination !== undefined };
   return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
@@ -157,9 +157,9 @@ function statusUnbegun(
   return error instanceof ServiceError && refusals.includes(facts.exit) ? 'failed' : 'unsent';
 }
 
-function hear({ signal, patience }: Batch, error: unknown): Failure {
+function hearFailure({ signal, patience }: Batch, error: unknown): Failure {
   signal.throwIfAborted();
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   patience.heard(failure);
   return failure;
 }

@@ -15,7 +15,7 @@ export async function withJournal<Result>(
   service: string,
   use: (journal: Journal) => Promise<Result>,
 ): Promise<Result> {
-  const lock = lockOf(stateFolder, path);
+  const lock = lockState(stateFolder, path);
   try {
     const journal = new Journal(path, service);
     try {
@@ -29,7 +29,7 @@ export async function withJournal<Result>(
 }
 
 /** It lies beside the ledger, so that the person's own folder holds nothing but the state. */
-function lockOf(stateFolder: string, path: string): Lock {
+function lockState(stateFolder: string, path: string): Lock {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
   try {
     return takeLock(join(stateFolder, 'batches', `${name}.lock`), 0);

@@ -11,7 +11,13 @@ interface ConfirmContext extends ParsedCommand {
  * Asks before what cannot be undone, where a person is there to answer; a script knows what it does.
  * @throws Failure where the answer is no
  */
-export async function confirm({ command, args, flags, mayAsk, system }: ConfirmContext): Promise<void> {
+export async function confirmCommand({
+  command,
+  args,
+  flags,
+  mayAsk,
+  system,
+}: ConfirmContext): Promise<void> {
   if (!command.confirm || flags.yes || !mayAsk) return;
   const question = command.confirm.replace(/<(\w+)>/g, (_, name: string) => String(args[name]));
   if (await system.prompts.confirm(question)) return;

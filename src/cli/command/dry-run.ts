@@ -1,7 +1,7 @@
 import { address, baseUrl, fillPath, type Query } from '../../client/url.js';
 import type { Operation } from '../../contract/operation.js';
 import type { Output } from '../terminal/output.js';
-import { harmless, json } from '../terminal/text.js';
+import { stripControls, toJson } from '../terminal/text.js';
 import type { Request } from './request.js';
 
 export interface PrintContext {
@@ -18,11 +18,11 @@ export async function printDryRun(
   operation: Operation,
   request: Request,
 ): Promise<void> {
-  await printRequest(context, requestOf(operation, request));
+  await printRequest(context, toPrintedRequest(operation, request));
 }
 
 /** What a request to an operation is on the wire. */
-export function requestOf(operation: Operation, request: Request): PrintedRequest {
+export function toPrintedRequest(operation: Operation, request: Request): PrintedRequest {
   return {
     method: operation.method,
     path: fillPath(operation.path, request.params),
@@ -43,11 +43,11 @@ export interface PrintedRequest {
 /** Prints a request, secrets masked. */
 export async function printRequest(context: PrintContext, request: PrintedRequest): Promise<void> {
   const { output } = context;
-  const { method, url, body } = shown(context, request);
+  const { method, url, body } = toShownRequest(context, request);
   if (output.mode.json || output.mode.ndjson)
     return output.answer({ method, url, ...(body !== undefined && { body }) });
   await output.line(`${method} ${url}`);
-  if (body !== undefined) await output.line(harmless(json(body, 2)));
+  if (body !== undefined) await output.line(stripControls(toJson(body, 2)));
 }
 
 /**
@@ -63,24 +63,24 @@ export async function printRequests(
   let count = 0;
   for await (const request of requests) {
     count += 1;
-    if (output.mode.json) listed.push(shown(context, request));
+    if (output.mode.json) listed.push(toShownRequest(context, request));
     else await printRequest(context, request);
   }
   if (output.mode.json) await output.answer(listed);
   return count;
 }
 
-function shown({ services }: PrintContext, { method, path, query, body }: PrintedRequest) {
+function toShownRequest({ services }: PrintContext, { method, path, query, body }: PrintedRequest) {
   const url = address(baseUrl(services.shownUrl), path, query).href;
-  return { method, url, body: body === undefined ? undefined : masked(body) };
+  return { method, url, body: body === undefined ? undefined : maskSecrets(body) };
 }
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
+function maskSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskSecrets);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => [
     name,
-    secretField.test(name) && typeof inner === 'string' ? '***' : masked(inner),
+    secretField.test(name) && typeof inner === 'string' ? '***' : maskSecrets(inner),
   ]);
   return Object.fromEntries(entries);
 }

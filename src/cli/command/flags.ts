@@ -2,25 +2,25 @@ import type { Leaf } from '../../contract/schema/leaves.js';
 import type { Flag } from './command.js';
 
 /** The flags of a request's fields; read-only fields and secrets have none. */
-export function flagsOf(fields: Readonly<Record<string, Leaf>>, target: readonly string[]): Flag[] {
+export function deriveFlags(fields: Readonly<Record<string, Leaf>>, target: readonly string[]): Flag[] {
   return Object.entries(fields)
     .filter(([, leaf]) => !leaf.readOnly && !leaf.writeOnly)
-    .flatMap(([name, leaf]) => flagOf(name, leaf, target));
+    .flatMap(([name, leaf]) => deriveFlag(name, leaf, target));
 }
 
-function flagOf(name: string, leaf: Leaf, target: readonly string[]): Flag | Flag[] {
+function deriveFlag(name: string, leaf: Leaf, target: readonly string[]): Flag | Flag[] {
   const place = [...target, name];
   if (leaf.fields) {
-    return flagsOf(leaf.fields, place).map((flag) => ({
+    return deriveFlags(leaf.fields, place).map((flag) => ({
       ...flag,
       name: `${toKebabCase(name)}.${flag.name}`,
     }));
   }
-  const value = placeholder(leaf);
+  const value = choosePlaceholder(leaf);
   const item = leaf.items ?? leaf;
   return {
     name: toKebabCase(name),
-    description: describe(leaf),
+    description: describeLeaf(leaf),
     target: place,
     type: { type: leaf.type, ...(leaf.items && { items: { type: leaf.items.type, required: true } }) },
     ...(value ? { value } : { negatable: true }),
@@ -36,7 +36,7 @@ export function toKebabCase(name: string): string {
     .toLowerCase();
 }
 
-function placeholder(leaf: Leaf): string | undefined {
+function choosePlaceholder(leaf: Leaf): string | undefined {
   if (leaf.type === 'boolean') return undefined;
   if (leaf.type === 'object') return 'json';
   if ((leaf.items ?? leaf).enum) return 'choice';
@@ -46,11 +46,11 @@ function placeholder(leaf: Leaf): string | undefined {
 }
 
 /** Description, then what the schema says of its values: choices, range, length, default. */
-function describe(leaf: Leaf): string {
+function describeLeaf(leaf: Leaf): string {
   const facts = [
     leaf.required && 'required',
     (leaf.items ?? leaf).enum && `one of ${(leaf.items ?? leaf).enum?.join(', ')}`,
-    range(leaf),
+    describeRange(leaf),
     leaf.items && leaf.maxItems !== 1 && 'repeatable',
     leaf.deprecated && 'deprecated',
     leaf.default !== undefined && `default ${String(leaf.default)}`,
@@ -62,7 +62,7 @@ function describe(leaf: Leaf): string {
 // zod writes the range of a whole number's type as its bounds; only a bound somebody chose is worth a word.
 const ofTypes = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
 
-function range({ minimum, maximum, maxLength }: Leaf): string | undefined {
+function describeRange({ minimum, maximum, maxLength }: Leaf): string | undefined {
   const [least, most] = [minimum, maximum].map((bound) =>
     bound !== undefined && ofTypes.includes(bound) ? undefined : bound,
   );

@@ -1,6 +1,6 @@
 import { Failure } from '../terminal/failure.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
-import { nameOf } from './request.js';
+import { formatFieldName } from './request.js';
 
 /** A refusal of the service in the words of the command line: `--duration` for `duration`. */
 export function inWords(failure: Failure, { command, args, flags }: ParsedCommand): Failure {
@@ -25,5 +25,5 @@ function wordFor(path: string, command: Command, args: ArgumentValues): string {
       target?.every((key, at) => key === place[at]),
     ),
   );
-  return own ? nameOf(own, command, false, args) : path;
+  return own ? formatFieldName(own, command, false, args) : path;
 }

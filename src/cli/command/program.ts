@@ -23,25 +23,25 @@ export interface Screen {
  * Reads a command line against the tree.
  * @throws Failure on unknown words and flags
  */
-export function parse(tree: CommandTree, argv: readonly string[], screen: Screen): Parsed {
+export function parseCommandLine(tree: CommandTree, argv: readonly string[], screen: Screen): Parsed {
   let text = '';
   let found: Parsed | undefined;
-  const root = configured(new Commander('regen'), screen, (part) => {
+  const root = configure(new Commander('regen'), screen, (part) => {
     text += part;
   })
     .description('Publish node packs to a registry, and run the registry itself.')
     .version(screen.version, '-V, --version', 'print the version');
-  for (const flag of tree.globals) root.addOption(option(flag));
+  for (const flag of tree.globals) root.addOption(toOption(flag));
   const groups = new Map<string, Commander>([['', root]]);
   for (const command of tree.commands) {
     const own = commandAt(groups, command.words, tree, command.hidden === true);
-    describe(own, command, tree.globals);
+    describeCommand(own, command, tree.globals);
     own.action((...call: unknown[]) => {
       found = {
         kind: 'run',
         command,
-        flags: given(root, own, command),
-        args: argumentsOf(command, call.slice(0, command.arguments.length)),
+        flags: readFlags(root, own, command),
+        args: readArguments(command, call.slice(0, command.arguments.length)),
       };
     });
   }
@@ -53,12 +53,12 @@ export function parse(tree: CommandTree, argv: readonly string[], screen: Screen
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
-    throw usage(sentence(error.message), wordHint(argv) ?? helpHint(groups, argv));
+    throw usage(toSentence(error.message), wordHint(argv) ?? helpHint(groups, argv));
   }
   return found ?? { kind: 'text', text: root.helpInformation(), asked: false };
 }
 
-function configured(command: Commander, screen: Screen, write: (text: string) => void): Commander {
+function configure(command: Commander, screen: Screen, write: (text: string) => void): Commander {
   return command
     .exitOverride()
     .enablePositionalOptions()
@@ -73,7 +73,7 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
       minWidthToWrap: 20,
       formatItem(term, termWidth, description, helper) {
         return screen.columns < narrowScreen
-          ? stacked(term, description, screen.columns, helper)
+          ? stackDescription(term, description, screen.columns, helper)
           : Help.prototype.formatItem.call(this, term, termWidth, description, helper);
       },
     })
@@ -90,7 +90,7 @@ function configured(command: Commander, screen: Screen, write: (text: string) =>
 const narrowScreen = 72;
 
 /** The description under what it describes, wrapped between words. */
-function stacked(term: string, description: string, columns: number, helper: Help): string {
+function stackDescription(term: string, description: string, columns: number, helper: Help): string {
   const indent = '      ';
   const lines = description ? helper.boxWrap(description, columns - indent.length).split('\n') : [];
   return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n');
@@ -113,32 +113,32 @@ function commandAt(
   return made;
 }
 
-function describe(own: Commander, command: Command, globals: readonly Flag[]): void {
+function describeCommand(own: Commander, command: Command, globals: readonly Flag[]): void {
   own.summary(command.summary).description(command.summary);
-  own.usage(['[options]', ...command.arguments.map(written)].join(' '));
+  own.usage(['[options]', ...command.arguments.map(formatArgument)].join(' '));
   // Declared optional: what is missing is said together with everything else that is wrong.
   for (const argument of command.arguments) {
     own.argument(`[${argument.name}${argument.variadic ? '...' : ''}]`, argument.description ?? '');
   }
-  for (const flag of command.flags) for (const one of optionsOf(flag)) own.addOption(one);
+  for (const flag of command.flags) for (const one of toOptions(flag)) own.addOption(one);
   for (const flag of globals.filter(({ only }) => !only || command.takes.includes(only))) {
-    own.addOption(option(flag).helpGroup('Global options:'));
+    own.addOption(toOption(flag).helpGroup('Global options:'));
   }
   const { notes } = command;
-  if (notes) own.addHelpText('after', () => `\n${wrapped(own, notes)}`);
+  if (notes) own.addHelpText('after', () => `\n${wrapSentences(own, notes)}`);
   if (command.examples.length > 0) {
     own.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`);
   }
 }
 
 /** Sentences below the flags, broken where the help's own text is. */
-function wrapped(own: Commander, sentences: readonly string[]): string {
+function wrapSentences(own: Commander, sentences: readonly string[]): string {
   const width = own.configureOutput().getOutHelpWidth?.() ?? 80;
   const helper = own.createHelp();
   return sentences.map((sentence) => helper.boxWrap(sentence, width)).join('\n');
 }
 
-function written({ name, required, variadic }: Argument): string {
+function formatArgument({ name, required, variadic }: Argument): string {
   const inner = `${name}${variadic ? '...' : ''}`;
   return required ? `<${inner}>` : `[${inner}]`;
 }
@@ -150,12 +150,12 @@ class NamedOption extends Option {
   }
 }
 
-function optionsOf(flag: Flag): Option[] {
-  if (!flag.negatable) return [option(flag)];
-  return [option(flag), new NamedOption(`--no-${flag.name}`, 'the opposite')];
+function toOptions(flag: Flag): Option[] {
+  if (!flag.negatable) return [toOption(flag)];
+  return [toOption(flag), new NamedOption(`--no-${flag.name}`, 'the opposite')];
 }
 
-function option(flag: Flag): Option {
+function toOption(flag: Flag): Option {
   const short = flag.short ? `-${flag.short}, ` : '';
   const value = flag.value ? ` <${flag.value}>` : '';
   const made = new NamedOption(`${short}--${flag.name}${value}`, flag.description);
@@ -168,7 +168,7 @@ function option(flag: Flag): Option {
  * Global flags stand before or after the words; a default never hides what was typed.
  * @throws Failure where a service is named to a command that talks to none: it would stop or show another one
  */
-function given(root: Commander, own: Commander, { words, takes }: Command): FlagValues {
+function readFlags(root: Commander, own: Commander, { words, takes }: Command): FlagValues {
   const typed = (command: Commander) =>
     Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) !== 'default');
   const before = typed(root);
@@ -181,13 +181,13 @@ function given(root: Commander, own: Commander, { words, takes }: Command): Flag
 
 const namesService = ['base-url', 'profile', 'token-file'];
 
-function argumentsOf(command: Command, values: readonly unknown[]): ArgumentValues {
+function readArguments(command: Command, values: readonly unknown[]): ArgumentValues {
   const named = command.arguments.map(({ name }, index) => [name, values[index]] as const);
   return Object.fromEntries(named) as ArgumentValues;
 }
 
 /** Commander's `error: unknown option '--x'\n(Did you mean --y?)` as one sentence. */
-function sentence(message: string): string {
+function toSentence(message: string): string {
   const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?!)]$/.test(whole) ? whole : `${whole}.`;

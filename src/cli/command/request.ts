@@ -21,14 +21,15 @@ export interface FailureDetail {
 }
 
 /** Puts what was typed in its place. Values that are not of their field's type stay text, for the schema to judge. */
-export function requestOf(
+export function buildRequest(
   command: Command,
   args: ArgumentValues,
   flags: FlagValues,
   body?: unknown,
 ): Request {
   const request = { params: {}, query: {}, body: undefined as unknown };
-  for (const [place, value] of Object.entries(command.fixed ?? {})) put(request, place.split('.'), value);
+  for (const [place, value] of Object.entries(command.fixed ?? {}))
+    putValue(request, place.split('.'), value);
   const given = [
     ...command.arguments.map((argument) => ({ place: argument, value: args[argument.name] })),
     ...command.flags.map((flag) => ({ place: flag, value: flags[flag.name] })),
@@ -37,30 +38,31 @@ export function requestOf(
   for (const { place, value } of given) {
     const target = place.target as readonly string[];
     const before = filled.get(target.join('.'));
-    if (before) throw usage(`${shown(before)} and ${shown(place)} say the same thing; give one of them.`);
+    if (before)
+      throw usage(`${formatPlace(before)} and ${formatPlace(place)} say the same thing; give one of them.`);
     if (target[0] === 'body' && body !== undefined) {
       throw usage(
-        `${shown(place)} and --body exclude each other.`,
+        `${formatPlace(place)} and --body exclude each other.`,
         'Write the whole body, or use flags alone.',
       );
     }
     filled.set(target.join('.'), place);
-    put(request, target, typed(place.type, value as string | boolean | readonly string[]));
+    putValue(request, target, parseValue(place.type, value as string | boolean | readonly string[]));
   }
   if (body !== undefined) request.body = body;
   return request;
 }
 
-function put(into: Record<string, unknown>, [key, ...rest]: readonly string[], value: unknown): void {
+function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string[], value: unknown): void {
   if (key === undefined) return;
   if (rest.length === 0) into[key] = value;
   else {
     into[key] ??= {};
-    put(into[key] as Record<string, unknown>, rest, value);
+    putValue(into[key] as Record<string, unknown>, rest, value);
   }
 }
 
-function typed(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
+function parseValue(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
   if (typeof value === 'boolean' || !type) return value;
   if (typeof value !== 'string') return value.map((text) => valueFromText(type.items ?? type, text));
   if (type.type !== 'object') return valueFromText(type, value);
@@ -83,7 +85,7 @@ export function checkRequest(
   args: ArgumentValues = {},
 ): void {
   const problems = requestProblems(operation, command, request, { bodyGiven, args });
-  if (problems.length > 0) throw invalid(problems);
+  if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /**
@@ -101,17 +103,17 @@ export function requestProblems(
   }: { readonly bodyGiven: boolean; readonly service?: string; readonly args?: ArgumentValues },
 ): FailureDetail[] {
   const body = operation.body ? (request.body ?? {}) : undefined;
-  const called = (path: readonly string[]) => nameOf(path, command, bodyGiven, args);
+  const called = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
   const problems = [
-    ...problemsOf('params', operation.params, request.params, called),
-    ...problemsOf('query', operation.query, request.query, called),
-    ...problemsOf('body', operation.body, body, called, service),
+    ...findProblems('params', operation.params, request.params, called),
+    ...findProblems('query', operation.query, request.query, called),
+    ...findProblems('body', operation.body, body, called, service),
   ];
   return problems.map(({ path, message }) => ({ path: called(path.map(String)), message }));
 }
 
 /** Everything wrong with what was typed; nothing was sent. */
-export function invalid(details: readonly FailureDetail[]): Failure {
+export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
   const [first] = details;
   const message =
     first && details.length === 1
@@ -120,7 +122,7 @@ export function invalid(details: readonly FailureDetail[]): Failure {
   return new Failure(message, { code: 'invalid_request', exit: exitCodes.usage, details });
 }
 
-function problemsOf(
+function findProblems(
   part: Part,
   schema: Operation['body'],
   value: unknown,
@@ -137,7 +139,7 @@ function problemsOf(
 }
 
 /** What a place of the request is called on the command line. */
-export function nameOf(
+export function formatFieldName(
   path: readonly string[],
   command: Command,
   bodyGiven: boolean,
@@ -148,11 +150,11 @@ export function nameOf(
   const argument = command.arguments.find(fits);
   const flag = command.flags.find(fits);
   const wasTyped = argument && args[argument.name] !== undefined;
-  if (argument && (argument.required || wasTyped || !flag)) return shown(argument);
-  return flag ? shown(flag) : path.slice(1).join('.');
+  if (argument && (argument.required || wasTyped || !flag)) return formatPlace(argument);
+  return flag ? formatPlace(flag) : path.slice(1).join('.');
 }
 
-function shown(place: Argument | Flag): string {
+function formatPlace(place: Argument | Flag): string {
   return 'variadic' in place ? `<${place.name}>` : `--${place.name}`;
 }
 

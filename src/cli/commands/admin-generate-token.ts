@@ -4,7 +4,7 @@ import { getOperation, type OperationOf } from '../../contract/index.js';
 import { readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
-import { outputPath, save } from '../terminal/save.js';
+import { outputPath, saveFile } from '../terminal/save.js';
 import type { CommandContext } from './context.js';
 
 type AdminToken = Answer<OperationOf<'admin.generateToken'>>;
@@ -19,7 +19,7 @@ const formats = {
 /** Makes an admin token and hands it over: on stdout, or in a private file. Never on a screen unasked. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output, system } = context;
-  const format = formatOf(context);
+  const format = readFormat(context);
   const file = readText(context.flags, 'output-file');
   if (flags['dry-run']) {
     const operation = getOperation(command.operation as string);
@@ -32,14 +32,14 @@ export async function run(context: CommandContext): Promise<void> {
     );
   }
   if (file === undefined) {
-    const answer = await generate(context);
+    const answer = await createToken(context);
     if (output.mode.json) await output.answer(answer);
     else await output.line(formats[format](answer));
   } else await toFile(context, file, formats[format]);
   await context.services.announce();
 }
 
-function formatOf(context: CommandContext): keyof typeof formats {
+function readFormat(context: CommandContext): keyof typeof formats {
   const { flags, output } = context;
   const given = readText(context.flags, 'format');
   if (given === undefined) return 'plain';
@@ -52,7 +52,7 @@ function formatOf(context: CommandContext): keyof typeof formats {
   return given;
 }
 
-async function generate(context: CommandContext): Promise<AdminToken> {
+async function createToken(context: CommandContext): Promise<AdminToken> {
   const { client } = await context.services.reach();
   const answer = await client.admin.generateToken({}, { signal: context.signal });
   await context.output.note(`The token expires at ${answer.expires_at}.`);
@@ -67,10 +67,10 @@ async function toFile(
 ): Promise<void> {
   const path = outputPath(context.system.cwd, file, 'admin-token');
   let expires_at = '';
-  await save(path, context.flags.force === true, async (temporary) => {
+  await saveFile(path, context.flags.force === true, async (temporary) => {
     const handle = await open(temporary, 'wx', 0o600);
     try {
-      const answer = await generate(context);
+      const answer = await createToken(context);
       expires_at = answer.expires_at;
       await handle.writeFile(`${written(answer)}\n`);
     } finally {

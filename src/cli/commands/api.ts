@@ -1,4 +1,4 @@
-import { bodyOf, queryOf, type ReadFile } from '../api/fields.js';
+import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { showBody, showHead } from '../api/show.js';
 import { readBodyText, readInput } from '../command/body.js';
 import { printRequest } from '../command/dry-run.js';
@@ -16,9 +16,9 @@ interface Call {
 /** Sends any request to the service with the credential in use, and prints what it answers. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal, system } = context;
-  const call = await callOf(context);
+  const call = await readCall(context);
   context.services.isChanging = !['GET', 'HEAD'].includes(call.method);
-  if (flags['dry-run']) return printRequest(context, { ...call, body: readable(call.body) });
+  if (flags['dry-run']) return printRequest(context, { ...call, body: toReadable(call.body) });
   const { client } = await context.services.reach();
   const answer = await client.raw({ ...call, signal });
   if (flags.include) await showHead(output, answer);
@@ -26,47 +26,48 @@ export async function run(context: CommandContext): Promise<void> {
   if (context.services.isChanging) await context.services.announce();
 }
 
-async function callOf(context: CommandContext): Promise<Call> {
+async function readCall(context: CommandContext): Promise<Call> {
   const { args, flags } = context;
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
   if (path === undefined) throw usage('No path was given.', 'Write it as in: regen api /nodes');
   refuseTwoReaders(context);
-  const headers = headersOf(list(flags.header));
+  const headers = parseHeaders(toList(flags.header));
   const body = await readBodyText(context, headers['content-type'] === undefined);
-  const fields = [list(flags.field), list(flags['raw-field'])] as const;
+  const fields = [toList(flags.field), toList(flags['raw-field'])] as const;
   const anyFields = fields.some((some) => some.length > 0);
-  const method = second === undefined ? (body !== undefined || anyFields ? 'POST' : 'GET') : methodOf(first);
+  const method =
+    second === undefined ? (body !== undefined || anyFields ? 'POST' : 'GET') : parseMethod(first);
   const read: ReadFile = (file) => readInput(context.system, file);
   const inQuery = body !== undefined || method === 'GET' || method === 'HEAD';
   return {
     method,
     path,
-    query: inQuery ? await queryOf(...fields, read) : {},
+    query: inQuery ? await buildQuery(...fields, read) : {},
     headers,
-    body: inQuery || !anyFields ? body : JSON.stringify(await bodyOf(...fields, read)),
+    body: inQuery || !anyFields ? body : JSON.stringify(await buildBody(...fields, read)),
   };
 }
 
 // The second reader would be handed nothing, and nobody would notice.
 function refuseTwoReaders({ flags }: CommandContext): void {
-  const fields = list(flags.field).filter((text) => text.endsWith('=@-'));
+  const fields = toList(flags.field).filter((text) => text.endsWith('=@-'));
   const readers = [...fields, ...[flags.body, flags['token-file']].filter((value) => value === '-')];
   if (readers.length > 1) throw usage('Standard input can be read once only.', 'Give the others as @file.');
 }
 
-function methodOf(text = ''): string {
+function parseMethod(text = ''): string {
   if (/^[a-z]+$/i.test(text)) return text.toUpperCase();
   throw usage(`'${text}' is no method.`, 'The method comes first: regen api PUT /publishers/my-team');
 }
 
-function list(value: unknown): readonly string[] {
+function toList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value : [];
 }
 
 const secretHeaders = ['authorization', 'proxy-authorization', 'cookie'];
 
-function headersOf(texts: readonly string[]): Record<string, string> {
+function parseHeaders(texts: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const text of texts) {
     const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*?)\s*$/.exec(text) ?? [];
@@ -83,7 +84,7 @@ function headersOf(texts: readonly string[]): Record<string, string> {
 }
 
 /** JSON as what it says, so that secrets in it can be masked. */
-function readable(body: string | undefined): unknown {
+function toReadable(body: string | undefined): unknown {
   try {
     return body === undefined ? undefined : JSON.parse(body);
   } catch {

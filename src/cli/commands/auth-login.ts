@@ -6,7 +6,7 @@ import { byDevice, knowsDevices } from '../sign-in/device.js';
 import { type SignInPlace, signInPlace } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
-import { signInOf } from '../sign-in/tokens.js';
+import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { CommandContext } from './context.js';
@@ -33,8 +33,8 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
     );
   }
   const place = await signInPlace(context, url);
-  const signIn = signInOf(place, await tokensFrom(context, place), system.now());
-  const who = await identity(context, url, signIn.access_token).catch((error) => {
+  const signIn = toSignIn(place, await tokensFrom(context, place), system.now());
+  const who = await readIdentity(context, url, signIn.access_token).catch((error) => {
     throw error instanceof ServiceError && error.status === 401 ? notTaken(url, place.issuer, error) : error;
   });
   const store = context.services.openCredentialStore();
@@ -66,7 +66,7 @@ async function keepToken(context: CommandContext): Promise<void> {
   const token = await tokenGiven(context);
   const store = context.services.openCredentialStore();
   const { url } = await context.services.reach();
-  const who = await identity(context, url, token);
+  const who = await readIdentity(context, url, token);
   const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
   const whose = who ? `of ${who}` : 'unchecked, because the service does not say whose it is,';
   await output.note(
@@ -87,7 +87,11 @@ async function tokenGiven({ flags, system, mayAsk }: CommandContext): Promise<st
 }
 
 /** @returns a name, or undefined where the service lacks the extension that tells it */
-async function identity(context: CommandContext, url: string, token: string): Promise<string | undefined> {
+async function readIdentity(
+  context: CommandContext,
+  url: string,
+  token: string,
+): Promise<string | undefined> {
   const client = await context.connect(url, token);
   try {
     const me = await client.user.me({}, { signal: context.signal });

@@ -1,6 +1,6 @@
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { SignIn } from '../connect/credentials.js';
-import { revoke } from '../sign-in/tokens.js';
+import { revokeSignIn } from '../sign-in/tokens.js';
 import type { CommandContext } from './context.js';
 
 /** Forgets every token kept for the service, and ends the sign-in where its issuer can. */
@@ -21,12 +21,12 @@ async function endAtIssuer(context: CommandContext, signIn: SignIn): Promise<voi
   const { output, signal } = context;
   const { issuer } = signIn;
   try {
-    if (await revoke(context.connect, signIn)) return await output.note(`Signed out at ${issuer}.`);
+    if (await revokeSignIn(context.connect, signIn)) return await output.note(`Signed out at ${issuer}.`);
     await output.note(
       `${issuer} cannot revoke tokens; the last one ends ${signIn.expires_at ?? 'by itself'}.`,
     );
   } catch (error) {
     if (signal.aborted) throw error;
-    await output.warn(`Not signed out at ${issuer}: ${failureOf(error).message}`);
+    await output.warn(`Not signed out at ${issuer}: ${toFailure(error).message}`);
   }
 }

@@ -15,7 +15,7 @@ export async function run(context: CommandContext): Promise<void> {
       hint: signInHint(context.flags),
     });
   }
-  const me = await identity(client, signal);
+  const me = await readIdentity(client, signal);
   const kept = await store.read();
   const { sign_in, publish_tokens = {} } = kept;
   const isKept = credential.source === store.placeOf(kept);
@@ -30,7 +30,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Nothing where the service lacks the extension that tells it. */
-async function identity(client: Client, signal: AbortSignal): Promise<object> {
+async function readIdentity(client: Client, signal: AbortSignal): Promise<object> {
   try {
     return await client.user.me({}, { signal });
   } catch (error) {

@@ -3,13 +3,13 @@ import { Board } from '../batch/batch-progress.js';
 import { checkAll, jobsLeft } from '../batch/check.js';
 import { Patience } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
-import { type JobsFile, jobsFileOf } from '../batch/jobs-file.js';
+import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import type { Journal } from '../batch/journal.js';
-import { purseOf } from '../batch/reserve.js';
-import { printResult, type Result, resultOf } from '../batch/result.js';
+import { openPurse } from '../batch/reserve.js';
+import { printResult, type Result, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
 import { withJournal } from '../batch/state.js';
-import { commandOf, jobOf, type WrittenJob } from '../batch/written-job.js';
+import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { readConcurrency, runInParallel } from '../command/parallel.js';
 import { mostCredits } from '../generation/price.js';
@@ -17,7 +17,7 @@ import { serviceKey } from '../generation/task.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
-import { requestOfJob } from './generate.js';
+import { previewJob } from './generate.js';
 
 /** What a batch may use. */
 interface Limits {
@@ -34,7 +34,7 @@ export async function run(context: CommandContext): Promise<number> {
     credits: mostCredits(context.flags),
   };
   return withScratch(context.system.now(), async (scratch) => {
-    const file = await jobsFileOf(context, context.system, scratch);
+    const file = await openJobsFile(context, context.system, scratch);
     return withJournal(
       context.folders.state,
       file.state,
@@ -56,18 +56,18 @@ async function dryRun(
   journal: Journal,
   keys: JobKeys,
 ): Promise<number> {
-  const requests = requestsOf(context, jobsLeft(context, file, journal, keys));
+  const requests = previewJobs(context, jobsLeft(context, file, journal, keys));
   const count = await printRequests(context, requests);
   if (count === 0) await context.output.note('All jobs have ended; nothing is left to send.');
   return exitCodes.done;
 }
 
-async function* requestsOf(
+async function* previewJobs(
   context: CommandContext,
   jobs: ReturnType<typeof jobsLeft>,
 ): AsyncGenerator<PrintedRequest> {
   for await (const job of jobs) {
-    yield await requestOfJob(context.system, await jobOf(commandOf(context.flags, job), context));
+    yield await previewJob(context.system, await planLine(parseJob(context.flags, job), context));
   }
 }
 
@@ -90,7 +90,7 @@ async function runBatch(
 ): Promise<number> {
   const { output, services } = context;
   const { target } = services;
-  const purse = await purseOf(context, journal, limits.credits);
+  const purse = await openPurse(context, journal, limits.credits);
   // Reached before the first job, so that what hinders all of them is said once.
   await context.services.reach(target);
   context.interruption.hint = 'The same command goes on from here; what was sent already is not sent twice.';
@@ -109,7 +109,7 @@ async function runBatch(
     await runInParallel(untilOver(left, patience), limits.concurrency, async (job) => {
       board.began();
       const end = await runJob(batch, job);
-      const result = resultOf(job, end, journal.get(job.key));
+      const result = toResult(job, end, journal.get(job.key));
       board.ended(end, result.credits ?? 0);
       if (output.mode.json) results.push(result);
       else await printResult(output, result);

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { limits } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
-import { invalid } from '../command/request.js';
+import { toInvalidFailure } from '../command/request.js';
 import { exitCodes, usage } from '../terminal/failure.js';
-import { linesOf } from '../terminal/stdin.js';
+import { readLines } from '../terminal/stdin.js';
 import type { CommandContext } from './context.js';
 
 interface Pair {
@@ -14,7 +14,7 @@ interface Pair {
 /** Reads any number of versions: split into requests, one merged answer in the order asked. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, command, signal } = context;
-  const pairs = parsePairs(await written(context));
+  const pairs = parsePairs(await readPairs(context));
   const { client } = await context.services.reach();
   const all: z.output<typeof BulkItem>[] = [];
   for (let start = 0; start < pairs.length; start += limits.bulkPairs) {
@@ -29,14 +29,14 @@ export async function run(context: CommandContext): Promise<number> {
   return missed > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-async function written({ args, system }: CommandContext): Promise<string[]> {
+async function readPairs({ args, system }: CommandContext): Promise<string[]> {
   const given = (args.pairs as readonly string[] | undefined) ?? [];
   if (given.length > 0 && !given.includes('-')) return [...given];
   if (given.length === 0 && system.stdin.isTTY) {
     throw usage('No versions were named.', 'Write them as node@version, or pipe them in, one a line.');
   }
   const pairs = given.filter((pair) => pair !== '-');
-  for await (const pair of linesOf(system.stdin)) pairs.push(pair);
+  for await (const pair of readLines(system.stdin)) pairs.push(pair);
   return pairs;
 }
 
@@ -47,7 +47,7 @@ function parsePairs(texts: readonly string[]): Pair[] {
   });
   const wrong = pairs.filter(({ node_id, version }) => !node_id || !version);
   if (wrong.length > 0) {
-    throw invalid(
+    throw toInvalidFailure(
       wrong.map(({ text }) => ({ path: `'${text}'`, message: 'must be written as node@version' })),
     );
   }

@@ -7,7 +7,7 @@ import { type Pack, readPack } from '../publish/pack.js';
 import { exitCodes } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 /** Holds a pack against everything that publishing and the registry will hold it against; sends nothing. */
@@ -24,11 +24,11 @@ export async function run(context: CommandContext): Promise<number> {
       ]),
     );
     progress.end();
-    const answer = answerOf(pack, report);
+    const answer = toAnswer(pack, report);
     await warnOfGaps(output, report);
     if (output.mode.json) await output.answer(answer);
-    else await output.answer(rowsOf(report, answer.verdict), command.shape);
-    await output.note(`${pack.files.length} files, ${bytes(pack.size)}; nothing was sent.`);
+    else await output.answer(toRows(report, answer.verdict), command.shape);
+    await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);
     return answer.verdict === active ? exitCodes.done : exitCodes.endedBadly;
   } finally {
     progress.end();
@@ -38,7 +38,7 @@ export async function run(context: CommandContext): Promise<number> {
 const active = 'NodeVersionStatusActive';
 const flagged = 'NodeVersionStatusFlagged';
 
-function answerOf({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
+function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
   return {
     files: files.map(({ path, size }) => ({ path, size })),
     definitions: nodes.map(({ name, definition }) => ({ ...definition, host_node_name: name })),
@@ -62,7 +62,7 @@ interface Row {
 }
 
 /** The same facts as a table: what the registry will list, what it cannot know, what it will hold against the pack. */
-function rowsOf({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): Row[] {
+function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): Row[] {
   const place = ({ file, line }: { file: string; line: number }) => `${file}:${line}`;
   return [
     ...nodes.map((node) => ({

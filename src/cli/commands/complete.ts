@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandTree } from '../command/command.js';
 import { CompletionCache } from '../completion/cache.js';
 import { readLine } from '../completion/line.js';
-import { type Kind, offerable, readers } from '../completion/live.js';
-import { madeBy } from '../completion/models.js';
-import { type Credential, chooseCredential, fixed } from '../connect/credential.js';
+import { type Kind, readers, selectOfferable } from '../completion/live.js';
+import { listModelValues } from '../completion/models.js';
+import { type Credential, chooseCredential, fixedCredential } from '../connect/credential.js';
 import { CredentialStore } from '../connect/credentials.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
@@ -24,8 +24,8 @@ export async function run(context: CommandContext): Promise<void> {
   try {
     const kind = context.args.kind as Kind;
     const words = (context.args.words as readonly string[] | undefined) ?? [];
-    const values = await valuesOf(context, kind, words);
-    for (const value of offerable(values)) await context.output.line(value);
+    const values = await readValues(context, kind, words);
+    for (const value of selectOfferable(values)) await context.output.line(value);
   } catch {
     // A shell would print it in the middle of what is being typed.
   }
@@ -33,13 +33,14 @@ export async function run(context: CommandContext): Promise<void> {
 
 const silent = () => {};
 
-function valuesOf(context: CommandContext, kind: Kind, words: readonly string[]) {
-  if (kind === 'profile') return profiles(context);
-  if (kind === 'duration' || kind === 'resolution') return madeBy(readLine(tree as CommandTree, words), kind);
-  return kind === 'task' ? tasks(context) : live(context, kind, words);
+function readValues(context: CommandContext, kind: Kind, words: readonly string[]) {
+  if (kind === 'profile') return listProfiles(context);
+  if (kind === 'duration' || kind === 'resolution')
+    return listModelValues(readLine(tree as CommandTree, words), kind);
+  return kind === 'task' ? listTasks(context) : readLive(context, kind, words);
 }
 
-function profiles({ system }: CommandContext): string[] {
+function listProfiles({ system }: CommandContext): string[] {
   const keys = Object.keys(new Settings(system, silent).store.read());
   return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
 }
@@ -47,7 +48,7 @@ function profiles({ system }: CommandContext): string[] {
 /** As many of the newest as a person may want to choose from. */
 const mostTasks = 100;
 
-function tasks({ ledger }: CommandContext): string[] {
+function listTasks({ ledger }: CommandContext): string[] {
   const ids: string[] = [];
   for (const { id, task_id } of ledger.entries()) {
     if (ids.push(task_id ?? id) === mostTasks) break;
@@ -55,7 +56,7 @@ function tasks({ ledger }: CommandContext): string[] {
   return ids;
 }
 
-async function live(
+async function readLive(
   context: CommandContext,
   kind: Kind,
   words: readonly string[],
@@ -72,9 +73,9 @@ async function live(
   if (system.now() - kept.at < freshMs && !inBackground) return kept.values;
 
   const reading = (async () => {
-    const client = await connect(context, target);
+    const client = await connectToTarget(context, target);
     if (!client) return undefined;
-    const values = offerable(await read({ client, nodeId, signal: context.signal }));
+    const values = selectOfferable(await read({ client, nodeId, signal: context.signal }));
     cache.write({ values, at: system.now(), begun: kept.begun });
     return values;
   })().catch(() => undefined);
@@ -89,7 +90,7 @@ async function live(
 }
 
 /** The service that runs already, with the credential a command would use; the embedded one is not started. */
-async function connect(context: CommandContext, target: Target) {
+async function connectToTarget(context: CommandContext, target: Target) {
   const { system, folders } = context;
   if (target.baseUrl === undefined) {
     const local = await findLocal(folders.data, context.connect);
@@ -108,7 +109,7 @@ async function connect(context: CommandContext, target: Target) {
 async function asItIs(store: CredentialStore): Promise<Credential | undefined> {
   const { token, sign_in } = await store.read();
   const kept = token ?? sign_in?.access_token;
-  return kept === undefined ? undefined : fixed(kept, store.path);
+  return kept === undefined ? undefined : fixedCredential(kept, store.path);
 }
 
 /** Reads the same in the background, for the next time. */

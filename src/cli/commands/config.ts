@@ -8,7 +8,7 @@ export async function run(context: CommandContext): Promise<void> {
   const key = args.key as string;
   switch (command.words.at(-1)) {
     case 'get':
-      return get(context, key);
+      return printSetting(context, key);
     case 'set':
       return settings.set(key, args.value as string);
     case 'unset':
@@ -20,7 +20,7 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-async function get({ settings, output }: CommandContext, key: string): Promise<void> {
+async function printSetting({ settings, output }: CommandContext, key: string): Promise<void> {
   checkKey(key);
   const setting = settings.get(key);
   if (setting) return output.answer(setting, { only: 'value' });

@@ -8,7 +8,7 @@ export async function run(context: CommandContext): Promise<void> {
   const { args, output, command, signal } = context;
   const { client } = await context.services.reach();
   const nodeId = args.nodeId as string;
-  const read = (version: string) => definitionsOf(client, nodeId, version, signal);
+  const read = (version: string) => readDefinitions(client, nodeId, version, signal);
   const [before, after] = await Promise.all([read(args.from as string), read(args.to as string)]);
   const changes = compareDefinitions(before, after);
   await output.answer(changes, command.shape);
@@ -20,7 +20,7 @@ export async function run(context: CommandContext): Promise<void> {
   );
 }
 
-async function definitionsOf(
+async function readDefinitions(
   client: Client,
   nodeId: string,
   version: string,

@@ -1,4 +1,4 @@
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Finding } from '../doctor/finding.js';
 import { fail } from '../doctor/finding.js';
 import { checkKeychain } from '../doctor/keychain.js';
@@ -10,7 +10,7 @@ import type { CommandContext } from './context.js';
 /** Looks at everything a command depends on, and says what to do about what is wrong. Starts and changes nothing. */
 export async function run(context: CommandContext): Promise<number> {
   const { system, folders, output, command } = context;
-  const service = await attempt(context);
+  const service = await tryService(context);
   const findings = [
     checkProgram(system),
     checkSettings(context.settings, system),
@@ -23,16 +23,16 @@ export async function run(context: CommandContext): Promise<number> {
     checkTerminal(output, context.mayAsk),
   ];
   await output.answer(findings, command.shape);
-  return worst(findings);
+  return findWorst(findings);
 }
 
 /** What keeps every command from even finding its service is a finding too. */
-async function attempt(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
+async function tryService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
   try {
     return await checkService({ ...context, dataFolder: context.folders.data });
   } catch (error) {
     if (context.signal.aborted) throw error;
-    const { message, facts } = failureOf(error);
+    const { message, facts } = toFailure(error);
     return {
       findings: [fail('service', message, facts.exit, facts.hint ?? 'Fix it, and run regen doctor again.')],
     };
@@ -40,7 +40,7 @@ async function attempt(context: CommandContext): Promise<{ url?: string; finding
 }
 
 /** An unreachable service explains more than a credential that nobody could look at. */
-function worst(findings: readonly Finding[]): number {
+function findWorst(findings: readonly Finding[]): number {
   const exits = findings.flatMap(({ exit }) => exit ?? []);
   const order = [exitCodes.unreachable, exitCodes.notAllowed, ...exits];
   return order.find((exit) => exits.includes(exit)) ?? exitCodes.done;

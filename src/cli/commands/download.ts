@@ -4,11 +4,11 @@ import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
 import { findArchiveDigest, type NodeVersion, readVersion } from '../publish/published.js';
 import { endedBadly } from '../publish/state.js';
-import { checkDigest, checkSha256, sha256Of } from '../terminal/digest.js';
+import { checkDigest, checkSha256, computeSha256 } from '../terminal/digest.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { outputPath, save } from '../terminal/save.js';
-import { bytes } from '../terminal/text.js';
+import { outputPath, saveFile } from '../terminal/save.js';
+import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 /** Saves the archive of a version, checked against the digest that the registry publishes. */
@@ -26,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
   let size = 0;
   let sha256 = '';
   try {
-    await save(path, flags.force === true, async (temporary) => {
+    await saveFile(path, flags.force === true, async (temporary) => {
       await progress.stage(`Downloading ${nodeId} ${version.version ?? ''}`.trim());
       const downloaded = await service.client.download(downloadUrl, {
         to: createWriteStream(temporary, { flags: 'wx' }),
@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<void> {
         onProgress: (done, total) => progress.transferred(done, total),
       });
       size = downloaded.bytes;
-      sha256 = await sha256Of(temporary);
+      sha256 = await computeSha256(temporary);
       if (digest !== undefined) checkSha256(digest, sha256);
       checkDigest(downloaded.headers['repr-digest'], sha256);
     });
@@ -47,7 +47,7 @@ export async function run(context: CommandContext): Promise<void> {
       `${service.name} publishes no digests, so the archive could not be checked against one.`,
     );
   }
-  await output.note(`${bytes(size)} of ${nodeId} ${version.version}.`);
+  await output.note(`${formatBytes(size)} of ${nodeId} ${version.version}.`);
   await output.answer({ path, node_id: nodeId, version: version.version, size, sha256 }, { only: 'path' });
 }
 
@@ -69,7 +69,7 @@ async function findVersion(
     // Either the service has no such operation, or the version is not active: what it is, reading tells.
     const read = await readOnly(service, nodeId, version, signal);
     if (!read) throw error.code === 'not_found' ? error : nothingThere(nodeId, version);
-    return downloadable(nodeId, read);
+    return requireDownloadable(nodeId, read);
   }
 }
 
@@ -83,7 +83,7 @@ async function readOnly(
   return readVersion({ client, nodeId, version, signal });
 }
 
-function downloadable(nodeId: string, version: NodeVersion): NodeVersion {
+function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion {
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':

@@ -10,18 +10,18 @@ import type { CommandContext } from './context.js';
 /** Shows an image or video task as its service has it now. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, output } = context;
-  const starts = startsOf(context);
+  const starts = readStarts(context);
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.', 'See what was started from here: regen task list');
   const task = await findTask(context, id, starts);
   const { answer, state, outputs } = await readTask(context, task);
   if (output.mode.json) return output.answer(answer);
-  if (task.kind === 'video') return output.answer(inRows(answer as z.infer<typeof VideoCreations>));
+  if (task.kind === 'video') return output.answer(toRows(answer as z.infer<typeof VideoCreations>));
   await output.answer({ generated: outputs, status: state, task_id: task.id });
 }
 
 /** The operations that may have started the task. */
-function startsOf(context: CommandContext): readonly string[] {
+function readStarts(context: CommandContext): readonly string[] {
   if (context.command.words[0] === 'video') return listTaskOperations('video');
   const kind = readText(context.flags, 'kind');
   if (kind === undefined) return listTaskOperations('image');
@@ -34,7 +34,7 @@ function startsOf(context: CommandContext): readonly string[] {
 }
 
 /** Each creation's parts in rows of their own, counted from 1. */
-function inRows({ creations, ...task }: z.infer<typeof VideoCreations>): object {
+function toRows({ creations, ...task }: z.infer<typeof VideoCreations>): object {
   const counted = (creations ?? []).map((creation, at) => [at + 1, creation]);
   return { ...task, creations: Object.fromEntries(counted) };
 }

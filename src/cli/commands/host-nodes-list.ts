@@ -1,20 +1,20 @@
 import { getOperation } from '../../contract/index.js';
-import { checkRequest, requestOf } from '../command/request.js';
+import { buildRequest, checkRequest } from '../command/request.js';
 import type { CommandContext } from './context.js';
-import { call } from './operation.js';
+import { callOperation } from './operation.js';
 
 /** With a node and a version alone: that version's list, which needs no filters; else all, filtered. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, args, flags } = context;
   const operation = getOperation('hostNodes.listAll');
-  const request = requestOf(command, args, flags);
+  const request = buildRequest(command, args, flags);
   checkRequest(operation, command, request, false);
   const { node_id, node_version, ...rest } = request.query;
   if (node_id === undefined || node_version === undefined || rest.host_node_name !== undefined) {
-    return call(context, operation, request);
+    return callOperation(context, operation, request);
   }
   const { pageSize, ...paging } = rest;
   const query = pageSize === undefined ? { limit: 100, ...paging } : { ...paging, limit: pageSize };
   const params = { nodeId: node_id, version: node_version };
-  await call(context, getOperation('hostNodes.list'), { params, query, body: undefined });
+  await callOperation(context, getOperation('hostNodes.list'), { params, query, body: undefined });
 }

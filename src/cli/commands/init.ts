@@ -8,7 +8,7 @@ import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/iden
 import { type Found, findOut } from '../../pack/infer-manifest.js';
 import { newPyproject } from '../../pack/new-pyproject.js';
 import { readText } from '../command/command.js';
-import { invalid } from '../command/request.js';
+import { toInvalidFailure } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
 import { oneLine } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
@@ -50,12 +50,12 @@ export async function run(context: CommandContext): Promise<void> {
   const given = givenFacts(context);
   const found = await findOut(folder);
   for (const warning of found.warnings) await output.warn(warning);
-  const facts = await complete(context, { ...(await factsOf(context, found, given)), ...given });
+  const facts = await completeFacts(context, { ...(await inferFacts(context, found, given)), ...given });
   await sayChoices(context, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = newPyproject({
     ...{ id, name, publisher, version, description, repository },
-    license: license ? licenseOf(folder, license) : undefined,
+    license: license ? readLicense(folder, license) : undefined,
     dependencies: found.dependencies,
   });
   writeFileAtomic.sync(path, text);
@@ -89,14 +89,14 @@ function givenFacts(context: CommandContext): Facts {
     return value === undefined ? [] : [[name, value.trim()] as const];
   });
   const problems = given.flatMap(([name, value]) => {
-    const message = problemOf(name, value);
+    const message = findProblem(name, value);
     return message ? [{ path: `--${name}`, message }] : [];
   });
-  if (problems.length > 0) throw invalid(problems);
+  if (problems.length > 0) throw toInvalidFailure(problems);
   return Object.fromEntries(given);
 }
 
-function problemOf(name: Name, value: string): string | undefined {
+function findProblem(name: Name, value: string): string | undefined {
   const { schema, required } = fields[name];
   if (value === '' && !required) return undefined;
   const checked = check(schema as z.ZodType, value);
@@ -104,13 +104,13 @@ function problemOf(name: Name, value: string): string | undefined {
 }
 
 /** What the folder says, and what follows from it. */
-async function factsOf(context: CommandContext, found: Found, given: Facts): Promise<Facts> {
+async function inferFacts(context: CommandContext, found: Found, given: Facts): Promise<Facts> {
   const id = given.id ?? found.id;
   // Whoever publishes as one publisher only means that one.
   const { publish_tokens = {} } = await context.services.openCredentialStore().read();
   const [publisher, another] = Object.keys(publish_tokens);
   return {
-    ...(id && { id, name: titled(id) }),
+    ...(id && { id, name: toTitle(id) }),
     ...(publisher && !another && { publisher }),
     ...(found.description && { description: oneLine(found.description) }),
     ...(found.license && { license: found.license.file }),
@@ -118,7 +118,7 @@ async function factsOf(context: CommandContext, found: Found, given: Facts): Pro
   };
 }
 
-function titled(id: string): string {
+function toTitle(id: string): string {
   const words = id.split(/[-_.]+/).join(' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -126,11 +126,11 @@ function titled(id: string): string {
 const firstVersion = '1.0.0';
 
 /** Asks for what is not known yet; where nobody answers, what can be done without is left out. */
-async function complete(context: CommandContext, known: Facts): Promise<Facts> {
+async function completeFacts(context: CommandContext, known: Facts): Promise<Facts> {
   const facts = { ...known };
   const unknown = (Object.keys(fields) as Name[]).filter((name) => facts[name] === undefined);
   if (context.mayAsk) {
-    for (const name of unknown) facts[name] = await ask(context, name, initial(name, facts));
+    for (const name of unknown) facts[name] = await askFor(context, name, proposeValue(name, facts));
     return facts;
   }
   facts.version ??= firstVersion;
@@ -142,22 +142,22 @@ async function complete(context: CommandContext, known: Facts): Promise<Facts> {
   );
 }
 
-function initial(name: Name, { id }: Facts): string | undefined {
+function proposeValue(name: Name, { id }: Facts): string | undefined {
   if (name === 'version') return firstVersion;
-  return name === 'name' && id ? titled(id) : undefined;
+  return name === 'name' && id ? toTitle(id) : undefined;
 }
 
-async function ask(context: CommandContext, name: Name, proposal: string | undefined): Promise<string> {
+async function askFor(context: CommandContext, name: Name, proposal: string | undefined): Promise<string> {
   const { question } = fields[name];
   for (;;) {
     const answer = (await context.system.prompts.input(`${question}:`, proposal)).trim();
-    const problem = problemOf(name, answer);
+    const problem = findProblem(name, answer);
     if (!problem) return answer;
     await context.output.warn(`It ${problem}.`);
   }
 }
 
-function licenseOf(folder: string, license: string): { file: string } | { text: string } {
+function readLicense(folder: string, license: string): { file: string } | { text: string } {
   const isFile = statSync(join(folder, license), { throwIfNoEntry: false })?.isFile();
   return isFile ? { file: license } : { text: license };
 }

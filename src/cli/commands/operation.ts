@@ -2,9 +2,9 @@ import { itemsOf, pages } from '../../client/pages.js';
 import { getOperation } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { readBodyFlag } from '../command/body.js';
-import { confirm } from '../command/confirm.js';
+import { confirmCommand } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import { checkRequest, ignoredFields, type Request, requestOf } from '../command/request.js';
+import { buildRequest, checkRequest, ignoredFields, type Request } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -13,7 +13,7 @@ export async function run(context: CommandContext): Promise<void> {
   const { command, args, flags, output } = context;
   const operation = getOperation(command.operation as string);
   const body = await readBodyFlag(context);
-  const request = requestOf(command, args, flags, body);
+  const request = buildRequest(command, args, flags, body);
   checkRequest(operation, command, request, body !== undefined, args);
   for (const name of ignoredFields(operation, body)) {
     await output.warn(`The service does not take '${name}'; it will be ignored.`);
@@ -22,13 +22,17 @@ export async function run(context: CommandContext): Promise<void> {
     throw usage('There is nothing to change.', `See: regen ${command.words.join(' ')} --help`);
   }
   if (flags['dry-run']) return printDryRun(context, operation, request);
-  await confirm(context);
-  await call(context, operation, request);
+  await confirmCommand(context);
+  await callOperation(context, operation, request);
   if (command.changes) await context.services.announce();
 }
 
 /** Sends a request and prints its answer: one, or with `--all` every page. */
-export async function call(context: CommandContext, operation: Operation, request: Request): Promise<void> {
+export async function callOperation(
+  context: CommandContext,
+  operation: Operation,
+  request: Request,
+): Promise<void> {
   const { output, flags, command, signal } = context;
   const { client } = await context.services.reach();
   const send = async (query: Request['query']) => {
@@ -48,7 +52,7 @@ export async function call(context: CommandContext, operation: Operation, reques
   }
   const all: object[] = [];
   for await (const page of pages(read, first)) all.push(page);
-  await output.answer(merged(all), command.shape);
+  await output.answer(mergePages(all), command.shape);
 }
 
 async function sayMore({ output }: CommandContext, answer: object | undefined): Promise<void> {
@@ -63,7 +67,7 @@ function largestPages(operation: Operation): Record<string, number> {
 }
 
 /** Pages in the shape of one: their items together, the counts telling of a single page. */
-function merged(all: readonly object[]): object {
+function mergePages(all: readonly object[]): object {
   const items = all.flatMap((page) => itemsOf(page) as unknown[]);
   const entries = Object.entries(all[0] ?? {}).map(([name, value]) => {
     if (Array.isArray(value)) return [name, items];

@@ -2,8 +2,8 @@ import { readText } from '../command/command.js';
 import { buildArchive } from '../publish/build.js';
 import { readPack } from '../publish/pack.js';
 import { Progress } from '../terminal/progress.js';
-import { outputPath, save } from '../terminal/save.js';
-import { bytes } from '../terminal/text.js';
+import { outputPath, saveFile } from '../terminal/save.js';
+import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 /** Writes the archive that publish would upload, or lists what would be in it. */
@@ -14,17 +14,17 @@ export async function run(context: CommandContext): Promise<void> {
   if (flags.list) {
     const listed = files.map(({ path, size }) => ({ path, size }));
     await output.answer(listed, command.shape);
-    return output.note(`${files.length} files, ${bytes(size)}.`);
+    return output.note(`${files.length} files, ${formatBytes(size)}.`);
   }
   const name = `${manifest.node.id}-${manifest.version.version}.zip`;
   const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
   let answer: object | undefined;
   try {
-    await save(path, flags.force === true, async (temporary) => {
-      await progress.stage(`Packing ${files.length} files, ${bytes(size)}`);
+    await saveFile(path, flags.force === true, async (temporary) => {
+      await progress.stage(`Packing ${files.length} files, ${formatBytes(size)}`);
       const archive = await buildArchive(context, pack, temporary, progress);
-      answer = { path, files: archive.entries, ...pick(archive) };
+      answer = { path, files: archive.entries, ...pickFacts(archive) };
     });
     progress.end();
     await output.answer(answer, { only: 'path' });
@@ -33,6 +33,6 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-function pick({ size, sha256, tree }: { size: number; sha256: string; tree: string }) {
+function pickFacts({ size, sha256, tree }: { size: number; sha256: string; tree: string }) {
   return { size, sha256, tree };
 }

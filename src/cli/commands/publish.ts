@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getOperation } from '../../contract/index.js';
 import { readText } from '../command/command.js';
-import { type PrintedRequest, printRequest, requestOf } from '../command/dry-run.js';
+import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
 import type { Service } from '../connect/services.js';
 import { checkCode } from '../publish/findings.js';
 import { publishMany } from '../publish/many.js';
@@ -23,7 +23,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   if (dirs.length < 2 && flags.concurrency !== undefined)
     throw usage('--concurrency is for several folders.');
   const timeoutMs = durationMs(readText(context.flags, 'timeout') ?? '30m', '--timeout');
-  const changelog = await changelogOf(context);
+  const changelog = await readChangelog(context);
   if (dirs.length > 1) {
     const preview = (pack: Pack) => requestFor(pack, changelog);
     return publishMany(context, dirs, { changelog, timeoutMs, ...(flags['dry-run'] && { preview }) });
@@ -55,7 +55,7 @@ async function publishOne(
   }
 }
 
-async function changelogOf(context: CommandContext): Promise<string | undefined> {
+async function readChangelog(context: CommandContext): Promise<string | undefined> {
   const text = readText(context.flags, 'changelog');
   const file = readText(context.flags, 'changelog-file');
   if (text !== undefined && file !== undefined)
@@ -68,5 +68,5 @@ async function changelogOf(context: CommandContext): Promise<string | undefined>
 function requestFor({ manifest }: Pack, changelog: string | undefined): PrintedRequest {
   const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
   const body = publishBody({ manifest, changelog }, 'masked');
-  return requestOf(getOperation('version.publish'), { params, query: {}, body });
+  return toPrintedRequest(getOperation('version.publish'), { params, query: {}, body });
 }

@@ -8,14 +8,14 @@ export async function run({ folders, output }: CommandContext): Promise<void> {
   const isThere = existsSync(logFile);
   if (output.mode.json) {
     const lines = isThere ? (await readFile(logFile, 'utf8')).split('\n').filter(Boolean) : [];
-    return output.answer(lines.map(entry));
+    return output.answer(lines.map(parseEntry));
   }
   if (!isThere) return output.note(`Nothing is logged yet; the log will be ${logFile}.`);
   for await (const chunk of createReadStream(logFile)) await output.write(chunk);
 }
 
 /** The service writes objects; whatever else came is a message. */
-function entry(line: string): object {
+function parseEntry(line: string): object {
   try {
     const value = JSON.parse(line);
     if (typeof value === 'object' && value !== null) return value;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { rotate } from '../connect/local.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
-import { find, folderOf } from './serve-status.js';
+import { findService, readDataFolder } from './serve-status.js';
 
 /** Gives the service of a folder a new signing key, whether it runs or not. */
 export async function run(context: CommandContext): Promise<void> {
-  const folder = folderOf(context);
-  const service = await find(context, folder);
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
   const { kid } = service
     ? await rotate(service, 'key', context.connect)
     : await rotateStopped(folder, async ({ rotateKeyIn }) => ({

@@ -8,8 +8,8 @@ import type { CommandContext } from './context.js';
 
 /** Shows the service that works on a folder. */
 export async function run(context: CommandContext): Promise<void> {
-  const folder = folderOf(context);
-  const service = await find(context, folder);
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
   if (!service) {
     throw new Failure(`No service runs on ${folder}.`, {
       code: 'not_running',
@@ -21,13 +21,16 @@ export async function run(context: CommandContext): Promise<void> {
   await context.output.answer({ ...facts, data: folder });
 }
 
-export function folderOf(context: CommandContext): string {
+export function readDataFolder(context: CommandContext): string {
   const data = readText(context.flags, 'data');
   return data ? resolve(context.system.cwd, data) : context.folders.data;
 }
 
 /** The service of a folder. One that holds the folder and cannot be found has lost its record, and writes it again. */
-export async function find(context: CommandContext, folder: string): Promise<LocalService | undefined> {
+export async function findService(
+  context: CommandContext,
+  folder: string,
+): Promise<LocalService | undefined> {
   const look = () => findLocal(folder, context.connect);
   for (let tries = 0; tries < 20; tries++) {
     const found = await look();

@@ -1,12 +1,12 @@
-import { drain } from '../connect/local.js';
+import { drainLocal } from '../connect/local.js';
 import type { CommandContext } from './context.js';
-import { find, folderOf } from './serve-status.js';
+import { findService, readDataFolder } from './serve-status.js';
 
 /** Lets the service that works on a folder finish, and ends it. */
 export async function run(context: CommandContext): Promise<void> {
-  const folder = folderOf(context);
-  const service = await find(context, folder);
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
   if (!service) return context.output.note(`No service runs on ${folder}.`);
-  await drain(folder, service, context.connect);
+  await drainLocal(folder, service, context.connect);
   await context.output.note(`Stopped the service at ${service.url}.`);
 }

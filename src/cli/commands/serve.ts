@@ -16,18 +16,18 @@ type RunningService = Awaited<ReturnType<StartService>>;
 /** Runs the service until it is told to end; its URL is the one line on stdout. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
-  const configuration = await configurationOf(context);
-  if (flags.detach) return detach(context, configuration);
-  const service = await start(context, configuration);
+  const configuration = await buildConfiguration(context);
+  if (flags.detach) return startInBackground(context, configuration);
+  const service = await startHere(context, configuration);
   await output.line(service.url);
-  for (const note of makers(service)) await output.note(note);
+  for (const note of describeMakers(service)) await output.note(note);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
   await service.ended;
 }
 
 /** Who makes what, so that nobody takes a preview for a vendor's work. */
-function makers({ context }: RunningService): string[] {
+function describeMakers({ context }: RunningService): string[] {
   const { image, video } = context.configuration.generation;
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'
@@ -36,7 +36,7 @@ function makers({ context }: RunningService): string[] {
   return [`Images are ${made(image)}.`, `Videos are ${made(video)}.`];
 }
 
-async function configurationOf(context: CommandContext): Promise<ConfigurationInput> {
+async function buildConfiguration(context: CommandContext): Promise<ConfigurationInput> {
   const { folders, system } = context;
   const file = readText(context.flags, 'config');
   const host = readText(context.flags, 'host');
@@ -49,27 +49,30 @@ async function configurationOf(context: CommandContext): Promise<ConfigurationIn
     data: data ? resolve(system.cwd, data) : (written.data ?? folders.data),
     ...(host !== undefined && { host }),
     ...(readText(context.flags, 'port') !== undefined && {
-      port: portOf(readText(context.flags, 'port') as string),
+      port: parsePort(readText(context.flags, 'port') as string),
     }),
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
   throw usage(`--port is a number from 0 to 65535, not '${text}'.`);
 }
 
-async function start(context: CommandContext, configuration: ConfigurationInput): Promise<RunningService> {
+async function startHere(
+  context: CommandContext,
+  configuration: ConfigurationInput,
+): Promise<RunningService> {
   const service = await import('../../service/index.js');
   const { DataUnusable, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = service;
   try {
     return await service.startService(configuration);
   } catch (error) {
     if (error instanceof PortTaken) {
-      if (context.flags['any-port']) return start(context, { ...configuration, port: 0 });
+      if (context.flags['any-port']) return startHere(context, { ...configuration, port: 0 });
       throw new Failure(error.message, { code: 'port_taken', exit: exitCodes.unreachable });
     }
     if (error instanceof FolderInUse) {
@@ -90,7 +93,7 @@ async function start(context: CommandContext, configuration: ConfigurationInput)
   }
 }
 
-async function detach(context: CommandContext, configuration: ConfigurationInput): Promise<void> {
+async function startInBackground(context: CommandContext, configuration: ConfigurationInput): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
   const kept = ['host', 'port', 'config'].flatMap((name) => {
     const value = flags[name];

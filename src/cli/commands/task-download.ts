@@ -1,9 +1,8 @@
 import { readText } from '../command/command.js';
 import { saveResults } from '../generation/await-task.js';
 import { Destination } from '../generation/destination.js';
-import { runAll } from '../generation/run-all.js';
+import { runAll, Watch } from '../generation/run-tasks.js';
 import { findEnd, findTask, readTask } from '../generation/task.js';
-import { Watch } from '../generation/watch.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getOperation } from '../../contract/index.js';
 import { printDryRun } from '../command/dry-run.js';
 import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
-import { referenceTo, type Source } from '../generation/images.js';
+import { type Source, toReference } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
-import { runJobs } from '../generation/run.js';
-import { readable } from '../generation/start.js';
-import { entryOf, targetOf } from '../generation/task.js';
+import { runJobs } from '../generation/run-jobs.js';
+import { toReadable } from '../generation/start.js';
+import { findEntry, findTarget } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { notInLedger } from './task-show.js';
@@ -15,11 +15,11 @@ import { notInLedger } from './task-show.js';
 export async function run(context: CommandContext): Promise<number | undefined> {
   const id = context.args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
-  const entry = entryOf(context, id);
+  const entry = findEntry(context, id);
   if (!entry) throw notInLedger(id);
-  const job = jobOf(entry);
+  const job = rebuildJob(entry);
   if (context.flags['dry-run']) {
-    const request = { params: {}, query: {}, body: readable(entry.request) };
+    const request = { params: {}, query: {}, body: toReadable(entry.request) };
     await printDryRun(context, getOperation(entry.operation), request);
     return undefined;
   }
@@ -27,10 +27,10 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     await context.output.note(`This is a new task, paid for again: ${entry.task_id} was answered.`);
   }
   const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
-  return runJobs(context, [job], targetOf(context, entry), choice);
+  return runJobs(context, [job], findTarget(context, entry), choice);
 }
 
-function jobOf({ operation, request, name }: Entry): Job {
+function rebuildJob({ operation, request, name }: Entry): Job {
   const images: Record<string, Source | Source[]> = {};
   const body: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(request)) {
@@ -48,7 +48,7 @@ function sameImage(field: string, kept: ImageReference | string): Source {
   if (kept.file === undefined) {
     throw usage(`The ${field} was piped in and is not kept.`, 'Run the command itself again.');
   }
-  const now = existsSync(kept.file) ? referenceTo(readFileSync(kept.file)) : undefined;
+  const now = existsSync(kept.file) ? toReference(readFileSync(kept.file)) : undefined;
   if (now?.sha256 === kept.sha256) return { kind: 'file', path: kept.file, bytes: kept.bytes };
   throw usage(`${kept.file} is not the image any more that was sent then.`, 'Run the command itself again.');
 }

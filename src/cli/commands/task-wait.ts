@@ -1,11 +1,10 @@
 import { ServiceError } from '../../client/errors.js';
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Entry } from '../connect/ledger.js';
-import { finish, type Outcome, planAwait } from '../generation/await-task.js';
-import { Resume } from '../generation/run.js';
-import { runAll } from '../generation/run-all.js';
-import { entryOf, findEnd, findTask, readTask, type Task, taskOf } from '../generation/task.js';
-import { Watch } from '../generation/watch.js';
+import { finishTask, type Outcome, planAwait } from '../generation/await-task.js';
+import { Resume } from '../generation/run-jobs.js';
+import { runAll, Watch } from '../generation/run-tasks.js';
+import { findEnd, findEntry, findTask, readTask, type Task, toTask } from '../generation/task.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -14,7 +13,7 @@ export async function run(context: CommandContext): Promise<number> {
   const all = context.flags.all === true;
   const ids = all ? await everyId(context) : givenIds(context);
   const watch = new Watch(context.output);
-  const entries = ids.map((id) => entryOf(context, id));
+  const entries = ids.map((id) => findEntry(context, id));
   const awaiting = planAwait(
     context,
     watch,
@@ -29,7 +28,7 @@ export async function run(context: CommandContext): Promise<number> {
       label: id,
       run: async () => {
         const task = await findTask(context, id);
-        const outcome = finish(awaiting, task);
+        const outcome = finishTask(awaiting, task);
         const ended = await (all ? outcome.catch((error) => givenUp(context, task, error)) : outcome);
         resume.remove(id);
         return ended;
@@ -64,10 +63,10 @@ async function withinReach(context: CommandContext, entries: readonly Entry[]): 
   const lost = new Map<string, Failure>();
   const look = async (entry: Entry) => {
     try {
-      await readTask(context, taskOf(context, entry));
+      await readTask(context, toTask(context, entry));
     } catch (error) {
       context.signal.throwIfAborted();
-      const failure = failureOf(error);
+      const failure = toFailure(error);
       if (failure.facts.exit === exitCodes.unreachable) lost.set(entry.service, failure);
     }
   };
@@ -77,7 +76,7 @@ async function withinReach(context: CommandContext, entries: readonly Entry[]): 
   if (failure && reached.length === 0) throw failure;
   for (const service of lost.keys()) {
     const count = entries.filter((entry) => entry.service === service).length;
-    await context.output.warn(`${service} cannot be reached; ${tasks(count)} left out.`);
+    await context.output.warn(`${service} cannot be reached; ${formatCount(count)} left out.`);
   }
   return reached;
 }
@@ -93,6 +92,6 @@ async function givenUp(context: CommandContext, { id, entry, target }: Task, err
   return { lines: [], answer: {} } satisfies Outcome;
 }
 
-function tasks(count: number): string {
+function formatCount(count: number): string {
   return count === 1 ? '1 task is' : `${count} tasks are`;
 }

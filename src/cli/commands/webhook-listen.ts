@@ -4,15 +4,15 @@ import { toTaskFailure } from '../generation/await-task.js';
 import { findEnd, findTask } from '../generation/task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
-import { interrupted } from '../terminal/interrupted.js';
-import { field, oneLine } from '../terminal/text.js';
-import { actionsOf } from '../webhooks/actions.js';
+import { untilInterrupted } from '../terminal/interrupted.js';
+import { formatField, oneLine } from '../terminal/text.js';
+import { createActions } from '../webhooks/actions.js';
 import { readAddress } from '../webhooks/address.js';
 import { catchUp } from '../webhooks/catch-up.js';
-import { type Event, written } from '../webhooks/event.js';
+import { type Event, formatEvent } from '../webhooks/event.js';
 import { Handled } from '../webhooks/handled.js';
 import { Inbox, isDone } from '../webhooks/inbox.js';
-import { receive } from '../webhooks/receive.js';
+import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { End, firstEnd } from '../webhooks/until.js';
@@ -21,21 +21,21 @@ import type { CommandContext } from './context.js';
 /** Receives webhooks, prints them, and passes them on, until it is told to end or a task has ended. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
-  const wishes = wishesOf(context);
-  const act = actionsOf(context);
+  const wishes = readWishes(context);
+  const act = createActions(context);
   const secrets = await SecretsInUse.open(context);
   const task = wishes.until === undefined ? undefined : await findTask(context, wishes.until);
   const end = new End(task?.id);
   const inbox = new Inbox({
     handled: new Handled(context.folders.state),
-    show: (event) => show(context, event),
+    show: (event) => showEvent(context, event),
     act: async (event) => {
       const reply = await act(event);
       if (isDone(reply)) end.look(event);
       return reply;
     },
   });
-  const receiver = await receive({ output, now: system.now, secrets, inbox, port: wishes.port });
+  const receiver = await receiveWebhooks({ output, now: system.now, secrets, inbox, port: wishes.port });
   const address = wishes.publicUrl ?? receiver.url;
   const { services, ledger, signal } = context;
   const parts = { services, ledger, signal, output, now: system.now, inbox, secrets, address };
@@ -46,7 +46,7 @@ export async function run(context: CommandContext): Promise<void> {
       catchUp(parts, task?.id).catch((error) => context.output.warn(String(error)));
     });
     try {
-      if (!task) return await interrupted(context.signal);
+      if (!task) return await untilInterrupted(context.signal);
       const seen = await firstEnd(parts, task, end, wishes.timeoutMs);
       const { state, outputs } = seen;
       if (task.entry) context.ledger.change(task.entry.id, { state, outputs });
@@ -67,7 +67,7 @@ interface Wishes {
   readonly timeoutMs: number | undefined;
 }
 
-function wishesOf(context: CommandContext): Wishes {
+function readWishes(context: CommandContext): Wishes {
   const port = readText(context.flags, 'port') ?? '0';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw usage(`--port is a number from 0 to 65535, not '${port}'.`);
@@ -96,9 +96,11 @@ function isHere(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-async function show({ output, system }: CommandContext, event: Event): Promise<void> {
+async function showEvent({ output, system }: CommandContext, event: Event): Promise<void> {
   const { seen, taskId } = event;
-  if (output.mode.json || output.mode.ndjson) return output.items([written(event)]);
+  if (output.mode.json || output.mode.ndjson) return output.items([formatEvent(event)]);
   const columns = [event.name, taskId ?? event.id, seen?.state ?? '', seen?.outputs.join(' ') ?? ''];
-  await output.line(system.stdout.isTTY ? columns.map(oneLine).join('  ') : columns.map(field).join('\t'));
+  await output.line(
+    system.stdout.isTTY ? columns.map(oneLine).join('  ') : columns.map(formatField).join('\t'),
+  );
 }

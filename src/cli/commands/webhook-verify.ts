@@ -12,7 +12,7 @@ import type { CommandContext } from './context.js';
 /** Says whether a webhook is genuine; where it is not, why. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
-  const webhook = await webhookOf(context);
+  const webhook = await readWebhook(context);
   const secrets = await readSecrets(context);
   const problems = verifyWebhook(webhook, secrets, system.now());
   if (problems.length === 0) {
@@ -50,11 +50,11 @@ const hints: Readonly<Record<WebhookProblem['kind'], string>> = {
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
 
-async function webhookOf(context: CommandContext): Promise<Webhook> {
+async function readWebhook(context: CommandContext): Promise<Webhook> {
   const { flags } = context;
   const names = ['id', 'timestamp', 'signature'] as const;
   const given = names.filter((name) => flags[name] !== undefined);
-  const bytes = await inputOf(context);
+  const bytes = await readInputFile(context);
   if (given.length === 0) {
     const { headers, body } = readRawRequest(bytes);
     const header = (name: (typeof names)[number]) => headers.get(webhookHeaders[name]) ?? '';
@@ -71,7 +71,7 @@ async function webhookOf(context: CommandContext): Promise<Webhook> {
   return { id, timestamp, signature, body: bytes };
 }
 
-async function inputOf({ args, system }: CommandContext): Promise<Buffer> {
+async function readInputFile({ args, system }: CommandContext): Promise<Buffer> {
   const file = args.file as string | undefined;
   if (file !== undefined && file !== '-') return readFile(resolve(system.cwd, file));
   if (system.stdin.isTTY) {

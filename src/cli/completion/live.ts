@@ -50,6 +50,6 @@ const harmless = /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,255}$/;
 const mostValues = 1000;
 
 /** Values that may be handed to a shell, each once. */
-export function offerable(values: readonly string[]): string[] {
+export function selectOfferable(values: readonly string[]): string[] {
   return [...new Set(values)].filter((value) => harmless.test(value)).slice(0, mostValues);
 }

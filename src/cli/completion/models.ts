@@ -6,7 +6,7 @@ import { videoModels } from '../../contract/video-models.js';
 import type { Line } from './line.js';
 
 /** What the model that a line names makes at the resolution, or at the duration, that it names. */
-export function madeBy({ command, flags }: Line, wanted: 'duration' | 'resolution'): string[] {
+export function listModelValues({ command, flags }: Line, wanted: 'duration' | 'resolution'): string[] {
   if (!command?.operation) return [];
   const { model, duration, resolution } = leaves(
     getOperation(command.operation).body as NonNullable<Operation['params']>,
@@ -14,12 +14,12 @@ export function madeBy({ command, flags }: Line, wanted: 'duration' | 'resolutio
   const modes = (videoModels as Models)[flags.model ?? String(model?.default)]?.modes ?? [];
   if (wanted === 'resolution') {
     const typed = Number(flags.duration);
-    const made = fitting(modes, ({ from, to }) => !flags.duration || (typed >= from && typed <= to));
+    const made = selectModes(modes, ({ from, to }) => !flags.duration || (typed >= from && typed <= to));
     return (resolution?.enum ?? [])
       .map(String)
       .filter((one) => made.some((mode) => mode.resolutions.includes(one)));
   }
-  const made = fitting(
+  const made = selectModes(
     modes,
     ({ resolutions }) => !flags.resolution || resolutions.includes(flags.resolution),
   );
@@ -29,7 +29,7 @@ export function madeBy({ command, flags }: Line, wanted: 'duration' | 'resolutio
 }
 
 /** Where nothing fits, what was typed is wrong, and is better told by the command. */
-function fitting(modes: readonly Mode[], fits: (mode: Mode) => boolean): readonly Mode[] {
+function selectModes(modes: readonly Mode[], fits: (mode: Mode) => boolean): readonly Mode[] {
   const found = modes.filter(fits);
   return found.length > 0 ? found : modes;
 }

@@ -25,23 +25,23 @@ export interface Place {
   readonly arguments: readonly (Hint | `${Hint}...`)[];
 }
 
-export function placesOf(tree: CommandTree): Place[] {
+export function listPlaces(tree: CommandTree): Place[] {
   const shown = tree.commands.filter(({ hidden }) => !hidden);
   const paths = shown.flatMap(({ words }) => words.map((_, count) => words.slice(0, count).join(' ')));
   const all = new Set([...paths, ...shown.map(({ words }) => words.join(' '))]);
-  return [...all].sort().map((path) => placeOf(tree, shown, path));
+  return [...all].sort().map((path) => describePlace(tree, shown, path));
 }
 
-function placeOf(tree: CommandTree, shown: readonly Command[], path: string): Place {
+function describePlace(tree: CommandTree, shown: readonly Command[], path: string): Place {
   const command = shown.find(({ words }) => words.join(' ') === path);
   const flags = flagsAt(tree, command).filter(({ hidden }) => !hidden);
   return {
     path,
     commands: commandsAt(tree, shown, path),
-    flags: [...flags.flatMap(offered), { name: '--help', text: 'Show help' }],
-    values: flags.flatMap(valuesOf),
+    flags: [...flags.flatMap(toOffered), { name: '--help', text: 'Show help' }],
+    values: flags.flatMap(listValues),
     arguments: (command?.arguments ?? []).map((argument) => {
-      const hint = hintOf(argument, command);
+      const hint = chooseHint(argument, command);
       return argument.variadic ? (`${hint}...` as const) : hint;
     }),
   };
@@ -64,15 +64,15 @@ export function flagsAt(tree: CommandTree, command: Command | undefined): Flag[]
   return [...command.flags, ...tree.globals.filter(({ only }) => !only || command.takes.includes(only))];
 }
 
-function offered({ name, description, negatable }: Flag): Offered[] {
+function toOffered({ name, description, negatable }: Flag): Offered[] {
   const text = firstLine(description);
   const flag = { name: `--${name}`, text };
   return negatable ? [flag, { name: `--no-${name}`, text: `Not: ${text}` }] : [flag];
 }
 
-function valuesOf(flag: Flag): Place['values'] {
+function listValues(flag: Flag): Place['values'] {
   if (!flag.value) return [];
-  const hint = hintOf(flag);
+  const hint = chooseHint(flag);
   const short = flag.short ? [{ name: `-${flag.short}`, hint }] : [];
   return [{ name: `--${flag.name}`, hint }, ...short];
 }
@@ -103,17 +103,17 @@ const hintsByLine: Readonly<Record<string, Hint>> = {
   resolution: 'live:resolution',
 };
 
-function hintOf(place: Flag | Argument, command?: Command): Hint {
+function chooseHint(place: Flag | Argument, command?: Command): Hint {
   const byLine = hintsByLine[place.target?.at(-1) ?? ''];
   if (byLine) return byLine;
-  if ('choices' in place && place.choices) return choice(place.choices);
+  if ('choices' in place && place.choices) return toChoiceHint(place.choices);
   // A node or publisher about to be made is none of those that exist.
   if (command && /^(init|create)$/.test(command.words.at(-1) ?? '') && place.name === 'id') return 'text';
   const names = [place.target?.at(-1), 'value' in place ? place.value : undefined, place.name];
   return names.flatMap((name) => (name && hints[name]) || [])[0] ?? 'text';
 }
 
-function choice(choices: readonly string[]): Hint {
+function toChoiceHint(choices: readonly string[]): Hint {
   const odd = choices.find((text) => !/^[\w.+:-]+$/.test(text));
   if (odd !== undefined) throw new Error(`The choice '${odd}' needs quoting, which the scripts do not do.`);
   return `choice:${choices.join(',')}`;

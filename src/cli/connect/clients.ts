@@ -7,7 +7,7 @@ import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
-import { type Credential, fixed } from './credential.js';
+import { type Credential, fixedCredential } from './credential.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -41,7 +41,7 @@ export class Clients {
     const { system, output, isVerbose } = this.#context;
     const ca = this.#readCertificates();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
-    const given = typeof credential === 'string' ? fixed(credential, 'given') : credential;
+    const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;
     const client = createClient({
       baseUrl,
       socketPath,

@@ -26,17 +26,17 @@ export interface Sources {
 /** `--token-file` > REGEN_TOKEN > the store > the embedded owner's > REGEN_PUBLISH_TOKEN. */
 export async function chooseCredential(system: System, sources: Sources): Promise<Credential | undefined> {
   const { tokenFile, env, ownerToken } = sources;
-  if (tokenFile) return fixed(await tokenOfFile(system, tokenFile), '--token-file');
-  if (env?.REGEN_TOKEN) return fixed(env.REGEN_TOKEN.trim(), 'REGEN_TOKEN');
+  if (tokenFile) return fixedCredential(await tokenOfFile(system, tokenFile), '--token-file');
+  if (env?.REGEN_TOKEN) return fixedCredential(env.REGEN_TOKEN.trim(), 'REGEN_TOKEN');
   const kept = await sources.kept();
   if (kept) return kept;
-  if (ownerToken) return fixed(ownerToken, 'the embedded service');
-  if (env?.REGEN_PUBLISH_TOKEN) return fixed(env.REGEN_PUBLISH_TOKEN.trim(), 'REGEN_PUBLISH_TOKEN');
+  if (ownerToken) return fixedCredential(ownerToken, 'the embedded service');
+  if (env?.REGEN_PUBLISH_TOKEN) return fixedCredential(env.REGEN_PUBLISH_TOKEN.trim(), 'REGEN_PUBLISH_TOKEN');
   return undefined;
 }
 
 /** A token that stays as it is. */
-export function fixed(token: string, source: string): Credential {
+export function fixedCredential(token: string, source: string): Credential {
   return { source, token: async () => token };
 }
 

@@ -58,7 +58,7 @@ export class CredentialStore {
 
   /** What is kept; without its secrets where the keychain does not give them, which is said. */
   read(): Promise<Credentials> {
-    return this.#readable(checked(this.#store.read()));
+    return this.#readable(checkCredentials(this.#store.read()));
   }
 
   /** Where the secrets lie, in a person's words. */
@@ -105,7 +105,7 @@ export class CredentialStore {
 
   async forget(): Promise<void> {
     await this.#store.change(async (values) => {
-      if (checked(values).kept_in) await this.#removeFromKeychain();
+      if (checkCredentials(values).kept_in) await this.#removeFromKeychain();
       return {};
     });
   }
@@ -127,7 +127,7 @@ export class CredentialStore {
     let after: Credentials = {};
     let left = false;
     await this.#store.change(async (values) => {
-      const before = checked(values);
+      const before = checkCredentials(values);
       const whole = await edit(await read(before));
       after = whole.kept_in ? await this.#intoKeychain(whole) : whole;
       left = before.kept_in !== undefined && !after.kept_in;
@@ -152,7 +152,7 @@ export class CredentialStore {
     if (!open.kept_in) return open;
     const secrets = await this.system.keychain({ action: 'read', account: this.path });
     if (secrets === undefined) throw new KeychainError('they are not in it, or it is locked');
-    return { ...open, ...checked(JSON.parse(secrets)) };
+    return { ...open, ...checkCredentials(JSON.parse(secrets)) };
   }
 
   /** @returns what is left for the file: all of it, where the keychain does not take the secrets */
@@ -179,13 +179,13 @@ export class CredentialStore {
 }
 
 /** What of a file is ours and whole; one edited by hand may hold anything. */
-function checked(values: Record<string, unknown>): Credentials {
+function checkCredentials(values: Record<string, unknown>): Credentials {
   const { service, token, sign_in, publish_tokens, kept_in } = values;
   return {
     ...(typeof service === 'string' && { service }),
     ...(typeof token === 'string' && { token }),
     ...(isSignIn(sign_in) && { sign_in }),
-    ...(publish_tokens !== undefined && { publish_tokens: texts(publish_tokens) }),
+    ...(publish_tokens !== undefined && { publish_tokens: selectTexts(publish_tokens) }),
     ...(kept_in === 'keychain' && { kept_in }),
   };
 }
@@ -196,7 +196,7 @@ function isSignIn(value: unknown): value is SignIn {
 }
 
 /** The entries of an object that are text. */
-function texts(value: unknown): Record<string, string> {
+function selectTexts(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );

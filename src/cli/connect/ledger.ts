@@ -96,7 +96,7 @@ export class Ledger {
     draft: Draft,
     choice: Choice,
   ): Promise<{ readonly entry: Entry; readonly repeats: boolean; readonly stale: Entry | undefined }> {
-    const digest = digestOf(draft);
+    const digest = computeDigest(draft);
     const candidates = this.#candidates(digest, choice);
     const recent = candidates.filter(({ created_at }) => this.now() - Date.parse(created_at) < repeatMs);
     for (const { id } of recent) {
@@ -278,16 +278,16 @@ function digestIn(id: string): string {
  * The same for the same request: where an image lay makes no difference, what it holds does; nor does the URL of a
  * video that has an id, because it is signed anew whenever it is looked up.
  */
-function digestOf({ service, operation, request }: Draft): string {
+function computeDigest({ service, operation, request }: Draft): string {
   const body = Object.entries(request)
     .filter(([name]) => name !== 'video_url' || request.video_creation_id === undefined)
-    .map(([name, value]) => [name, Array.isArray(value) ? value.map(content) : content(value)])
+    .map(([name, value]) => [name, Array.isArray(value) ? value.map(summarizeValue) : summarizeValue(value)])
     .sort(([one], [other]) => ((one as string) < (other as string) ? -1 : 1));
   const text = JSON.stringify([service, operation, body]);
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-function content(value: unknown): unknown {
+function summarizeValue(value: unknown): unknown {
   return isImageReference(value) ? value.sha256 : value;
 }
 

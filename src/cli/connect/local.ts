@@ -9,7 +9,7 @@ import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
-import { fixed } from './credential.js';
+import { fixedCredential } from './credential.js';
 
 /** A service that runs on a data folder of this machine. */
 export interface LocalService {
@@ -30,7 +30,7 @@ export interface LocalService {
 export async function findLocal(folder: string, connect: Connect): Promise<LocalService | undefined> {
   const written = readPrivateFile(join(folder, 'service.json'));
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
-  const record = written && parse(written);
+  const record = written && parseRecord(written);
   if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
   const service = { ...record, ownerToken };
   return (await isRunning(service, connect)) ? service : undefined;
@@ -46,10 +46,10 @@ function isOwnSocket(path: string, folder: string): boolean {
 /** Where the service of a folder says it listens, unproved: for showing, never for sending. */
 export function recordedUrl(folder: string): string | undefined {
   const written = readPrivateFile(join(folder, 'service.json'));
-  return written ? parse(written)?.url : undefined;
+  return written ? parseRecord(written)?.url : undefined;
 }
 
-function parse(text: string): Omit<LocalService, 'ownerToken'> | undefined {
+function parseRecord(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   try {
     const { url, socket, pid, version, instance } = JSON.parse(text);
     const whole =
@@ -76,7 +76,7 @@ async function isRunning(service: LocalService, connect: Connect): Promise<boole
 
 /** A client with the owner's credential. */
 export function connectLocal({ url, socket, ownerToken }: LocalService, connect: Connect): Promise<Client> {
-  return connect(url, fixed(ownerToken, 'the embedded service'), socket);
+  return connect(url, fixedCredential(ownerToken, 'the embedded service'), socket);
 }
 
 const OWNER_PATH = '/.well-known/regen-owner';
@@ -119,7 +119,7 @@ export async function ensureLocal(
         // Only one of many starters may spawn; the others look again.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);
         try {
-          if (running) await drain(start.folder, running, connect);
+          if (running) await drainLocal(start.folder, running, connect);
           child = spawnService(system, start);
           return {
             service: await whenReady(start, child, connect, deadline, system.now, signal),
@@ -184,7 +184,7 @@ function spawnService(system: System, start: Start): Child {
   const child = spawn(node, [entry, 'serve', '--data', start.folder, ...start.flags], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: scrubbed(system.env, start.env),
+    env: scrubEnvironment(system.env, start.env),
     cwd: system.home,
     windowsHide: true,
   });
@@ -207,7 +207,7 @@ function spawnService(system: System, start: Start): Child {
 const kept =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
 
-function scrubbed(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
+function scrubEnvironment(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name) || asked.includes(name)));
 }
 
@@ -236,12 +236,12 @@ export async function rotate(
 }
 
 /** Asks a service to finish what it does and end, and waits until it gave its folder back. */
-export async function drain(folder: string, service: LocalService, connect: Connect): Promise<void> {
+export async function drainLocal(folder: string, service: LocalService, connect: Connect): Promise<void> {
   const client = await connectLocal(service, connect);
   await client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0 });
   for (let tries = 0; tries < 600; tries++) {
     const written = readPrivateFile(join(folder, 'service.json'));
-    if (!written || parse(written)?.instance !== service.instance) return;
+    if (!written || parseRecord(written)?.instance !== service.instance) return;
     await pause(50);
   }
   throw new Failure(`The service at ${service.url} (process ${service.pid}) does not end.`, {

@@ -8,7 +8,7 @@ import { usage } from '../terminal/failure.js';
  * @throws Failure where it cannot be read
  */
 export async function readConfiguration(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = textOf(path);
+  const text = readConfigurationText(path);
   const value = path.endsWith('.toml') ? await fromToml(path, text) : fromJson(path, text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw usage(`${path} holds no configuration: an object is expected.`);
@@ -16,7 +16,7 @@ export async function readConfiguration(path: string): Promise<Readonly<Record<s
   return { ...value, ...(typeof data === 'string' && data !== '' && { data: resolve(dirname(path), data) }) };
 }
 
-function textOf(path: string): string {
+function readConfigurationText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -5,7 +5,7 @@ import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
-import { type Credential, chooseCredential, fixed } from './credential.js';
+import { type Credential, chooseCredential, fixedCredential } from './credential.js';
 import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, recordedUrl } from './local.js';
@@ -134,7 +134,7 @@ export class ServiceConnector {
   async #readCredential(store: CredentialStore): Promise<Credential | undefined> {
     const kept = await store.read();
     const source = store.placeOf(kept);
-    if (kept.token) return fixed(kept.token, source);
+    if (kept.token) return fixedCredential(kept.token, source);
     return kept.sign_in && this.#context.toCredential(kept.sign_in, source, store);
   }
 

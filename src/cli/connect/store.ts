@@ -12,8 +12,10 @@ export type Warn = (sentence: string) => void;
 const waitMs = 60_000;
 
 /**
- * One file of values, its owner's alone. Reading takes the file as it is; every change reads, changes and writes it
- * under a lock, because conf by itself loses concurrent writes.
+ * One file of values, its owner's alone. conf writes it, under a lock because conf by itself loses concurrent writes;
+ * reading goes past conf, because every command reads and should not wait for conf to load, and because conf does not
+ * repair a file that is damaged or that others can read. Decided: the lock is one of SQLite's, whose native driver is
+ * loaded by changes only: the operating system releases it however a process ends.
  */
 export class Store {
   /** @param startsOver `false`: a file that cannot be read is an error, because going on without it would do harm */

@@ -20,31 +20,31 @@ export interface TargetFlags {
 
 /** `--base-url` > REGEN_BASE_URL > the chosen profile > the built-in profile `local`. */
 export function chooseTarget(flags: TargetFlags, env: System['env'], settings: Settings): Target {
-  if (flags['base-url']) return at(flags['base-url'], '--base-url');
-  if (flags.profile) return profile(flags.profile, '--profile', settings);
-  if (env.REGEN_BASE_URL) return at(env.REGEN_BASE_URL, 'REGEN_BASE_URL');
+  if (flags['base-url']) return toTarget(flags['base-url'], '--base-url');
+  if (flags.profile) return findProfile(flags.profile, '--profile', settings);
+  if (env.REGEN_BASE_URL) return toTarget(env.REGEN_BASE_URL, 'REGEN_BASE_URL');
   const chosen = settings.get('profile');
-  return profile(chosen?.value ?? 'local', chosen?.source ?? 'default', settings);
+  return findProfile(chosen?.value ?? 'local', chosen?.source ?? 'default', settings);
 }
 
-function at(baseUrl: string, source: string): Target {
+function toTarget(baseUrl: string, source: string): Target {
   if (!/^https?:\/\/./.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw usage(
       `'${baseUrl}' of ${source} is not an http or https address.`,
-      `Write it as ${proposal(baseUrl)}.`,
+      `Write it as ${proposeAddress(baseUrl)}.`,
     );
   }
   return { name: baseUrl, baseUrl, source };
 }
 
 /** An address of this machine is seldom one with a certificate. */
-function proposal(text: string): string {
+function proposeAddress(text: string): string {
   const near = `http://${text}`;
   const isNear = /^[\w.:[\]-]+$/.test(text) && URL.canParse(near) && isLoopbackHost(new URL(near).hostname);
   return isNear ? near : 'https://registry.example.com';
 }
 
-function profile(name: string, source: string, settings: Settings): Target {
+function findProfile(name: string, source: string, settings: Settings): Target {
   if (name === 'local') return { name, source };
   const baseUrl = settings.get(`profiles.${name}.base_url`)?.value;
   if (baseUrl) return { name, baseUrl, source };

@@ -65,7 +65,7 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
     }
     if (same.type !== input.type && ![same.type, input.type].includes(computed)) {
       const detail = `${name}: ${input.type} → ${same.type}`;
-      differences.push({ change: 'input type', detail, breaks: !takes(same.type, input.type) });
+      differences.push({ change: 'input type', detail, breaks: !acceptsValue(same.type, input.type) });
     }
     const gone = input.choices.filter((choice) => !same.choices.includes(choice));
     if (same.choices.length > 0 && gone.length > 0) {
@@ -75,10 +75,10 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
       differences.push({ change: 'input optional', detail: `${name}: ${same.type}`, breaks: false });
     }
     if (isNarrower(same, input)) {
-      const detail = `${name}: ${range(input)} → ${range(same)}`;
+      const detail = `${name}: ${describeRange(input)} → ${describeRange(same)}`;
       differences.push({ change: 'range narrowed', detail, breaks: true });
     }
-    const initial = [input.initial, same.initial].map(shown);
+    const initial = [input.initial, same.initial].map(formatValue);
     if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(computed)) {
       differences.push({ change: 'default', detail: `${name}: ${initial.join(' → ')}`, breaks: false });
     }
@@ -106,11 +106,11 @@ function isNarrower(is: Input, was: Input): boolean {
   return (is.min ?? min) > min || (is.max ?? max) < max;
 }
 
-function range({ min, max }: Input): string {
+function describeRange({ min, max }: Input): string {
   return `${min ?? '…'} to ${max ?? '…'}`;
 }
 
-function shown(initial: unknown): string {
+function formatValue(initial: unknown): string {
   // What only running the pack would tell is an object.
   if (typeof initial === 'object' && initial !== null && !Array.isArray(initial)) return computed;
   return initial === undefined ? 'none' : JSON.stringify(initial);
@@ -120,7 +120,7 @@ function shown(initial: unknown): string {
 const anyType = ['*', 'COMFY_MATCHTYPE_V3'];
 
 /** Whether what gives `offered` can still be connected to what asks for `wanted`; both may name several types. */
-function takes(wanted: string, offered: string): boolean {
+function acceptsValue(wanted: string, offered: string): boolean {
   if (anyType.includes(wanted) || anyType.includes(offered)) return true;
   const types = wanted.split(',');
   return offered.split(',').every((type) => types.includes(type));
@@ -131,7 +131,7 @@ function compareOutputs(was: Listed, is: Listed): Difference[] {
   const now = readList(is.return_types);
   if (!old || !now || old.join() === now.join()) return [];
   // Workflows know outputs by their place: only what is added at the end leaves the others where they were.
-  const breaks = old.some((type, index) => now[index] === undefined || !takes(type, now[index]));
+  const breaks = old.some((type, index) => now[index] === undefined || !acceptsValue(type, now[index]));
   return [{ change: 'outputs', detail: `${old.join(', ') || 'none'} → ${now.join(', ') || 'none'}`, breaks }];
 }
 

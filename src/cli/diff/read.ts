@@ -21,19 +21,19 @@ const widgets = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
 
 /** Reads the JSON text of input_types; undefined where it is no such object. */
 export function readInputs(text: string | undefined): Map<string, Input> | undefined {
-  const whole = parse(text);
+  const whole = parseJson(text);
   if (!isObject(whole)) return undefined;
   const inputs = new Map<string, Input>();
   for (const part of ['required', 'optional'] as const) {
     const group = whole[part];
     if (!isObject(group)) continue;
     for (const [name, written] of Object.entries(group))
-      inputs.set(name, inputOf(written, part === 'required'));
+      inputs.set(name, toInput(written, part === 'required'));
   }
   return inputs;
 }
 
-function inputOf(written: unknown, required: boolean): Input {
+function toInput(written: unknown, required: boolean): Input {
   const [kind, options] = Array.isArray(written) ? written : [written, undefined];
   const listed = Array.isArray(kind)
     ? kind
@@ -48,24 +48,24 @@ function inputOf(written: unknown, required: boolean): Input {
     choices: listed.map(String),
     hasDefault: 'default' in facts || widgets.has(type),
     initial: facts.default,
-    min: numberOf(facts.min),
-    max: numberOf(facts.max),
+    min: toNumber(facts.min),
+    max: toNumber(facts.max),
   };
 }
 
-function numberOf(value: unknown): number | undefined {
+function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
 /** Reads the JSON text of a list of names; undefined where it is none. */
 export function readList(text: string | undefined): string[] | undefined {
-  const list = parse(text);
+  const list = parseJson(text);
   return Array.isArray(list)
     ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
     : undefined;
 }
 
-function parse(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? 'null');
   } catch {

@@ -7,7 +7,7 @@ import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 export function checkProgram({ nodeVersion }: System): Finding {
@@ -63,7 +63,7 @@ const littleSpace = 1e9;
 
 /** A folder is made when it is needed, so one that is not there is judged by the nearest that is. */
 export function checkFolder({ platform }: System, check: string, path: string): Finding {
-  const place = nearest(path);
+  const place = findNearest(path);
   if (place !== path && !statSync(place).isDirectory()) {
     return fail(
       check,
@@ -85,13 +85,13 @@ export function checkFolder({ platform }: System, check: string, path: string): 
   }
   const { bavail, bsize } = statfsSync(place);
   const free = bavail * bsize;
-  const detail = `${path}${place === path ? '' : ' (not there yet)'}, ${bytes(free)} free`;
+  const detail = `${path}${place === path ? '' : ' (not there yet)'}, ${formatBytes(free)} free`;
   const open = platform !== 'win32' && place === path && (statSync(path).mode & 0o022) !== 0;
   if (open) return warn(check, `${detail}, and others may write there`, `chmod go-w ${path}`);
   if (free < littleSpace) return warn(check, detail, 'Make room on the disk.');
   return ok(check, detail);
 }
 
-function nearest(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
+function findNearest(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearest(dirname(path));
 }

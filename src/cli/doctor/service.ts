@@ -1,8 +1,8 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import type { FlagValues } from '../command/command.js';
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Connect } from '../connect/clients.js';
-import { fixed } from '../connect/credential.js';
+import { fixedCredential } from '../connect/credential.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import type { Service, ServiceConnector } from '../connect/services.js';
 import { isNamed, type Target } from '../connect/target.js';
@@ -40,11 +40,11 @@ export async function checkService(
   }
   const asked = system.now();
   try {
-    const { date, finding } = await answers(service, target.name, target.source);
+    const { date, finding } = await checkAnswers(service, target.name, target.source);
     const clock = checkClock(date, (asked + system.now()) / 2);
     return { url: service.url, findings: [finding, clock, await checkCredential(context, service)] };
   } catch (error) {
-    const { message } = failureOf(error);
+    const { message } = toFailure(error);
     const advice =
       error instanceof NetworkError && error.proxy
         ? 'Fix or unset the proxy variables, or name the host in NO_PROXY.'
@@ -60,7 +60,7 @@ async function findEmbedded({
   const local = await findLocal(dataFolder, connect);
   if (!local) return undefined;
   const client = await connectLocal(local, connect);
-  return { url: local.url, client, credential: fixed(local.ownerToken, 'the embedded service') };
+  return { url: local.url, client, credential: fixedCredential(local.ownerToken, 'the embedded service') };
 }
 
 function explainNotRunning(mayStart: boolean): Finding {
@@ -78,7 +78,7 @@ function explainNoCredential(env: System['env'], target: Target): Finding {
   return warn('credential', `${given} is set, but no service is named`, 'Set REGEN_BASE_URL to its service.');
 }
 
-async function answers(
+async function checkAnswers(
   { client, url }: Reached,
   name: string,
   source: string,
@@ -109,16 +109,16 @@ type Get = (path: string) => ReturnType<Reached['client']['raw']>;
 
 /** A service may lack our extensions, and then lists its nodes as the contract says. */
 async function isRegistry(get: Get): Promise<boolean> {
-  if ((await jsonOf(get, '/health'))?.status === 'ok') return true;
-  return Array.isArray((await jsonOf(get, '/nodes?limit=1'))?.nodes);
+  if ((await readJson(get, '/health'))?.status === 'ok') return true;
+  return Array.isArray((await readJson(get, '/nodes?limit=1'))?.nodes);
 }
 
 async function interfaceVersion(get: Get): Promise<string | undefined> {
-  const version = (await jsonOf(get, '/openapi.json'))?.info?.version;
+  const version = (await readJson(get, '/openapi.json'))?.info?.version;
   return typeof version === 'string' ? version : undefined;
 }
 
-async function jsonOf(get: Get, path: string) {
+async function readJson(get: Get, path: string) {
   const { status, body } = await get(path);
   const text = await readAll(body);
   try {

@@ -2,12 +2,12 @@ import { StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import type { TaskKind } from '../../contract/operation.js';
 import type { FlagValues } from '../command/command.js';
-import { failureOf } from '../command/failure-of.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Entry } from '../connect/ledger.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import { type Destination, openDestination, type Saved } from './destination.js';
 import {
   cannotRead,
@@ -19,7 +19,6 @@ import {
   type TaskFigures,
   type TaskState,
 } from './task.js';
-import type { Watch } from './watch.js';
 
 /** How one of a command's tasks ended. */
 export interface Outcome {
@@ -30,10 +29,18 @@ export interface Outcome {
   readonly failure?: Failure;
 }
 
+/** Hears of tasks while they are waited for. */
+interface TaskObserver {
+  /** What a task was last seen to be. */
+  state(id: string, state: string): void;
+  /** A line that stays. */
+  say(text: string): Promise<void>;
+}
+
 /** How a command waits, and where it leaves results. */
 export interface AwaitContext extends TaskContext {
   readonly now: () => number;
-  readonly watch: Pick<Watch, 'state' | 'say'>;
+  readonly watch: TaskObserver;
   readonly destination: Destination | undefined;
   readonly timeoutMs: number;
   readonly intervalMs: number;
@@ -47,7 +54,7 @@ interface PlanAwaitContext extends TaskContext {
 /** How a command's flags say to wait, and where to save. */
 export function planAwait(
   { services, ledger, signal, system, flags }: PlanAwaitContext,
-  watch: Watch,
+  watch: TaskObserver,
   offPeak: boolean,
   resumed = false,
 ): AwaitContext {
@@ -73,7 +80,7 @@ export function readWaitFlags(
  * Waits until a task has ended and brings home what it made.
  * @param begun what its start answered, where this command started it
  */
-export async function finish(context: AwaitContext, task: Task, begun?: TaskState): Promise<Outcome> {
+export async function finishTask(context: AwaitContext, task: Task, begun?: TaskState): Promise<Outcome> {
   try {
     const seen = begun && findEnd(begun.state) ? begun : await untilEnded(context, task);
     if (findEnd(seen.state) === 'badly') {
@@ -85,10 +92,10 @@ export async function finish(context: AwaitContext, task: Task, begun?: TaskStat
       return {
         lines: [],
         answer: (error.last as TaskState | undefined)?.answer ?? {},
-        failure: stillRunning(task),
+        failure: toStillRunningFailure(task),
       };
     if (!cannotRead(error, task)) throw error;
-    return { lines: [task.id], answer: begun?.answer ?? {}, failure: unreadable(task) };
+    return { lines: [task.id], answer: begun?.answer ?? {}, failure: toUnreadableFailure(task) };
   }
 }
 
@@ -122,11 +129,11 @@ export async function saveResults(
       const facts = { name, task_id: task.id, index: at + 1 };
       const saved = await destination.save(client, url, facts, signal);
       paths.push(saved.path);
-      await watch.say(`${bytes(saved.bytes)} saved as ${saved.path}.`);
+      await watch.say(`${formatBytes(saved.bytes)} saved as ${saved.path}.`);
       if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
     } catch (error) {
       signal.throwIfAborted();
-      const { message, facts } = failureOf(error);
+      const { message, facts } = toFailure(error);
       const hint = `The task is done; save its results elsewhere with: regen task download ${task.id} -o …`;
       throw new Failure(message, { ...facts, hint });
     }
@@ -168,7 +175,7 @@ export async function toTaskFailure(
   });
 }
 
-export function stillRunning({ id, noun }: Task): Failure {
+export function toStillRunningFailure({ id, noun }: Task): Failure {
   return new Failure(`The ${noun} ${id} is still running, and the time to wait for it is over.`, {
     code: 'still_running',
     exit: exitCodes.stillGoing,
@@ -176,7 +183,7 @@ export function stillRunning({ id, noun }: Task): Failure {
   });
 }
 
-function unreadable({ id, kind, noun, target, entry }: Task): Failure {
+function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
   return new Failure(`${target.name} cannot tell the status of the ${noun} ${id}; the task goes on.`, {
     code: 'status_unreadable',
     exit: exitCodes.stillGoing,

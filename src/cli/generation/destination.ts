@@ -12,10 +12,10 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
 import type { FlagValues } from '../command/command.js';
-import { checkDigest, sha256Of } from '../terminal/digest.js';
+import { checkDigest, computeSha256 } from '../terminal/digest.js';
 import { usage } from '../terminal/failure.js';
-import { exists, harmlessName, isFile, isFolder, save, sweepLeftovers } from '../terminal/save.js';
-import { kindOf } from './file-type.js';
+import { harmlessName, isFile, isFolder, saveFile, toExistsFailure } from '../terminal/save.js';
+import { detectFileType } from './file-type.js';
 
 /** What the placeholders of a pattern stand for. */
 interface Facts {
@@ -81,7 +81,7 @@ export class Destination {
       );
     }
     const taken = this.how.force ? undefined : paths.find((path) => existsSync(path) && !isOurs(path));
-    if (taken !== undefined) throw exists(taken);
+    if (taken !== undefined) throw toExistsFailure(taken);
   }
 
   /** Where a first result will lie, its {ext} left open; `undefined` where only the task's id tells. */
@@ -100,12 +100,11 @@ export class Destination {
         to: createWriteStream(fetched, { flags: 'wx' }),
         signal,
       });
-      sweepLeftovers(fetched, /^\.regen-[0-9a-f]{12}\.part$/);
-      const sha256 = await sha256Of(fetched);
+      const sha256 = await computeSha256(fetched);
       checkDigest(headers['repr-digest'], sha256);
-      const path = this.#path(facts, endingOf(fetched, headers['content-type'], url));
+      const path = this.#path(facts, chooseExtension(fetched, headers['content-type'], url));
       if (!(await this.#isThere(path, sha256))) {
-        await save(path, this.how.force, (temporary) => rename(fetched, temporary));
+        await saveFile(path, this.how.force, (temporary) => rename(fetched, temporary));
       }
       return { path, bytes, sha256 };
     } finally {
@@ -118,12 +117,14 @@ export class Destination {
     const beside = `${path}.receipt.json`;
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
     if (await this.#isThere(beside, createHash('sha256').update(text).digest('hex'))) return beside;
-    await save(beside, this.how.force, async (temporary) => writeFileSync(temporary, text, { flag: 'wx' }));
+    await saveFile(beside, this.how.force, async (temporary) =>
+      writeFileSync(temporary, text, { flag: 'wx' }),
+    );
     return beside;
   }
 
   async #isThere(path: string, sha256: string): Promise<boolean> {
-    return this.how.resumed === true && isFile(path) && (await sha256Of(path)) === sha256;
+    return this.how.resumed === true && isFile(path) && (await computeSha256(path)) === sha256;
   }
 
   #path({ name, task_id, index }: Facts, ext: string): string {
@@ -151,12 +152,12 @@ export function openDestination(cwd: string, flags: FlagValues, resumed = false)
 }
 
 /** What the bytes are, else what the service says they are, else what the URL ends in. */
-function endingOf(path: string, contentType: string | undefined, url: string): string {
+function chooseExtension(path: string, contentType: string | undefined, url: string): string {
   const head = Buffer.alloc(16);
   const file = openSync(path, 'r');
   readSync(file, head, 0, 16, 0);
   closeSync(file);
   const said = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
   const written = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
-  return kindOf(head)?.ext ?? said ?? written ?? 'bin';
+  return detectFileType(head)?.ext ?? said ?? written ?? 'bin';
 }

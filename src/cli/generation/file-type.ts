@@ -23,7 +23,7 @@ const kinds: readonly (Kind & { fits(head: Buffer): boolean })[] = [
 ];
 
 /** @param head the first 16 bytes, or as many as there are */
-export function kindOf(head: Buffer): Kind | undefined {
+export function detectFileType(head: Buffer): Kind | undefined {
   return kinds.find(({ fits }) => fits(head));
 }
 

@@ -5,7 +5,7 @@ import type { TaskKind } from '../../contract/operation.js';
 import type { ImageReference } from '../connect/ledger.js';
 import { readBytes } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
-import { kindOf } from './file-type.js';
+import { detectFileType } from './file-type.js';
 
 /** An image as it was typed, not read yet. */
 export type Source =
@@ -25,20 +25,20 @@ interface Loaded {
 }
 
 /** What an image argument means, or what is wrong with it, a sentence without its subject. */
-export function sourceOf(text: string, cwd: string): Source | { readonly problem: string } {
+export function parseSource(text: string, cwd: string): Source | { readonly problem: string } {
   if (text === '-') return { kind: 'stdin' };
   if (/^https?:\/\//i.test(text)) return { kind: 'url', url: text };
-  if (/^(?:data|base64):/i.test(text)) return dataOf(text);
+  if (/^(?:data|base64):/i.test(text)) return parseData(text);
   const path = resolve(cwd, text);
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
-  if (!found) return { problem: `names no such file: ${shortened(text)}` };
-  if (found.isDirectory()) return { problem: `is a folder, not an image: ${shortened(text)}` };
-  if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shortened(text)}` };
+  if (!found) return { problem: `names no such file: ${shorten(text)}` };
+  if (found.isDirectory()) return { problem: `is a folder, not an image: ${shorten(text)}` };
+  if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
   return { kind: 'file', path, bytes: found.size };
 }
 
 // A prefix only: expressions overflow the stack on megabytes.
-function dataOf(text: string): Source | { readonly problem: string } {
+function parseData(text: string): Source | { readonly problem: string } {
   const prefix = /^(?:base64:|data:[^,]{0,200};base64,)/i.exec(text.slice(0, 250))?.[0];
   if (prefix === undefined) return { problem: 'must be data in Base64: data:image/png;base64,…' };
   const base64 = text.slice(prefix.length);
@@ -47,7 +47,7 @@ function dataOf(text: string): Source | { readonly problem: string } {
   return { kind: 'data', base64 };
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
@@ -56,13 +56,13 @@ function shortened(text: string): string {
  * @param kind images are raw Base64 to operations that make images, and data URLs to those that make videos
  * @returns the fields as they are sent, and as the ledger keeps them
  */
-export async function loadAll(images: Images, kind: TaskKind, system: Pick<System, 'stdin'>) {
+export async function loadImages(images: Images, kind: TaskKind, system: Pick<System, 'stdin'>) {
   const sent: Record<string, string | string[]> = {};
   const kept: Record<string, Loaded['kept'] | Loaded['kept'][]> = {};
   const write = kind === 'video' ? dataUrl : rawBase64;
   for (const [field, source] of Object.entries(images)) {
     const loaded: Loaded[] = [];
-    for (const one of [source].flat()) loaded.push(await load(one, system, write));
+    for (const one of [source].flat()) loaded.push(await loadImage(one, system, write));
     const values = loaded.map(({ value }) => value);
     const references = loaded.map((one) => one.kept);
     sent[field] = Array.isArray(source) ? values : (values[0] as string);
@@ -71,24 +71,24 @@ export async function loadAll(images: Images, kind: TaskKind, system: Pick<Syste
   return { sent, kept };
 }
 
-async function load(
+async function loadImage(
   source: Source,
   { stdin }: Pick<System, 'stdin'>,
   write: (bytes: Buffer) => string,
 ): Promise<Loaded> {
   if (source.kind === 'url') return { value: source.url, kept: source.url };
-  const bytes = await bytesOf(source, stdin);
-  const kept = referenceTo(bytes, source.kind === 'file' ? source.path : undefined);
+  const bytes = await readImage(source, stdin);
+  const kept = toReference(bytes, source.kind === 'file' ? source.path : undefined);
   return { value: write(bytes), kept };
 }
 
-async function bytesOf(source: Exclude<Source, { kind: 'url' }>, stdin: System['stdin']): Promise<Buffer> {
+async function readImage(source: Exclude<Source, { kind: 'url' }>, stdin: System['stdin']): Promise<Buffer> {
   if (source.kind === 'data') return Buffer.from(source.base64, 'base64');
   return source.kind === 'stdin' ? readBytes(stdin) : readFileSync(source.path);
 }
 
 /** What the ledger keeps of an image. */
-export function referenceTo(bytes: Buffer, file?: string): ImageReference {
+export function toReference(bytes: Buffer, file?: string): ImageReference {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
 }
@@ -98,7 +98,7 @@ function rawBase64(bytes: Buffer): string {
 }
 
 function dataUrl(bytes: Buffer): string {
-  const type = kindOf(bytes.subarray(0, 16))?.mediaType ?? 'application/octet-stream';
+  const type = detectFileType(bytes.subarray(0, 16))?.mediaType ?? 'application/octet-stream';
   return `data:${type};base64,${bytes.toString('base64')}`;
 }
 
@@ -106,7 +106,7 @@ function dataUrl(bytes: Buffer): string {
  * What files made of images are called after: the first one's own name without the ending.
  * @param other where it has none
  */
-export function nameOf(images: Images, other: string): string {
+export function chooseName(images: Images, other: string): string {
   const [source] = Object.values(images).flat();
   if (source?.kind === 'file') return basename(source.path, extname(source.path));
   if (source?.kind === 'url' && URL.canParse(source.url)) {

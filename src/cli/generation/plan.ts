@@ -2,13 +2,18 @@ import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { imageFieldsOf } from '../../contract/schema/image-rules.js';
 import { readBodyFlag } from '../command/body.js';
-import type { ArgumentValues, ParsedCommand } from '../command/command.js';
-import { type FailureDetail, invalid, nameOf, requestOf, requestProblems } from '../command/request.js';
+import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
+import {
+  buildRequest,
+  type FailureDetail,
+  formatFieldName,
+  requestProblems,
+  toInvalidFailure,
+} from '../command/request.js';
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { isUnnamed, judgedAs, namedTwice, unnamedProblem } from './from-task.js';
-import { type Images, nameOf as imageName, type Source, sourceOf } from './images.js';
+import { chooseName, type Images, parseSource, type Source } from './images.js';
 
 /** One task to be started; its images are not read yet. */
 export interface Job {
@@ -32,7 +37,7 @@ export interface PlanContext {
  * The tasks that a command line asks for: one for each image.
  * @throws Failure with everything that is wrong with any of them
  */
-export async function plan(parsed: ParsedCommand, context: PlanContext): Promise<Job[]> {
+export async function planJobs(parsed: ParsedCommand, context: PlanContext): Promise<Job[]> {
   const { command, flags } = parsed;
   const operation = getOperation(command.operation as string);
   const body = await readBodyFlag({ flags, system: context.system });
@@ -46,7 +51,7 @@ export async function plan(parsed: ParsedCommand, context: PlanContext): Promise
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) judge([{ path: '-', message: 'may stand for one image only' }]);
-  if (problems.size > 0) throw invalid([...problems.values()]);
+  if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
   return jobs;
 }
 
@@ -85,22 +90,22 @@ function planJob(
   given: unknown,
   judge: (problems: readonly FailureDetail[]) => void,
 ): Job {
-  const request = requestOf(command, args, flags, given);
+  const request = buildRequest(command, args, flags, given);
   const bodyGiven = given !== undefined;
   const fields = imageFieldsOf(operation.body as NonNullable<Operation['body']>);
   const images: Record<string, Source | Source[]> = {};
   const body = { ...(request.body as Record<string, unknown> | undefined) };
   const fromTask = flags['from-task'] as string | undefined;
   const unnamed = !bodyGiven && isUnnamed(command, flags, body);
-  const sent: Record<string, unknown> = { ...((fromTask !== undefined || unnamed) && judgedAs), ...body };
+  const sent: Record<string, unknown> = { ...((fromTask !== undefined || unnamed) && STAND_IN), ...body };
   judge(unnamed ? [unnamedProblem] : namedTwice(flags, body));
   for (const field of fields) {
     const value = body[field];
     const texts = [value].flat();
     // What is no image in form at all is judged with the rest.
     if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
-    const sources = texts.map((text) => (bodyGiven ? inBody(text) : sourceOf(text, system.cwd)));
-    const path = nameOf(['body', field], command, false);
+    const sources = texts.map((text) => (bodyGiven ? inBody(text) : parseSource(text, system.cwd)));
+    const path = formatFieldName(['body', field], command, false, args);
     judge(sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])));
     const found = sources.filter((source) => 'kind' in source);
     if (Array.isArray(value)) images[field] = found;
@@ -119,6 +124,7 @@ function planJob(
       { ...request, body: whole },
       {
         bodyGiven,
+        args,
         service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
       },
     ),
@@ -128,7 +134,7 @@ function planJob(
     operation: called,
     body,
     images,
-    name: imageName(images, getTaskFacts(called).kind),
+    name: chooseName(images, getTaskFacts(called).kind),
     ...(fromTask !== undefined && { fromTask }),
   };
 }
@@ -141,4 +147,32 @@ function inBody(text: string): Source {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Keeps a creation's place where a request is judged before anything is sent. */
+const STAND_IN = { video_creation_id: '1', video_url: 'https://video.invalid/' };
+
+/** Said in place of what the interface says, which knows of no tasks. */
+const unnamedProblem: FailureDetail = {
+  path: '--from-task',
+  message: 'is required, or --video-creation-id together with --video-url',
+};
+
+/** Whether a command that makes a video longer names none. */
+function isUnnamed({ flags: known }: Command, flags: FlagValues, body: object): boolean {
+  const takesTask = known.some(({ name }) => name === 'from-task');
+  return takesTask && flags['from-task'] === undefined && creationIn(body).length === 0;
+}
+
+/** What names the video besides `--from-task`. */
+function namedTwice(flags: FlagValues, body: object): FailureDetail[] {
+  if (flags['from-task'] === undefined) return [];
+  return creationIn(body).map((field) => ({
+    path: '--from-task',
+    message: `gives the ${field} already; leave that out`,
+  }));
+}
+
+function creationIn(body: object): string[] {
+  return Object.keys(STAND_IN).filter((field) => field in body);
 }

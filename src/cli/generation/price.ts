@@ -31,7 +31,8 @@ export async function agreeOnPrice(
 ): Promise<void> {
   const most = mostCredits(context.flags);
   const prices = await readPrices(context, target);
-  const price = prices && sum(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
+  const price =
+    prices && sumPrices(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
   if (price === undefined) return sayUnknown(context.output, jobs, target, most);
   const inAll = jobs.length > 1 ? ' in all' : '';
   if (most !== undefined && price > most) {
@@ -42,7 +43,7 @@ export async function agreeOnPrice(
     });
   }
   // Decided: what costs nothing is not worth a word.
-  if (price > 0) await context.output.note(`Costs ${counted(price)}${inAll}.`);
+  if (price > 0) await context.output.note(`Costs ${formatCredits(price)}${inAll}.`);
   await confirmPrice(context, price);
 }
 
@@ -70,7 +71,7 @@ export function mostCredits(flags: FlagValues): number | undefined {
   throw usage(`--max-credits is a whole number of credits, not '${given}'.`);
 }
 
-function sum(prices: readonly (number | undefined)[]): number | undefined {
+function sumPrices(prices: readonly (number | undefined)[]): number | undefined {
   return prices.reduce((all, one) => (all === undefined || one === undefined ? undefined : all + one), 0);
 }
 
@@ -95,10 +96,10 @@ async function sayUnknown(
 async function confirmPrice({ flags, mayAsk, settings, system }: PriceContext, price: number): Promise<void> {
   const limit = Number(settings.get('confirm_credits')?.value);
   if (flags.yes || !mayAsk || price <= limit) return;
-  if (await system.prompts.confirm(`Spend ${counted(price)}?`)) return;
+  if (await system.prompts.confirm(`Spend ${formatCredits(price)}?`)) return;
   throw new Failure('Nothing was started.', { code: 'declined', exit: exitCodes.usage });
 }
 
-function counted(credits: number): string {
+function formatCredits(credits: number): string {
   return credits === 1 ? '1 credit' : `${credits} credits`;
 }

@@ -4,21 +4,23 @@ import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { type Choice, type Entry, isImageReference } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { creationOf } from './from-task.js';
-import { loadAll } from './images.js';
+import { loadImages } from './images.js';
 import type { Job } from './plan.js';
 import {
   cannotRead,
+  findEnd,
+  findTask,
   readTask,
   readTaskState,
   serviceKey,
   type Task,
   type TaskContext,
   type TaskState,
-  taskOf,
-  taskStartedBy,
+  toStartedTask,
+  toTask,
 } from './task.js';
 
 /** A task whose start was answered. */
@@ -48,10 +50,10 @@ export interface StartOptions {
 }
 
 /** Starts a task. The ledger knows of it before the service does. */
-export async function start(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
+export async function startTask(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
   const { ledger, target } = context;
-  const { sent, kept } = await loadAll(job.images, getTaskFacts(job.operation).kind, context.system);
-  const made = job.fromTask === undefined ? {} : await creationOf(context, job.fromTask);
+  const { sent, kept } = await loadImages(job.images, getTaskFacts(job.operation).kind, context.system);
+  const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
   const { output, batch } = options;
   const draft = {
@@ -65,7 +67,7 @@ export async function start(context: StartContext, job: Job, options: StartOptio
   let opened = await ledger.open(draft, options.choice);
   options.onEntry?.(opened.entry.id);
   while (opened.entry.task_id !== undefined) {
-    const resumed = await resume(context, opened.entry);
+    const resumed = await resumeTask(context, opened.entry);
     if (resumed) return resumed;
     opened = await ledger.open(draft, options.choice);
     options.onEntry?.(opened.entry.id);
@@ -82,13 +84,13 @@ export async function start(context: StartContext, job: Job, options: StartOptio
   const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
   const body = { ...job.body, ...made, ...same, ...sent };
   try {
-    const answer = await send(context, job.operation, body, entry.idempotency_key);
+    const answer = await sendStart(context, job.operation, body, entry.idempotency_key);
     const seen = readTaskState(getTaskFacts(job.operation).kind, answer);
     const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
     return {
       seen,
-      task: { ...taskStartedBy(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
+      task: { ...toStartedTask(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
     };
   } catch (error) {
     if (isRefusal(error)) ledger.remove(entry.id);
@@ -100,9 +102,9 @@ export async function start(context: StartContext, job: Job, options: StartOptio
  * Goes on with a task that an earlier run started, finished or not.
  * @returns undefined where its service knows nothing of it any more
  */
-async function resume(context: StartContext, entry: Entry): Promise<Started | undefined> {
+async function resumeTask(context: StartContext, entry: Entry): Promise<Started | undefined> {
   const { ledger, say } = context;
-  const task = taskOf(context, entry);
+  const task = toTask(context, entry);
   try {
     const seen = await readTask(context, task);
     await say(`Resuming task ${task.id} of an interrupted run; pass --again to start a new one.`);
@@ -116,11 +118,12 @@ async function resume(context: StartContext, entry: Entry): Promise<Started | un
   }
 }
 
-const mostTries = 5;
+const MAX_TRIES = 5;
+const MAX_PAUSE_MS = 10_000;
 
 // Decided: a start whose answer was lost is sent again at once only to the embedded service, which is known to honour
 // the key; elsewhere the person decides, by running the command again.
-async function send(
+async function sendStart(
   { services, target, signal }: StartContext,
   name: string,
   body: object,
@@ -133,9 +136,11 @@ async function send(
       return (await client.request(operation, { body } as never, { idempotencyKey, signal })).data;
     } catch (error) {
       signal.throwIfAborted();
-      if (attempt === mostTries || !mayRepeat(error, target)) throw error;
+      if (attempt === MAX_TRIES || !mayRepeat(error, target)) throw error;
       if (error instanceof NetworkError) services.forgetEmbedded();
-      await pause(backoffMs(attempt, { firstMs: 300, maxMs: 2_000 }), undefined, { signal });
+      const asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
+      const pauseMs = asked ?? backoffMs(attempt, { firstMs: 300, maxMs: 2_000 });
+      await pause(Math.min(pauseMs, MAX_PAUSE_MS), undefined, { signal });
     }
   }
 }
@@ -155,15 +160,48 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** A body as a person may read it: in place of an image, what it is. */
-export function readable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function toReadable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(request).map(([name, value]) => [
     name,
-    Array.isArray(value) ? value.map(described) : described(value),
+    Array.isArray(value) ? value.map(describeValue) : describeValue(value),
   ]);
   return Object.fromEntries(entries);
 }
 
-function described(value: unknown): unknown {
+function describeValue(value: unknown): unknown {
   if (!isImageReference(value)) return value;
   return `<Base64 of ${value.file ?? 'the image given'}, ${value.bytes} bytes>`;
+}
+
+/** What `--from-task` gives to a request. */
+export interface Creation {
+  readonly video_creation_id: string;
+  readonly video_url: string;
+}
+
+/** Stands for a creation that was not looked up: it says to a person what will be there. */
+export function formatCreation(id: string): Creation {
+  return { video_creation_id: `<creation of task ${id}>`, video_url: `<video of task ${id}>` };
+}
+
+/**
+ * The video that a task made.
+ * @throws Failure where it made none, or none yet
+ */
+async function findCreation(context: TaskContext, id: string): Promise<Creation> {
+  const task = await findTask(context, id);
+  const seen = await readTask(context, task);
+  const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
+  const [first] = creations ?? [];
+  if (first) return { video_creation_id: first.id, video_url: first.url };
+  throw nothingToExtend(task, seen.state);
+}
+
+function nothingToExtend({ id }: Task, state: string): Failure {
+  const over = findEnd(state) !== undefined;
+  return new Failure(`Task ${id} has no video to extend: it is ${state}.`, {
+    code: over ? 'nothing_to_extend' : 'still_running',
+    exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
+    ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),
+  });
 }

@@ -26,7 +26,7 @@ export interface Task extends Pick<TaskFacts, 'kind' | 'noun' | 'read'> {
 }
 
 /** A task that is known by the operation that started it. */
-export function taskStartedBy(operation: string, id: string, target: Target): Task {
+export function toStartedTask(operation: string, id: string, target: Target): Task {
   const { kind, noun, read } = getTaskFacts(operation);
   return { id, kind, noun, read, target };
 }
@@ -37,7 +37,7 @@ export function serviceKey({ baseUrl }: Target): string {
 }
 
 /** Where an entry's task lives. The environment's tokens go along only where this run names that very service. */
-export function targetOf(
+export function findTarget(
   { services }: Pick<TaskContext, 'services'>,
   { service }: Pick<Entry, 'service'>,
 ): Target {
@@ -48,7 +48,7 @@ export function targetOf(
 }
 
 /** The entry with a local or remote id; where a service is named on the command line, of that service. */
-export function entryOf(
+export function findEntry(
   { services, ledger }: Pick<TaskContext, 'services' | 'ledger'>,
   id: string,
 ): Entry | undefined {
@@ -68,10 +68,10 @@ export async function findTask(
   id: string,
   starts: readonly string[] = listTaskOperations(),
 ): Promise<Task> {
-  const entry = entryOf(context, id);
-  if (entry) return taskOf(context, entry);
+  const entry = findEntry(context, id);
+  if (entry) return toTask(context, entry);
   const { target } = context.services;
-  const tasks = starts.map((operation) => taskStartedBy(operation, id, target));
+  const tasks = starts.map((operation) => toStartedTask(operation, id, target));
   const candidates = [...new Map(tasks.map((task) => [task.read, task])).values()];
   const [only, ...others] = candidates;
   if (only && others.length === 0) return only;
@@ -91,9 +91,10 @@ export async function findTask(
 }
 
 /** @throws Failure where the entry's request was never answered */
-export function taskOf(context: Pick<TaskContext, 'services'>, entry: Entry): Task {
+export function toTask(context: Pick<TaskContext, 'services'>, entry: Entry): Task {
   const { task_id, operation, id } = entry;
-  if (task_id !== undefined) return { ...taskStartedBy(operation, task_id, targetOf(context, entry)), entry };
+  if (task_id !== undefined)
+    return { ...toStartedTask(operation, task_id, findTarget(context, entry)), entry };
   throw new Failure(`The request ${id} was never answered, so its task is not known.`, {
     code: 'unanswered',
     exit: exitCodes.notFound,

@@ -2,7 +2,7 @@ import { limits } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Stages } from '../terminal/progress.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import type { Pack } from './pack.js';
 
 /**
@@ -28,7 +28,8 @@ export async function buildArchive(
 }
 
 function limitProblem({ size, unpacked }: BuiltArchive): string | undefined {
-  if (size > limits.archive) return `is ${bytes(size)}; at most ${bytes(limits.archive)} are accepted`;
+  if (size > limits.archive)
+    return `is ${formatBytes(size)}; at most ${formatBytes(limits.archive)} are accepted`;
   if (unpacked > size * limits.archiveRatio) {
     return `unpacks to more than ${limits.archiveRatio} times its size, which the registry takes for a zip bomb`;
   }

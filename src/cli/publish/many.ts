@@ -1,6 +1,6 @@
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
-import { failureOf } from '../command/failure-of.js';
 import { combineExits, readConcurrency, runInParallel } from '../command/parallel.js';
+import { toFailure } from '../command/to-failure.js';
 import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress, type Stages } from '../terminal/progress.js';
@@ -124,7 +124,7 @@ class Run {
   async #failed(dir: string, error: unknown): Promise<void> {
     const { signal, output } = this.context;
     signal.throwIfAborted();
-    const failure = failureOf(error);
+    const failure = toFailure(error);
     this.failures.set(dir, failure);
     await output.failure(new Failure(`${dir}: ${failure.message}`, failure.facts));
   }

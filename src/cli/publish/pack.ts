@@ -8,7 +8,7 @@ import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
 import { readText } from '../command/command.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import { bytes, shellWord } from '../terminal/text.js';
+import { formatBytes, shellWord } from '../terminal/text.js';
 import type { PublishContext } from './publishing.js';
 
 /** A folder that may be published: what it says of itself, and its files. */
@@ -35,11 +35,11 @@ export async function readPack(
   if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems, dir);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
-  const { files, untracked } = soundFiles(
-    await chooseFiles(folder, manifest.includes, isArchiveOf(manifest.node.id)),
+  const { files, untracked } = requireSound(
+    await chooseFiles(folder, manifest.includes, matchArchives(manifest.node.id)),
   );
   if (untracked.length > 0) {
-    await output.warn(`Not packed, because git does not track them: ${listed(untracked)}.`);
+    await output.warn(`Not packed, because git does not track them: ${formatPaths(untracked)}.`);
   }
   if (!flags['allow-secrets']) await refuseSecrets(files);
   return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
@@ -52,19 +52,19 @@ function refuseNoFolder(path: string): void {
 }
 
 /** The archives that `version pack` left at the pack's root. */
-function isArchiveOf(nodeId: string): (path: string) => boolean {
+function matchArchives(nodeId: string): (path: string) => boolean {
   const start = `${nodeId}-`;
   return (path) =>
     path.startsWith(start) && path.endsWith('.zip') && valid(path.slice(start.length, -4)) !== null;
 }
 
 /** The first few of many. */
-function listed(paths: readonly string[]): string {
+function formatPaths(paths: readonly string[]): string {
   const more = paths.length - 5;
   return `${paths.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function soundFiles(chosen: ChosenFiles): ChosenFiles {
+function requireSound(chosen: ChosenFiles): ChosenFiles {
   const problems = [...chosen.problems];
   const size = chosen.files.reduce((sum, file) => sum + file.size, 0);
   if (chosen.files.length > limits.archiveEntries) {
@@ -76,7 +76,7 @@ function soundFiles(chosen: ChosenFiles): ChosenFiles {
   if (size > limits.archiveUnpacked) {
     problems.push({
       where: 'The pack',
-      message: `is ${bytes(size)}; at most ${bytes(limits.archiveUnpacked)} are accepted`,
+      message: `is ${formatBytes(size)}; at most ${formatBytes(limits.archiveUnpacked)} are accepted`,
     });
   }
   if (problems.length > 0) throw cannotPublish('The files cannot be packed as they are', problems);

@@ -5,7 +5,7 @@ import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Stages } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import { buildArchive } from './build.js';
 import type { Pack } from './pack.js';
 import { type NodeVersion, readVersion, type Subject } from './published.js';
@@ -30,11 +30,11 @@ export function publishPack(
   options: PublishOptions,
 ): Promise<NodeVersion> {
   return withScratch(context.system.now(), async (scratch) =>
-    publish(context, await build(context, pack, options, scratch), options, scratch),
+    publishRegistration(context, await buildRegistration(context, pack, options, scratch), options, scratch),
   );
 }
 
-async function build(
+async function buildRegistration(
   context: PublishContext,
   pack: Pack,
   { changelog, progress }: PublishOptions,
@@ -45,11 +45,13 @@ async function build(
   const path = join(scratch, 'node.zip');
   const archive = await buildArchive(context, pack, path, progress);
   progress.end();
-  await context.output.note(`${files.length} files, ${bytes(size)}, packed to ${bytes(archive.size)}.`);
+  await context.output.note(
+    `${files.length} files, ${formatBytes(size)}, packed to ${formatBytes(archive.size)}.`,
+  );
   return { manifest, changelog, archive, path };
 }
 
-async function publish(
+async function publishRegistration(
   context: PublishContext,
   registration: Registration,
   { timeoutMs, progress, tokenOf }: PublishOptions,
@@ -70,11 +72,11 @@ async function publish(
   for (let round = 0; ; round++) {
     const next = await nextStep(subject, archive, scratch);
     if (next.step === 'done') return round > 0 ? next.version : alreadyThere(context, subject, next.version);
-    if (next.step === 'wait') return settled(context, subject, next.version, timeoutMs, progress);
+    if (next.step === 'wait') return waitForVerdict(context, subject, next.version, timeoutMs, progress);
     try {
       const registered = await registerAndUpload(context, service, token, registration, progress);
       if (flags.wait === false) return registered;
-      return await settled(context, subject, registered, timeoutMs, progress);
+      return await waitForVerdict(context, subject, registered, timeoutMs, progress);
     } catch (error) {
       if (round === 2 || signal.aborted || !isUncertain(error)) throw error;
     }
@@ -98,7 +100,7 @@ async function alreadyThere(
 }
 
 /** Waits until the registry is through with a version, and says what it thinks. */
-async function settled(
+async function waitForVerdict(
   context: PublishContext,
   subject: Subject,
   uploaded: NodeVersion,
@@ -118,7 +120,7 @@ async function settled(
     });
     progress.end();
     if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
-    if (version.status_reason) await output.warn(`The registry notes: ${shortened(version.status_reason)}`);
+    if (version.status_reason) await output.warn(`The registry notes: ${shorten(version.status_reason)}`);
     await sayVerdict(context, subject, version);
     return version;
   } catch (error) {
@@ -154,6 +156,6 @@ async function definitionsFound({ client, nodeId, signal }: Subject, version: No
 }
 
 /** The whole reason is part of the answer; a person hears its beginning. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 299)}…` : text;
 }

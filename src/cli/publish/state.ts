@@ -25,11 +25,11 @@ export async function nextStep(subject: Subject, archive: BuiltArchive, scratch:
       throw endedBadly(subject, version);
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
-      throw conflict(`${name} was deleted, and its number is not given out again.`, subject);
+      throw toConflict(`${name} was deleted, and its number is not given out again.`, subject);
   }
   const uploaded = await compareUploaded(subject, version.downloadUrl, archive, scratch);
   if (uploaded === 'nothing') return { step: 'register' };
-  if (uploaded === 'other') throw conflict(`${name} is already published with other files.`, subject);
+  if (uploaded === 'other') throw toConflict(`${name} is already published with other files.`, subject);
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
 }
 
@@ -55,7 +55,7 @@ export function endedBadly(
   );
 }
 
-function conflict(message: string, { version }: Subject): Failure {
+function toConflict(message: string, { version }: Subject): Failure {
   return new Failure(message, {
     code: 'version_exists',
     exit: exitCodes.conflict,

@@ -6,7 +6,7 @@ import type { Manifest } from '../../pack/manifest.js';
 import type { Connect } from '../connect/clients.js';
 import type { Service } from '../connect/services.js';
 import type { Stages } from '../terminal/progress.js';
-import { bytes } from '../terminal/text.js';
+import { formatBytes } from '../terminal/text.js';
 import type { NodeVersion } from './published.js';
 import type { PublishContext } from './publishing.js';
 import { makeToken, type PublishToken } from './token.js';
@@ -45,8 +45,8 @@ export async function registerAndUpload(
   const { manifest, archive, path } = registration;
   const { signal } = context;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
-  const { node_version, signedUrl } = await register(context, service, token, registration);
-  await progress.stage(`Uploading ${bytes(archive.size)}`);
+  const { node_version, signedUrl } = await registerVersion(context, service, token, registration);
+  await progress.stage(`Uploading ${formatBytes(archive.size)}`);
   await service.client.upload(signedUrl, {
     openStream: () => createReadStream(path),
     size: archive.size,
@@ -56,7 +56,7 @@ export async function registerAndUpload(
   return node_version;
 }
 
-async function register(
+async function registerVersion(
   context: UploadContext,
   service: Service,
   { token, replaceable }: PublishToken,

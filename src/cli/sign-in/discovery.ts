@@ -27,24 +27,26 @@ const usualScopes = ['openid', 'profile', 'email', 'offline_access'];
  * @throws Failure where it says nothing that could be used
  */
 export async function signInPlace(context: DiscoveryContext, url: string): Promise<SignInPlace> {
-  const said = await metadata(context, url);
+  const said = await readMetadata(context, url);
   const [issuer] = said?.authorization_servers ?? [];
   if (!said || !issuer) {
-    throw unusable(`${url} does not say where its people sign in.`, withToken);
+    throw toUnusableFailure(`${url} does not say where its people sign in.`, withToken);
   }
   // A service that names another one would have the token sent that is meant for the other.
   if (!isSame(said.resource, url)) {
-    throw unusable(
+    throw toUnusableFailure(
       `${url} says that it is ${said.resource}.`,
       `If you trust it: --base-url ${said.resource}`,
     );
   }
   if (!mayBeAsked(issuer)) {
-    throw unusable(`The identity provider ${issuer} is no https address, so nobody should sign in there.`);
+    throw toUnusableFailure(
+      `The identity provider ${issuer} is no https address, so nobody should sign in there.`,
+    );
   }
   const clientId = readText(context.flags, 'client-id') ?? said.regen_client_id;
   if (!clientId) {
-    throw unusable(
+    throw toUnusableFailure(
       `${url} does not say which client this is at ${issuer}.`,
       'Ask its people for the client id, and give it with --client-id; or bring a token: --with-token.',
     );
@@ -55,12 +57,12 @@ export async function signInPlace(context: DiscoveryContext, url: string): Promi
 
 const withToken = 'Bring a token it knows: regen auth login --with-token < token.txt';
 
-function unusable(message: string, hint = withToken): Failure {
+function toUnusableFailure(message: string, hint = withToken): Failure {
   return new Failure(message, { code: 'sign_in_unavailable', exit: exitCodes.usage, hint });
 }
 
 /** Absent on a service that does not have this extension, or no identity provider. */
-async function metadata({ connect, signal }: DiscoveryContext, url: string) {
+async function readMetadata({ connect, signal }: DiscoveryContext, url: string) {
   const client = await connect(url);
   try {
     return await client.service.protectedResource({}, { signal });
@@ -80,10 +82,10 @@ export function mayBeAsked(address: string): boolean {
 
 /** The names of this machine are one. */
 function isSame(one: string, other: string): boolean {
-  return URL.canParse(one) && plain(one) === plain(other);
+  return URL.canParse(one) && normalizeAddress(one) === normalizeAddress(other);
 }
 
-function plain(address: string): string {
+function normalizeAddress(address: string): string {
   const url = new URL(address);
   if (isLoopbackHost(url.hostname)) url.hostname = 'localhost';
   return url.href.replace(/\/+$/, '');

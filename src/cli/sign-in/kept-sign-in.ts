@@ -27,7 +27,7 @@ export function keptSignIn(first: SignIn, source: string, parts: Parts): Credent
   /** Of many processes at once, the first renews and the others take what it kept. */
   const renewed = (refused?: string) => {
     const renewal = store.changeSignIn(async (kept) => {
-      if (!kept) throw ended('You signed out meanwhile.', parts.hint);
+      if (!kept) throw toEndedFailure('You signed out meanwhile.', parts.hint);
       current = isSpent(kept, now()) || kept.access_token === refused ? await refresh(kept) : kept;
       return current;
     });
@@ -62,7 +62,7 @@ function isSpent({ expires_at }: SignIn, now: number, ahead = aheadMs): boolean 
   return expires_at !== undefined && Date.parse(expires_at) - now < ahead;
 }
 
-export function ended(message: string, hint: string): Failure {
+export function toEndedFailure(message: string, hint: string): Failure {
   return new Failure(message, { code: 'sign_in_ended', exit: exitCodes.notAllowed, hint });
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { aborted } from '../terminal/interrupted.js';
+import { rejectOnAbort } from '../terminal/interrupted.js';
 
 /** The address a browser comes back to, open for one answer. */
 export interface Door {
@@ -26,7 +26,8 @@ export async function openDoor(state: string): Promise<Door> {
   });
   const server = createServer((request, response) => {
     const url = guest ? undefined : comingBack(request, address, state);
-    if (!url) return void response.writeHead(404, headers).end(page('Nothing here', 'Nobody is expected.'));
+    if (!url)
+      return void response.writeHead(404, headers).end(formatPage('Nothing here', 'Nobody is expected.'));
     guest = response;
     come(url);
   });
@@ -34,10 +35,10 @@ export async function openDoor(state: string): Promise<Door> {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   return {
     address,
-    answered: (signal) => Promise.race([coming, aborted(signal)]),
+    answered: (signal) => Promise.race([coming, rejectOnAbort(signal)]),
     async close(title, text) {
-      guest?.writeHead(200, headers).end(page(title, text));
-      await closed(server, guest);
+      guest?.writeHead(200, headers).end(formatPage(title, text));
+      await closeServer(server, guest);
     },
   };
 }
@@ -51,7 +52,7 @@ function comingBack({ method, url = '', headers }: IncomingMessage, address: str
   return isOurs ? asked : undefined;
 }
 
-async function closed(server: Server, guest: ServerResponse | undefined): Promise<void> {
+async function closeServer(server: Server, guest: ServerResponse | undefined): Promise<void> {
   // A browser that went away while we worked never closes again.
   if (guest) await Promise.race([new Promise((done) => guest.once('close', done)), pause(1_000)]);
   await new Promise((done) => {
@@ -71,11 +72,11 @@ const headers = {
 const style =
   'body{font:18px/1.5 system-ui,sans-serif;max-width:30em;margin:20vh auto;padding:0 1em;color-scheme:light dark}';
 
-function page(title: string, text: string): string {
-  const body = `<h1>${escaped(title)}</h1><p>${escaped(text)}</p>`;
+function formatPage(title: string, text: string): string {
+  const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>`;
   return `<!doctype html><html lang="en"><title>regen</title><style>${style}</style>${body}</html>\n`;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

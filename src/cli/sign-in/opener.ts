@@ -11,7 +11,7 @@ export function hasBrowser({ env, platform }: Surroundings): boolean {
 }
 
 /** The program that opens an address, as words: no shell ever reads the address. */
-function openerOf({ env, platform }: Surroundings, address: string): [string, ...string[]] {
+function chooseOpener({ env, platform }: Surroundings, address: string): [string, ...string[]] {
   const [chosen = ''] = (env.BROWSER ?? '').split(platform === 'win32' ? ';' : ':');
   const [program, ...words] = chosen.split(/\s+/).filter(Boolean);
   if (program) {
@@ -26,7 +26,7 @@ function openerOf({ env, platform }: Surroundings, address: string): [string, ..
 
 /** Opens an address in the person's browser; where that fails, the address stands on the screen already. */
 export function openBrowser(system: Surroundings, address: string): void {
-  const [program, ...words] = openerOf(system, address);
+  const [program, ...words] = chooseOpener(system, address);
   spawn(program, words, { detached: true, stdio: 'ignore', windowsHide: true })
     .once('error', () => {})
     .unref();

@@ -5,11 +5,11 @@ import type { SignIn } from '../connect/credentials.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { SignInPlace } from './discovery.js';
 import { signInHint } from './hint.js';
-import { ended } from './kept-sign-in.js';
+import { toEndedFailure } from './kept-sign-in.js';
 import { askingIssuer, openProvider, Refusal } from './provider.js';
 
 /** What an issuer gave, as it is kept. */
-export function signInOf(place: SignInPlace, tokens: TokenEndpointResponse, now: number): SignIn {
+export function toSignIn(place: SignInPlace, tokens: TokenEndpointResponse, now: number): SignIn {
   const { issuer, clientId: client_id, resource } = place;
   return withTokens({ issuer, client_id, resource, access_token: '' }, tokens, now);
 }
@@ -36,10 +36,13 @@ interface RefreshContext {
  * Renews a sign-in with its refresh token.
  * @throws Failure where the issuer refuses
  */
-export async function refresh({ connect, flags, now }: RefreshContext, signIn: SignIn): Promise<SignIn> {
+export async function refreshSignIn(
+  { connect, flags, now }: RefreshContext,
+  signIn: SignIn,
+): Promise<SignIn> {
   const { issuer, client_id: clientId, refresh_token, resource } = signIn;
   const hint = signInHint(flags);
-  if (!refresh_token) throw ended(`The sign-in at ${issuer} has ended.`, hint);
+  if (!refresh_token) throw toEndedFailure(`The sign-in at ${issuer} has ended.`, hint);
   const { openId, configuration } = await openProvider(connect, { issuer, clientId });
   try {
     const tokens = await askingIssuer(openId, issuer, () =>
@@ -48,7 +51,7 @@ export async function refresh({ connect, flags, now }: RefreshContext, signIn: S
     return withTokens(signIn, tokens, now());
   } catch (error) {
     if (!(error instanceof Refusal) || error.facts.exit !== exitCodes.notAllowed) throw error;
-    throw ended(`The sign-in at ${issuer} has ended: ${error.message}`, hint);
+    throw toEndedFailure(`The sign-in at ${issuer} has ended: ${error.message}`, hint);
   }
 }
 
@@ -56,7 +59,7 @@ export async function refresh({ connect, flags, now }: RefreshContext, signIn: S
  * Ends a sign-in at its issuer (RFC 7009), so that nobody can use its tokens any more.
  * @returns false where the issuer has no way to do so
  */
-export async function revoke(connect: Connect, signIn: SignIn): Promise<boolean> {
+export async function revokeSignIn(connect: Connect, signIn: SignIn): Promise<boolean> {
   const { issuer, client_id: clientId, access_token, refresh_token } = signIn;
   const { openId, configuration } = await openProvider(connect, { issuer, clientId });
   if (!configuration.serverMetadata().revocation_endpoint) return false;

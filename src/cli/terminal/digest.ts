@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { exitCodes, Failure } from './failure.js';
 
 /** The SHA-256 of a file, in hex. */
-export async function sha256Of(path: string): Promise<string> {
+export async function computeSha256(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');

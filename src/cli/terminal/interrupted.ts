@@ -11,12 +11,12 @@ export interface Interruption {
 }
 
 /** Resolves when the signal is aborted. */
-export async function interrupted(signal: AbortSignal): Promise<void> {
+export async function untilInterrupted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Fails with the signal's reason when it is aborted. */
-export async function aborted(signal: AbortSignal): Promise<never> {
-  await interrupted(signal);
+export async function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  await untilInterrupted(signal);
   throw signal.reason;
 }

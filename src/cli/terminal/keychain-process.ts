@@ -29,7 +29,7 @@ try {
 /** The keychain of this machine, one process a request. */
 export function keychainApart(node: string, env: Environment): Keychain {
   return async (request) => {
-    const answer = await ask(node, env, request);
+    const answer = await askKeychain(node, env, request);
     if (answer.error !== undefined) throw new KeychainError(answer.error);
     return answer.secret;
   };
@@ -40,7 +40,7 @@ interface Answer {
   readonly error?: string;
 }
 
-function ask(node: string, env: Environment, request: KeychainRequest): Promise<Answer> {
+function askKeychain(node: string, env: Environment, request: KeychainRequest): Promise<Answer> {
   return new Promise((done) => {
     const child = spawn(node, ['-e', program(modulePath())], {
       env: Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name))),
@@ -58,7 +58,7 @@ function ask(node: string, env: Environment, request: KeychainRequest): Promise<
     child.once('error', (error) => done({ error: error.message }));
     child.once('close', () => {
       clearTimeout(timer);
-      done(parsed(text));
+      done(parseAnswer(text));
     });
     child.stdin.on('error', () => {}).end(JSON.stringify(request));
   });
@@ -72,7 +72,7 @@ function modulePath(): string {
   }
 }
 
-function parsed(text: string): Answer {
+function parseAnswer(text: string): Answer {
   try {
     return JSON.parse(text);
   } catch {

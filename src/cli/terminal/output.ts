@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { ChalkInstance } from 'chalk';
 import type { Failure } from './failure.js';
-import { at, cell, fieldsOf } from './rows.js';
+import { formatCell, listFields, readField } from './rows.js';
 import type { System } from './system.js';
-import { field, harmless, json, oneLine } from './text.js';
+import { formatField, oneLine, stripControls, toJson } from './text.js';
 
 export interface OutputMode {
   readonly json?: boolean;
@@ -25,41 +25,46 @@ export class Output {
     readonly system: System,
     readonly mode: OutputMode,
   ) {
-    this.#out = stream(system, system.stdout, mode);
-    this.#err = stream(system, system.stderr, mode);
+    this.#out = openStream(system, system.stdout, mode);
+    this.#err = openStream(system, system.stderr, mode);
   }
 
   /** Prints the service's answer, or one composed of several. */
   async answer(value: unknown, shape: Shape = {}): Promise<void> {
     const { terminal, paint } = await this.#out;
-    const items = itemsOf(value, shape);
+    const items = findItems(value, shape);
     if (this.mode.ndjson) return this.items(items ?? [value]);
-    if (this.mode.json) return this.line(json(value ?? {}, terminal ? 2 : undefined));
+    if (this.mode.json) return this.line(toJson(value ?? {}, terminal ? 2 : undefined));
     if (value === undefined) return;
-    if (shape.only) return this.line(harmless(cell(at(value, shape.only))));
+    if (shape.only) return this.line(stripControls(formatCell(readField(value, shape.only))));
     if (items) return this.#table(items, shape.columns);
-    const rows = fieldsOf(value).filter(([, text]) => text !== '');
-    if (!terminal) return this.#lines(rows.map((row) => row.map(field).join('\t')));
-    await this.#lines(await aligned(rows.map(([name, text]) => [paint.bold(oneLine(name)), harmless(text)])));
+    const rows = listFields(value).filter(([, text]) => text !== '');
+    if (!terminal) return this.#lines(rows.map((row) => row.map(formatField).join('\t')));
+    await this.#lines(
+      await alignColumns(rows.map(([name, text]) => [paint.bold(oneLine(name)), stripControls(text)])),
+    );
   }
 
   /** Prints items as JSON, one a line. */
   async items(items: readonly unknown[]): Promise<void> {
-    await this.#lines(items.map((item) => json(item)));
+    await this.#lines(items.map((item) => toJson(item)));
   }
 
   async #table(items: readonly unknown[], columns?: readonly string[]): Promise<void> {
     const { terminal, paint } = await this.#out;
-    const names = columns ?? [...new Set(items.flatMap((item) => fieldsOf(item).map(([name]) => name)))];
+    const names = columns ?? [...new Set(items.flatMap((item) => listFields(item).map(([name]) => name)))];
     const rowsOf = (shown: readonly string[]) =>
-      items.map((item) => shown.map((name) => cell(at(item, name))));
+      items.map((item) => shown.map((name) => formatCell(readField(item, name))));
     if (items.length === 0) return this.note('Nothing to list.');
-    if (!terminal) return this.#lines(rowsOf(names).map((row) => row.map(field).join('\t')));
+    if (!terminal) return this.#lines(rowsOf(names).map((row) => row.map(formatField).join('\t')));
     // A person needs no column that says nothing.
-    const told = names.filter((name) => items.some((item) => cell(at(item, name)) !== ''));
+    const told = names.filter((name) => items.some((item) => formatCell(readField(item, name)) !== ''));
     const header = told.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
     await this.#lines(
-      await aligned([header, ...rowsOf(told).map((row) => row.map(oneLine))], this.system.stdout.columns),
+      await alignColumns(
+        [header, ...rowsOf(told).map((row) => row.map(oneLine))],
+        this.system.stdout.columns,
+      ),
     );
   }
 
@@ -80,17 +85,17 @@ export class Output {
 
   /** A line for people. */
   async note(text: string): Promise<void> {
-    if (!this.mode.quiet) await this.#say(harmless(text));
+    if (!this.mode.quiet) await this.#say(stripControls(text));
   }
 
   /** Lines that a person cannot go on without, so that not even `--quiet` keeps them back. */
   async tell(text: string): Promise<void> {
-    await this.#say(harmless(text));
+    await this.#say(stripControls(text));
   }
 
   async warn(text: string): Promise<void> {
     const { paint } = await this.#err;
-    if (!this.mode.quiet) await this.#say(`${paint.yellow('warning:')} ${harmless(text)}`);
+    if (!this.mode.quiet) await this.#say(`${paint.yellow('warning:')} ${stripControls(text)}`);
   }
 
   /** A failure: what failed, then what to do, then each detail; with `--json` one object. */
@@ -98,7 +103,7 @@ export class Output {
     const { code, hint, status, requestId, details } = failure.facts;
     if (this.mode.json || this.mode.ndjson) {
       const error = { code, message: failure.message, hint, status, request_id: requestId, details };
-      return this.#say(json({ error }));
+      return this.#say(toJson({ error }));
     }
     const { paint } = await this.#err;
     await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
@@ -126,20 +131,27 @@ interface Stream {
   readonly paint: ChalkInstance;
 }
 
-async function stream(system: System, to: { readonly isTTY?: boolean }, mode: OutputMode): Promise<Stream> {
+async function openStream(
+  system: System,
+  to: { readonly isTTY?: boolean },
+  mode: OutputMode,
+): Promise<Stream> {
   const { Chalk } = await import('chalk');
-  return { terminal: to.isTTY === true, paint: new Chalk({ level: colour(system.env, to, mode) ? 1 : 0 }) };
+  return {
+    terminal: to.isTTY === true,
+    paint: new Chalk({ level: usesColour(system.env, to, mode) ? 1 : 0 }),
+  };
 }
 
 /** https://no-color.org and https://force-color.org, each stream by itself. */
-function colour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {
+function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {
   if (mode.color === false || env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   return to.isTTY === true && env.TERM !== 'dumb';
 }
 
-function itemsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
-  const items = shape.items ? at(value, shape.items) : value;
+function findItems(value: unknown, shape: Shape): readonly unknown[] | undefined {
+  const items = shape.items ? readField(value, shape.items) : value;
   return Array.isArray(items) ? items : undefined;
 }
 
@@ -147,7 +159,7 @@ function itemsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
  * Columns as wide as their widest cell on a screen, the last one free.
  * @param columns of the screen: where a row would be wider, the widest columns of prose are cut
  */
-async function aligned(rows: readonly (readonly string[])[], columns?: number): Promise<string[]> {
+async function alignColumns(rows: readonly (readonly string[])[], columns?: number): Promise<string[]> {
   const { default: width } = await import('string-width');
   const widths: number[] = [];
   const prose: boolean[] = [];
@@ -157,9 +169,9 @@ async function aligned(rows: readonly (readonly string[])[], columns?: number): 
       prose[index] ||= text.includes(' ');
     }
   }
-  const cut = columns ? narrowed(widths, prose, columns) : widths;
+  const cut = columns ? narrowColumns(widths, prose, columns) : widths;
   const padded = (text: string, room: number) =>
-    width(text) <= room ? text + ' '.repeat(room - width(text)) : shortened(text, room, width);
+    width(text) <= room ? text + ' '.repeat(room - width(text)) : shortenCell(text, room, width);
   return rows.map((row) =>
     row
       .map((text, index) => padded(text, cut[index] ?? 0))
@@ -176,7 +188,7 @@ const leastColumn = 24;
  * The widest columns of prose made as wide as each other, until all fit or none can be cut any more. An id, a date or
  * a URL is of no use in part: it stays whole, though its row be too wide.
  */
-function narrowed(widths: readonly number[], prose: readonly boolean[], columns: number): number[] {
+function narrowColumns(widths: readonly number[], prose: readonly boolean[], columns: number): number[] {
   const cut = (most: number) => widths.map((width, index) => (prose[index] ? Math.min(width, most) : width));
   const total = (most: number) => cut(most).reduce((sum, width) => sum + width + gap.length, 0);
   let most = Math.max(...widths);
@@ -184,7 +196,7 @@ function narrowed(widths: readonly number[], prose: readonly boolean[], columns:
   return cut(most);
 }
 
-function shortened(text: string, room: number, width: (text: string) => number): string {
+function shortenCell(text: string, room: number, width: (text: string) => number): string {
   let kept = '';
   let used = 0;
   for (const character of text) {

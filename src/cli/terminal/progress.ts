@@ -1,6 +1,6 @@
 import type { Ora } from 'ora';
 import type { Output } from './output.js';
-import { bytes, oneLine } from './text.js';
+import { formatBytes, oneLine } from './text.js';
 
 /** Who hears what goes on right now. */
 export type Stages = Pick<Progress, 'stage' | 'update' | 'transferred' | 'end'>;
@@ -29,12 +29,12 @@ export class Progress {
   /** Adds to the stage how many bytes of how many are done. */
   transferred(done: number, total: number | undefined): void {
     if (!total) {
-      this.update(bytes(done));
+      this.update(formatBytes(done));
       return;
     }
     const part = Math.min(1, done / total);
     const bar = '█'.repeat(Math.round(part * 20)).padEnd(20, '░');
-    this.update(`${bar} ${Math.floor(part * 100)}% of ${bytes(total)}`);
+    this.update(`${bar} ${Math.floor(part * 100)}% of ${formatBytes(total)}`);
   }
 
   end(): void {

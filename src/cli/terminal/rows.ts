@@ -1,5 +1,5 @@
 /** What `path` (dotted) leads to inside a value. */
-export function at(value: unknown, path: string): unknown {
+export function readField(value: unknown, path: string): unknown {
   let place = value;
   for (const key of path.split('.')) {
     if (typeof place !== 'object' || place === null) return undefined;
@@ -9,19 +9,19 @@ export function at(value: unknown, path: string): unknown {
 }
 
 /** A value as one cell: lists of words joined, anything deeper as JSON, absence as nothing. */
-export function cell(value: unknown): string {
+export function formatCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** An object as rows of field and cell; nested objects become dotted fields. */
-export function fieldsOf(value: unknown, prefix = ''): [field: string, cell: string][] {
+export function listFields(value: unknown, prefix = ''): [field: string, cell: string][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return [[prefix || 'value', cell(value)]];
+    return [[prefix || 'value', formatCell(value)]];
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = prefix ? `${prefix}.${key}` : key;
     const nested = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-    return nested ? fieldsOf(inner, name) : ([[name, cell(inner)]] as [string, string][]);
+    return nested ? listFields(inner, name) : ([[name, formatCell(inner)]] as [string, string][]);
   });
 }

@@ -54,12 +54,12 @@ export function sweepLeftovers(own: string, isLeftover: RegExp): void {
  * @param force whether an existing file may be replaced
  * @throws Failure where the file exists already
  */
-export async function save(
+export async function saveFile(
   path: string,
   force: boolean,
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  if (!force && existsSync(path)) throw exists(path);
+  if (!force && existsSync(path)) throw toExistsFailure(path);
   mkdirSync(dirname(path), { recursive: true });
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.part`);
   try {
@@ -79,16 +79,16 @@ async function name(temporary: string, path: string): Promise<void> {
     await link(temporary, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw exists(path);
+    if (code === 'EEXIST') throw toExistsFailure(path);
     if (code === undefined || !['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(code)) throw error;
     // Some file systems have no links.
-    if (existsSync(path)) throw exists(path);
+    if (existsSync(path)) throw toExistsFailure(path);
     await rename(temporary, path);
   }
 }
 
 /** The failure to write over a file. */
-export function exists(path: string): Failure {
+export function toExistsFailure(path: string): Failure {
   if (isFolder(path)) return usage(`${path} is a folder.`, 'End it with / to save into it.');
   return new Failure(`${path} exists already.`, {
     code: 'file_exists',

@@ -14,7 +14,7 @@ export async function withScratch<Result>(
   now: number,
   action: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  sweep(now);
+  sweepOld(now);
   const folder = mkdtempSync(join(tmpdir(), prefix));
   try {
     return await action(folder);
@@ -29,7 +29,7 @@ function isOwn(uid: number): boolean {
   return own < 0 || uid === own;
 }
 
-function sweep(now: number): void {
+function sweepOld(now: number): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const path = join(tmpdir(), name);
     try {

@@ -23,7 +23,7 @@ export async function readBytes(stream: AsyncIterable<string | Uint8Array>): Pro
 }
 
 /** The lines of a stream that are neither empty nor comments, as they come. */
-export async function* linesOf(stream: Readable): AsyncGenerator<string> {
+export async function* readLines(stream: Readable): AsyncGenerator<string> {
   for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     const text = line.trim();
     if (text && !text.startsWith('#')) yield text;

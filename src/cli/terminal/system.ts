@@ -42,7 +42,7 @@ export interface System {
 }
 
 /** The real one. */
-export function system(entry: string): System {
+export function realSystem(entry: string): System {
   // A reader that went away, as `head` does, is no failure of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
@@ -83,13 +83,13 @@ export function system(entry: string): System {
 const context = { output: process.stderr, clearPromptOnDone: false };
 
 const inquirer: Prompts = {
-  password: (message) => ask(({ password }) => password({ message, mask: '*' }, context)),
-  confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context)),
+  password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, context)),
+  confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, context)),
   input: (message, initial) =>
-    ask(({ input }) => input({ message, ...(initial !== undefined && { default: initial }) }, context)),
+    askPerson(({ input }) => input({ message, ...(initial !== undefined && { default: initial }) }, context)),
 };
 
-async function ask<Answer>(
+async function askPerson<Answer>(
   question: (prompts: typeof import('@inquirer/prompts')) => Promise<Answer>,
 ): Promise<Answer> {
   try {

@@ -5,24 +5,24 @@ import { stripVTControlCharacters } from 'node:util';
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text of others made harmless for a terminal; tabs and newlines stay. */
-export function harmless(text: string): string {
+export function stripControls(text: string): string {
   return stripVTControlCharacters(text).replace(controls, '');
 }
 
 const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** One field of tab-separated output. */
-export function field(text: string): string {
+export function formatField(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => escapes[character] as string);
 }
 
 /** One line of a table or a message. */
 export function oneLine(text: string): string {
-  return harmless(text.replace(/\s*[\r\n]+\s*/g, ' ').replace(/\t/g, ' '));
+  return stripControls(text.replace(/\s*[\r\n]+\s*/g, ' ').replace(/\t/g, ' '));
 }
 
 /** JSON that a terminal can show: what is not printable stands as an escape, so the document is the same. */
-export function json(value: unknown, indent?: number): string {
+export function toJson(value: unknown, indent?: number): string {
   const written = JSON.stringify(value, null, indent) ?? 'null';
   return written.replace(
     /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -31,7 +31,7 @@ export function json(value: unknown, indent?: number): string {
 }
 
 /** Bytes for people: `1.4 MB`. */
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   const step = count < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
   return step === 0 ? `${count} bytes` : `${(count / 1000 ** step).toFixed(1)} ${units[step]}`;

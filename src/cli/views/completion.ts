@@ -1,6 +1,6 @@
 import type { View } from './view.js';
 
-function script(shell: string, name: string, examples: readonly string[]): View {
+function completionCommand(shell: string, name: string, examples: readonly string[]): View {
   return {
     usage: `completion ${shell}`,
     module: 'completion',
@@ -11,13 +11,18 @@ function script(shell: string, name: string, examples: readonly string[]): View 
 }
 
 export const completionViews: readonly View[] = [
-  script('bash', 'bash', [
+  completionCommand('bash', 'bash', [
     'source <(regen completion bash)',
     'regen completion bash > ~/.local/share/bash-completion/completions/regen',
   ]),
-  script('zsh', 'zsh', ['source <(regen completion zsh)', `regen completion zsh > "\${fpath[1]}/_regen"`]),
-  script('fish', 'fish', ['regen completion fish > ~/.config/fish/completions/regen.fish']),
-  script('powershell', 'PowerShell', ['regen completion powershell | Out-String | Invoke-Expression']),
+  completionCommand('zsh', 'zsh', [
+    'source <(regen completion zsh)',
+    `regen completion zsh > "\${fpath[1]}/_regen"`,
+  ]),
+  completionCommand('fish', 'fish', ['regen completion fish > ~/.config/fish/completions/regen.fish']),
+  completionCommand('powershell', 'PowerShell', [
+    'regen completion powershell | Out-String | Invoke-Expression',
+  ]),
   {
     usage: '__complete <kind> [words...]',
     module: 'complete',

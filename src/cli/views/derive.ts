@@ -4,7 +4,7 @@ import { imageFieldsOf } from '../../contract/schema/image-rules.js';
 import { type Leaf, leaves } from '../../contract/schema/leaves.js';
 import { rulesOf } from '../../contract/schema/rule.js';
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
-import { flagsOf } from '../command/flags.js';
+import { deriveFlags } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
@@ -45,7 +45,7 @@ const views = [
 
 /** Joins the views with the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
-  return { groups, globals, commands: views.map(commandOf) };
+  return { groups, globals, commands: views.map(toCommand) };
 }
 
 /** A field of a request and where it goes. */
@@ -54,14 +54,14 @@ interface Place {
   readonly target: readonly string[];
 }
 
-function commandOf(view: View): Command {
+function toCommand(view: View): Command {
   const operation = view.operation && getOperation(view.operation);
-  const places = operation ? placesOf(operation, view) : new Map<string, Place>();
+  const places = operation ? listPlaces(operation, view) : new Map<string, Place>();
   const changes = view.changes ?? (operation !== undefined && operation.method !== 'GET' && !isRead(view));
   const [words, names] = splitUsage(view.usage);
-  const positionals = names.map((name) => argumentOf(name, view, places));
+  const positionals = names.map((name) => toArgument(name, view, places));
   const derived = operation && !isRead(view) ? derivedFlags(operation, view) : [];
-  const notes = [...(operation?.body ? notesOf(operation.body, derived) : []), ...(view.notes ?? [])];
+  const notes = [...(operation?.body ? formatNotes(operation.body, derived) : []), ...(view.notes ?? [])];
   const paged = [...places.keys()].includes('page');
   return {
     words,
@@ -110,19 +110,19 @@ const yesFlag: Flag = {
   description: 'Do not ask before what cannot be undone',
 };
 
-function placesOf(operation: Operation, view: View): Map<string, Place> {
+function listPlaces(operation: Operation, view: View): Map<string, Place> {
   const places = new Map<string, Place>();
   for (const part of ['body', 'query', 'params'] as const) {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) continue;
-    for (const [name, leaf] of Object.entries(fieldsOf(schema, view))) {
+    for (const [name, leaf] of Object.entries(listFields(schema, view))) {
       places.set(name, { leaf, target: [part, name] });
     }
   }
   return places;
 }
 
-function fieldsOf(schema: unknown, { choices = {}, optional = [] }: View): Record<string, Leaf> {
+function listFields(schema: unknown, { choices = {}, optional = [] }: View): Record<string, Leaf> {
   const fields = Object.entries(leaves(schema as Operation['params'])).map(([name, leaf]) => {
     const required = leaf.required && !optional.includes(name);
     return [name, { ...leaf, required, ...(choices[name] && { enum: [...choices[name]] }) }] as const;
@@ -135,7 +135,7 @@ function derivedFlags(operation: Operation, view: View): Flag[] {
   return (['body', 'query'] as const).flatMap((part) => {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
-    const flags = flagsOf(fieldsOf(schema, view), [part]);
+    const flags = deriveFlags(listFields(schema, view), [part]);
     const images = imageFieldsOf(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
@@ -162,7 +162,7 @@ const imageNote =
   'An image is a file, - for standard input, an http or https URL, or data: or base64: followed by the data.';
 
 /** The rules of a body in the words of its flags. */
-function notesOf(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
+function formatNotes(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
   return rulesOf(body).map((rule) => (rule.images ? imageNote : inFlags(rule.sentence, rule.fields, flags)));
 }
 
@@ -184,7 +184,7 @@ function splitUsage(usage: string): [words: string[], names: string[]] {
   return first < 0 ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
 }
 
-function argumentOf(written: string, view: View, places: ReadonlyMap<string, Place>): Argument {
+function toArgument(written: string, view: View, places: ReadonlyMap<string, Place>): Argument {
   const name = written.replace(/[<>[\].]/g, '');
   const place = places.get(name);
   const choices = place?.leaf.enum && `(one of ${place.leaf.enum.join(', ')})`;

@@ -15,13 +15,13 @@ interface ActionsContext {
 }
 
 /** What `--forward-to` and `--exec` ask for: the first that fails is the answer. */
-export function actionsOf(context: ActionsContext): (event: Event) => Promise<Reply> {
+export function createActions(context: ActionsContext): (event: Event) => Promise<Reply> {
   const to = readAddress(context.flags, 'forward-to');
   const command = readText(context.flags, 'exec');
   return async (event) => {
-    const forwarded = to ? await forward(context, new URL(to), event) : done;
+    const forwarded = to ? await forwardEvent(context, new URL(to), event) : done;
     if (!isDone(forwarded) || command === undefined) return forwarded;
-    return execute(context, command, event);
+    return runCommand(context, command, event);
   };
 }
 
@@ -32,7 +32,7 @@ const ofConnection = [
 ];
 
 /** Passes on the body byte by byte and the headers as they came; what is answered is the answer. */
-async function forward({ output, signal }: ActionsContext, to: URL, event: Event): Promise<Reply> {
+async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: Event): Promise<Reply> {
   const agent = new Agent({ connections: 1 });
   try {
     const headers = Object.entries(event.headers).filter(
@@ -65,7 +65,7 @@ async function forward({ output, signal }: ActionsContext, to: URL, event: Event
 // Decided: the command is a line for the shell, as the user typed it. What came from outside is on its standard input
 // and in variables alone, never in the line. Its output goes to stderr: stdout is for events.
 /** Runs a command with the body on its standard input; anything but exit 0 makes the service send it again. */
-async function execute(
+async function runCommand(
   { system, output, signal }: ActionsContext,
   command: string,
   event: Event,

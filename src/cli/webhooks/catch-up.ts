@@ -38,7 +38,7 @@ export async function catchUp(context: CatchUpContext, taskId?: string): Promise
       const event = own.find(({ task_id }) => task_id === id)?.event;
       const kind = event === webhookEventOf('video') ? 'video' : 'image';
       const task = await findTask(context, id, listTaskOperations(kind));
-      await tell(context, task, await readTask(context, task), own);
+      await tellInbox(context, task, await readTask(context, task), own);
     } catch (error) {
       signal.throwIfAborted();
       await output.warn(`What was missed of ${id} cannot be read: ${(error as Error).message}`);
@@ -47,7 +47,7 @@ export async function catchUp(context: CatchUpContext, taskId?: string): Promise
 }
 
 /** Tells of a task what was read, in place of the webhooks that the log has of it. */
-export async function tell(
+export async function tellInbox(
   { inbox, secrets, now }: Pick<CatchUpContext, 'inbox' | 'secrets' | 'now'>,
   task: Task,
   seen: TaskState,

@@ -23,8 +23,8 @@ export interface Event {
 type Sent = Pick<Event, 'id' | 'body' | 'headers'> & { readonly header: string };
 
 /** Reads a verified webhook. Its kind is told by the body: the header is not signed. */
-export function eventOf({ id, body, headers, header }: Sent): Event {
-  const told = parsed(body);
+export function parseEvent({ id, body, headers, header }: Sent): Event {
+  const told = parseBody(body);
   const { task_id, status, id: videoId, state } = (told ?? {}) as Record<string, unknown>;
   const own = { id, body, headers, caughtUp: false };
   if (typeof task_id === 'string' && typeof status === 'string') {
@@ -38,12 +38,12 @@ export function eventOf({ id, body, headers, header }: Sent): Event {
 }
 
 /** The event as one line of `--json`. */
-export function written({ id, name, taskId, seen, body, caughtUp }: Event): object {
+export function formatEvent({ id, name, taskId, seen, body, caughtUp }: Event): object {
   const task = { task_id: taskId, state: seen?.state };
-  return { id, event: name, ...task, caught_up: caughtUp, body: parsed(body) ?? null };
+  return { id, event: name, ...task, caught_up: caughtUp, body: parseBody(body) ?? null };
 }
 
-function parsed(body: Uint8Array): object | undefined {
+function parseBody(body: Uint8Array): object | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     return typeof value === 'object' && value !== null ? value : undefined;

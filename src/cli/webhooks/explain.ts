@@ -11,10 +11,13 @@ const changes: readonly { readonly happened: string; readonly undo: (text: strin
     },
     { happened: 'a byte order mark was put before the body', undo: (text) => text.replace(/^\ufeff/, '') },
     { happened: 'a line end was taken off the body', undo: (text) => `${text}\n` },
-    { happened: 'the body was parsed and written again', undo: (text) => written(text) },
-    { happened: 'the body was parsed and written again', undo: (text) => written(text.trim(), spaced) },
-    { happened: 'the body was parsed and written again', undo: (text) => written(text, undefined, 2) },
-    { happened: 'the body was parsed and written again', undo: (text) => written(text, undefined, 4) },
+    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text) },
+    {
+      happened: 'the body was parsed and written again',
+      undo: (text) => rewriteJson(text.trim(), spaceJson),
+    },
+    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 2) },
+    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 4) },
   ];
 
 /** How a body was changed after it was signed, where it was in a way that is known here. */
@@ -28,7 +31,7 @@ export function howChanged(webhook: Webhook, secrets: readonly string[]): string
   return found?.happened;
 }
 
-function written(text: string, change = (json: string) => json, indent?: number): string | undefined {
+function rewriteJson(text: string, change = (json: string) => json, indent?: number): string | undefined {
   try {
     return change(JSON.stringify(JSON.parse(text), null, indent));
   } catch {
@@ -37,6 +40,6 @@ function written(text: string, change = (json: string) => json, indent?: number)
 }
 
 /** As other languages write JSON: a space after each comma and colon outside of texts. */
-function spaced(json: string): string {
+function spaceJson(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
 }

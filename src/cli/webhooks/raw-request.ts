@@ -9,7 +9,7 @@ export interface RawRequest {
 
 /** Reads a request line, which may be absent, headers, an empty line and a body. */
 export function readRawRequest(bytes: Buffer): RawRequest {
-  const [head, body] = split(bytes);
+  const [head, body] = splitRequest(bytes);
   const lines = head.split(/\r?\n/);
   const first = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(lines[0] ?? '') ? 1 : 0;
   const headers = new Map(
@@ -25,7 +25,7 @@ export function readRawRequest(bytes: Buffer): RawRequest {
   return { headers, body: length && /^\d+$/.test(length) ? body.subarray(0, Number(length)) : body };
 }
 
-function split(bytes: Buffer): [head: string, body: Buffer] {
+function splitRequest(bytes: Buffer): [head: string, body: Buffer] {
   const ends = ['\r\n\r\n', '\n\n'].map((end) => ({ at: bytes.indexOf(end), length: end.length }));
   const [first] = ends.filter(({ at }) => at >= 0).sort((one, other) => one.at - other.at);
   if (!first) throw notRaw();

@@ -5,7 +5,7 @@ import { webhookHeaders } from '../../contract/events.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
-import { eventOf } from './event.js';
+import { parseEvent } from './event.js';
 import type { Inbox, Reply } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
 
@@ -29,14 +29,14 @@ const mostBytes = 8 * 1024 ** 2;
 
 // Decided: the listener is on loopback alone; what comes from elsewhere comes through a tunnel.
 /** Listens on loopback for webhooks, at any path. */
-export async function receive(context: ReceiveContext): Promise<Receiver> {
+export async function receiveWebhooks(context: ReceiveContext): Promise<Receiver> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
-    answer(context, request).then(
-      (reply) => send(response, reply),
+    answerRequest(context, request).then(
+      (reply) => sendReply(response, reply),
       () => response.destroy(),
     );
   });
-  await listen(server, context.port);
+  await listenOnPort(server, context.port);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     close: async () => {
@@ -49,7 +49,7 @@ export async function receive(context: ReceiveContext): Promise<Receiver> {
   };
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+async function listenOnPort(server: Server, port: number): Promise<void> {
   await new Promise<void>((listening, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return failed(error);
@@ -60,18 +60,18 @@ async function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-function send(response: ServerResponse, { status, retryAfter }: Reply): void {
+function sendReply(response: ServerResponse, { status, retryAfter }: Reply): void {
   // The sender reads nothing but the status; a connection kept open would hold up the end.
   const headers = { connection: 'close', ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
   response.writeHead(status, headers).end();
 }
 
-async function answer(
+async function answerRequest(
   { output, now, secrets, inbox }: ReceiveContext,
   request: IncomingMessage,
 ): Promise<Reply> {
   if (request.method !== 'POST') return { status: 405 };
-  const body = await bodyOf(request);
+  const body = await readRequestBody(request);
   if (!body) return { status: 413 };
   const header = (name: string) => String(request.headers[name] ?? '');
   const [id, timestamp, signature] = [
@@ -88,11 +88,11 @@ async function answer(
     return { status: 401 };
   }
   const headers = request.headers as Readonly<Record<string, string | readonly string[]>>;
-  return inbox.take(eventOf({ id, body, headers, header: header(webhookHeaders.event) }));
+  return inbox.take(parseEvent({ id, body, headers, header: header(webhookHeaders.event) }));
 }
 
 /** @returns undefined where it is too large */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+async function readRequestBody(request: IncomingMessage): Promise<Buffer | undefined> {
   try {
     // Destroyed, it could not be answered any more.
     return await readBody(request.iterator({ destroyOnReturn: false }), mostBytes);

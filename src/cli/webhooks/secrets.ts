@@ -21,15 +21,15 @@ export async function readSecrets(context: Omit<SecretsContext, 'output'>): Prom
   const file = readText(context.flags, 'secret-file');
   if (file !== undefined) return inFile(resolve(context.system.cwd, file));
   const given = context.system.env.REGEN_WEBHOOK_SECRET;
-  if (given !== undefined) return checked(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
+  if (given !== undefined) return checkSecrets(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
   return [await ofService(context)];
 }
 
 async function inFile(path: string): Promise<readonly string[]> {
-  return checked((await readFile(path, 'utf8')).split(/\s+/), path);
+  return checkSecrets((await readFile(path, 'utf8')).split(/\s+/), path);
 }
 
-function checked(words: readonly string[], source: string): readonly string[] {
+function checkSecrets(words: readonly string[], source: string): readonly string[] {
   const secrets = words.filter((word) => word !== '');
   // The secret itself is not repeated.
   if (secrets.length > 0 && secrets.every(isWebhookSecret)) return secrets;

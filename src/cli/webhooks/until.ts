@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { wait } from '../../client/wait.js';
-import { stillRunning } from '../generation/await-task.js';
+import { toStillRunningFailure } from '../generation/await-task.js';
 import { cannotRead, findEnd, readTask, type Task, type TaskState } from '../generation/task.js';
-import { aborted } from '../terminal/interrupted.js';
-import { type CatchUpContext, readDeliveries, tell } from './catch-up.js';
+import { rejectOnAbort } from '../terminal/interrupted.js';
+import { type CatchUpContext, readDeliveries, tellInbox } from './catch-up.js';
 import type { Event } from './event.js';
 import { isDone } from './inbox.js';
 
@@ -37,17 +37,19 @@ export async function firstEnd(
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const looked = async () => {
-    const seen = await poll({ ...context, signal }, task);
+    const seen = await pollTask({ ...context, signal }, task);
     if (!seen) return end.told;
     const log = (await readDeliveries(context, task.id)) ?? [];
     // Nobody else sends again what a command could not deal with.
-    while (!isDone(await tell(context, task, seen, log))) await pause(restMs, undefined, { signal });
+    while (!isDone(await tellInbox(context, task, seen, log))) await pause(restMs, undefined, { signal });
     return seen;
   };
   const timer =
-    timeoutMs === undefined ? undefined : setTimeout(() => over.abort(stillRunning(task)), timeoutMs);
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => over.abort(toStillRunningFailure(task)), timeoutMs);
   try {
-    return await Promise.race([end.told, looked(), aborted(signal)]);
+    return await Promise.race([end.told, looked(), rejectOnAbort(signal)]);
   } finally {
     clearTimeout(timer);
     over.abort();
@@ -61,7 +63,7 @@ const restMs = 15_000;
  * Looks at a task until it has ended, whatever hinders it on the way.
  * @returns undefined where its service cannot tell
  */
-async function poll(context: CatchUpContext, task: Task): Promise<TaskState | undefined> {
+async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState | undefined> {
   const { output, signal, now } = context;
   for (;;) {
     try {

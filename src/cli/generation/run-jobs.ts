@@ -4,13 +4,12 @@ import type { Target } from '../connect/target.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 import type { System } from '../terminal/system.js';
-import { finish, type Outcome, planAwait } from './await-task.js';
+import { finishTask, type Outcome, planAwait } from './await-task.js';
 import type { Job } from './plan.js';
 import { agreeOnPrice, type PriceContext } from './price.js';
-import { runAll } from './run-all.js';
-import { start } from './start.js';
+import { runAll, Watch } from './run-tasks.js';
+import { startTask } from './start.js';
 import type { Task, TaskContext } from './task.js';
-import { Watch } from './watch.js';
 
 interface RunJobsContext extends ParsedCommand, PriceContext, TaskContext {
   readonly system: System;
@@ -53,7 +52,7 @@ export async function runJobs(
   await agreeOnPrice(context, jobs, target);
 
   const run = async (job: Job): Promise<Outcome> => {
-    const { task, seen } = await start(starting, job, {
+    const { task, seen } = await startTask(starting, job, {
       choice,
       output: destination?.firstPath(job.name),
       onEntry: (id) => entries.add(id),
@@ -66,7 +65,7 @@ export async function runJobs(
     }
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage('Waiting for it');
-    const outcome = await finish(awaiting, task, seen);
+    const outcome = await finishTask(awaiting, task, seen);
     if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
     resume.remove(task.id);
     return outcome;

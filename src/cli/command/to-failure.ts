@@ -2,14 +2,14 @@ import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '..
 import { errorCodes } from '../../contract/errors.js';
 import { PackError } from '../../pack/problem.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { invalid } from './request.js';
+import { toInvalidFailure } from './request.js';
 
 /** Any error as a person and a script hear of it. */
-export function failureOf(error: unknown): Failure {
+export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ServiceError) return ofService(error);
   if (error instanceof InvalidRequestError) {
-    return invalid(error.problems.map(({ path, message }) => ({ path: path.join('.'), message })));
+    return toInvalidFailure(error.problems.map(({ path, message }) => ({ path: path.join('.'), message })));
   }
   if (error instanceof NetworkError) {
     return new Failure(error.message, {
