@@ -26,6 +26,8 @@ export interface ClientsContext {
   readonly settings: Settings;
   /** Whether requests are traced on stderr. */
   readonly isVerbose: boolean;
+  /** How long a request may make no progress. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The HTTP clients of one command: its certificates, its proxy, its trace. */
@@ -38,7 +40,7 @@ export class Clients {
   }
 
   readonly connect: Connect = async (baseUrl, credential, socketPath) => {
-    const { system, output, isVerbose } = this.#context;
+    const { system, output, isVerbose, timeoutMs } = this.#context;
     const ca = this.#readCertificates();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixed(credential, 'given') : credential;
@@ -49,6 +51,7 @@ export class Clients {
       renewToken: given?.renew,
       userAgent: `regen-cli/${version}`,
       env: system.env,
+      ...(timeoutMs !== undefined && { timeoutMs }),
       ...(ca && { ca }),
       trace: (event: Trace) => {
         silence.heard(event);
