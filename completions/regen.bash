@@ -195,9 +195,9 @@ _regen_facts() {
       esac
       ;;
     'auth login')
-      flags='--device --client-id --with-token --publisher --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help'
+      flags='--device --client-id --audience --with-token --publisher --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help'
       case $2 in
-        --client-id | --base-url | --request-timeout) hint=text ;;
+        --client-id | --audience | --base-url | --request-timeout) hint=text ;;
         --publisher) hint=live:publisher ;;
         --profile) hint=live:profile ;;
         --token-file) hint=file ;;

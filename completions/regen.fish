@@ -275,10 +275,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'auth login'
-            set flags --device --client-id --with-token --publisher --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --device --client-id --audience --with-token --publisher --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Audience of the identity provider\'s tokens, if it is not the address of the s...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --client-id --base-url --request-timeout
+                case --client-id --audience --base-url --request-timeout
                     set hint 'text'
                 case --publisher
                     set hint 'live:publisher'

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
 import type { Trace } from '../../client/trace.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { version } from '../command/version.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -41,6 +42,7 @@ export class Clients {
 
   readonly connect: Connect = async (baseUrl, credential, socketPath) => {
     const { system, output, isVerbose, timeoutMs } = this.#context;
+    if (credential !== undefined && socketPath === undefined) this.#requireSecret(baseUrl);
     const ca = this.#readCertificates();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixed(credential, 'given') : credential;
@@ -61,6 +63,17 @@ export class Clients {
     this.#open.push({ client, silence });
     return client;
   };
+
+  /** Everyone between this machine and the service can read what plain http sends. */
+  #requireSecret(baseUrl: string): void {
+    const url = new URL(baseUrl);
+    if (url.protocol !== 'http:' || isLoopbackHost(url.hostname) || this.#context.settings.allowsHttp(url))
+      return;
+    throw usage(
+      `${url.origin} is not encrypted, so no credential is sent there.`,
+      `Use its https address, or allow it for a profile: regen config set profiles.NAME.base_url ${url.origin} && regen config set profiles.NAME.allow_http true`,
+    );
+  }
 
   #readCertificates(): string | undefined {
     const { settings, system } = this.#context;

@@ -10,6 +10,8 @@ export interface SignInPlace {
   readonly clientId: string;
   /** Whom the token is to be for (RFC 8707). */
   readonly resource: string;
+  /** The audience that its access tokens must have. */
+  readonly audience: string;
   readonly scope: string;
 }
 
@@ -50,7 +52,8 @@ export async function signInPlace(context: DiscoveryContext, url: string): Promi
     );
   }
   const scopes = said.scopes_supported ?? usualScopes;
-  return { issuer, clientId, resource: said.resource, scope: scopes.join(' ') };
+  const audience = readText(context.flags, 'audience') ?? said.resource;
+  return { issuer, clientId, resource: said.resource, audience, scope: scopes.join(' ') };
 }
 
 const withToken = 'Bring a token it knows: regen auth login --with-token < token.txt';
@@ -79,8 +82,9 @@ export function mayBeAsked(address: string): boolean {
 }
 
 /** The names of this machine are one. */
-function isSame(one: string, other: string): boolean {
-  return URL.canParse(one) && plain(one) === plain(other);
+export function isSame(one: string, other: string): boolean {
+  if (!URL.canParse(one) || !URL.canParse(other)) return one === other;
+  return plain(one) === plain(other);
 }
 
 function plain(address: string): string {

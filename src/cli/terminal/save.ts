@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { createPartPath } from '../../disk/part-file.js';
 import { exitCodes, Failure, usage } from './failure.js';
 
 /**
@@ -41,7 +41,7 @@ export async function save(
 ): Promise<void> {
   if (!force && existsSync(path)) throw exists(path);
   mkdirSync(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.part`);
+  const temporary = createPartPath(dirname(path));
   try {
     await write(temporary);
     if (force) await rename(temporary, path);

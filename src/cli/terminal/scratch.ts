@@ -1,5 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { platform, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 const prefix = 'regen-run-';
@@ -27,9 +27,11 @@ function sweep(now: number): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const path = join(tmpdir(), name);
     try {
-      if (now - statSync(path).mtimeMs > dayMs) rmSync(path, { recursive: true, force: true });
+      const found = lstatSync(path);
+      const isOwn = found.isDirectory() && (platform() === 'win32' || found.uid === userInfo().uid);
+      if (isOwn && now - found.mtimeMs > dayMs) rmSync(path, { recursive: true, force: true });
     } catch {
-      // Another user's, or gone in the meantime.
+      // Gone in the meantime.
     }
   }
 }
