@@ -12,10 +12,10 @@ function __regen_facts --no-scope-shadowing
         case ''
             set commands publisher node version host-nodes image video task batch webhook admin api auth config doctor completion serve
             set command_texts 'Publishers, their members and their tokens' 'Nodes: create, find, change' 'Versions of a node: pack, publish, read' 'Node definitions of published versions' 'Image generation: relight, style transfer, skin enhancement, upscaling' 'Video generation: from a prompt or a picture, between two pictures, longer; w...' 'The tasks started from here, and how to get back to them' 'Run many image and video jobs, and print a result a line; run again, it goes ...' 'Being told of tasks: receive, verify, look at deliveries' 'What admins do: statuses, bans, policies, tokens, audit' 'Send any request to the service with the credential in use, and print the ans...' 'Credentials' 'Settings' 'Check settings, service, clock, credential, proxy, folders and terminal; says...' 'Completion of commands, flags and values in a shell' 'Run the service on this machine, registry and generation; its URL is the one ...'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -25,10 +25,10 @@ function __regen_facts --no-scope-shadowing
         case 'admin'
             set commands generate-token exec version node publisher host-node audit token
             set command_texts 'Make an admin token, valid for an hour; it alone is on stdout' 'Run a command that holds a valid admin token for as long as it runs' 'Statuses of versions' 'Bans, rankings and admin tags of nodes' 'Bans of publishers' 'Policies of node definitions' 'List who changed what, newest first' 'Admin tokens'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -36,10 +36,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin audit'
-            set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --page --limit --all --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --page --limit --base-url
+                case --page --limit --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -47,11 +47,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin exec'
-            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text...'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -59,14 +59,14 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin generate-token'
-            set flags --show --output-file --force --format --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print it even to a terminal' 'Write it to a file that only you can read; its path is then the one line on s...' 'Write over an existing file' 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: B...' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --show --output-file --force --format --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print it even to a terminal' 'Write it to a file that only you can read; its path is then the one line on s...' 'Write over an existing file' 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: B...' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --output-file --token-file
                     set hint 'file'
                 case --format
                     set hint 'choice:env,json,header'
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -74,10 +74,10 @@ function __regen_facts --no-scope-shadowing
         case 'admin host-node'
             set commands set-policy
             set command_texts 'Set the policy of a node definition'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -85,13 +85,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin host-node set-policy'
-            set flags --policy --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts '(required; one of HostNodePolicyActive, HostNodePolicyBanned, HostNodePolicyL...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --policy --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts '(required; one of HostNodePolicyActive, HostNodePolicyBanned, HostNodePolicyL...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text' 'text'
             switch $argv[2]
                 case --policy
                     set hint 'choice:HostNodePolicyActive,HostNodePolicyBanned,HostNodePolicyLocalOnly'
-                case --body --base-url
+                case --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -101,10 +101,10 @@ function __regen_facts --no-scope-shadowing
         case 'admin node'
             set commands ban unban set
             set command_texts 'Hide a node from everybody but its publisher and admins' 'Give a banned node back' 'Set a node\'s status, ranking and admin tags'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -112,11 +112,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin node ban'
-            set flags --status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --status-detail --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
-                case --status-detail --base-url
+                case --status-detail --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -124,13 +124,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin node set'
-            set flags --status --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'NodeStatusActive or NodeStatusBanned (one of NodeStatusActive, NodeStatusDele...' 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'Higher values come first in search results; 0 if not set' 'Host node names preempted by this node (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --status --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'NodeStatusActive or NodeStatusBanned (one of NodeStatusActive, NodeStatusDele...' 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'Higher values come first in search results; 0 if not set' 'Host node names preempted by this node (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --status
                     set hint 'choice:NodeStatusActive,NodeStatusDeleted,NodeStatusBanned'
-                case --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --base-url
+                case --status-detail --tags-admin --search-ranking --preempted-host-node-names --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -138,11 +138,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin node unban'
-            set flags --status-detail --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --status-detail --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
-                case --status-detail --base-url
+                case --status-detail --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -152,10 +152,10 @@ function __regen_facts --no-scope-shadowing
         case 'admin publisher'
             set commands ban unban
             set command_texts 'Ban a publisher; its nodes are hidden from all others' 'Lift the ban of a publisher; its nodes are back as they were'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -163,11 +163,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin publisher ban'
-            set flags --reason --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --reason --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Reason, shown to the publisher\'s members (at most 10000 characters)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --reason --base-url
+                case --reason --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -175,11 +175,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin publisher unban'
-            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -189,10 +189,10 @@ function __regen_facts --no-scope-shadowing
         case 'admin token'
             set commands list revoke
             set command_texts 'List the valid admin tokens' 'Revoke an admin token'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -200,10 +200,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin token list'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -211,11 +211,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin token revoke'
-            set flags --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -225,10 +225,10 @@ function __regen_facts --no-scope-shadowing
         case 'admin version'
             set commands set-status
             set command_texts 'Set a version\'s status and admin tags'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -236,13 +236,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'admin version set-status'
-            set flags --status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Optional if only --tags-admin is given (one of NodeVersionStatusActive, NodeV...' 'Reason for the status (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --status --status-reason --tags-admin --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Optional if only --tags-admin is given (one of NodeVersionStatusActive, NodeV...' 'Reason for the status (at most 10000 characters)' 'Admin-only tags for security warnings and admin metadata (repeatable)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text'
             switch $argv[2]
                 case --status
                     set hint 'choice:NodeVersionStatusActive,NodeVersionStatusFlagged,NodeVersionStatusBanned'
-                case --status-reason --tags-admin --body --base-url
+                case --status-reason --tags-admin --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -250,11 +250,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'api'
-            set flags --field --raw-field --body --header --include --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, t...' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --field --raw-field --body --header --include --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Field of the JSON body, or of the query for GET and beside --body; numbers, t...' 'The same, always text' 'The whole request body' 'Header to send' 'Print the status line and the headers first' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text' 'file'
             switch $argv[2]
-                case --field -F --raw-field -f --body --header -H --base-url
+                case --field -F --raw-field -f --body --header -H --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -264,10 +264,10 @@ function __regen_facts --no-scope-shadowing
         case 'auth'
             set commands login logout status token
             set command_texts 'Sign in to a service with a browser, or keep a token read from standard input' 'Forget the tokens kept for a service, and sign out at its identity provider' 'Show who you are, where, and where the credential comes from; exit 4 if it do...' 'Print the token in use'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -275,10 +275,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'auth login'
-            set flags --device --client-id --with-token --publisher --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --device --client-id --audience --with-token --publisher --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Sign in with a browser on another device; done by itself where there is none ...' 'What this program is called at the identity provider, where the service does ...' 'Audience of the identity provider\'s tokens, if it is not the address of the s...' 'Read the token from standard input' 'Keep it as this publisher\'s personal access token, for publishing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --client-id --base-url
+                case --client-id --audience --base-url --request-timeout
                     set hint 'text'
                 case --publisher
                     set hint 'live:publisher'
@@ -288,10 +288,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'auth logout'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -299,10 +299,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'auth status'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -310,10 +310,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'auth token'
-            set flags --show --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print it even to a terminal' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --show --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print it even to a terminal' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -321,11 +321,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'batch'
-            set flags --concurrency --max-credits --retry-failed --state --output --force --receipt --timeout --interval --dry-run --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Tasks under way at a time (1 to 100; default 4)' 'Send no job that could make the whole batch cost more; each is reserved at it...' 'Send jobs anew that failed in earlier runs' 'Where to keep what became of each job (default <jobs>.state)' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --concurrency --max-credits --retry-failed --state --output --force --receipt --timeout --interval --dry-run --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Tasks under way at a time (1 to 100; default 4)' 'Send no job that could make the whole batch cost more; each is reserved at it...' 'Send jobs anew that failed in earlier runs' 'Where to keep what became of each job (default <jobs>.state)' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
-                case --concurrency --max-credits --timeout --interval --base-url
+                case --concurrency --max-credits --timeout --interval --base-url --request-timeout
                     set hint 'text'
                 case --state --output -o --token-file
                     set hint 'file'
@@ -335,10 +335,10 @@ function __regen_facts --no-scope-shadowing
         case 'completion'
             set commands bash zsh fish powershell
             set command_texts 'Print the completion script for bash' 'Print the completion script for zsh' 'Print the completion script for fish' 'Print the completion script for PowerShell'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -360,10 +360,10 @@ function __regen_facts --no-scope-shadowing
         case 'config'
             set commands get set unset list path
             set command_texts 'Print one setting' 'Change a setting' 'Take a setting back to its default' 'List every setting and where its value comes from' 'Print the path of the settings file'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -389,10 +389,10 @@ function __regen_facts --no-scope-shadowing
             set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'text'
         case 'doctor'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -402,10 +402,10 @@ function __regen_facts --no-scope-shadowing
         case 'host-nodes'
             set commands get list
             set command_texts 'Show one node definition of a version' 'List node definitions: of one version, or of all nodes, filtered'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -413,11 +413,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'host-nodes get'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'text'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -425,11 +425,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'host-nodes list'
-            set flags --page --page-size --node-id --node-version --host-node-name --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; default: the latest version of each node (a...' 'Only definitions with this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --page --page-size --node-id --node-version --host-node-name --all --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 100)' 'Only definitions of this node (at most 1024 characters)' 'Only definitions of this version; default: the latest version of each node (a...' 'Only definitions with this name (at most 1024 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
-                case --page --page-size --host-node-name --base-url
+                case --page --page-size --host-node-name --base-url --request-timeout
                     set hint 'text'
                 case --node-id
                     set hint 'live:node'
@@ -443,10 +443,10 @@ function __regen_facts --no-scope-shadowing
         case 'image'
             set commands relight style-transfer skin-enhancer upscaler status
             set command_texts 'Change the light of images, by words, a lightmap or a reference image' 'Give images the style of a reference image' 'Smooth skin in images, keeping edges' 'Make images larger, with added detail' 'Show the status of an image task'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -454,11 +454,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'image relight'
-            set flags --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Level of blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of whites (0 to 100; default 50)' 'Engine that generates the image (one of automatic, balanced, cool, real, illu...' 'How strongly the light is transferred (one of automatic, low, medium, normal,...' 'How the light is blended in (one of automatic, composition, straight, smooth_...' 'Always produce the same image for the same settings' 'Not: Always produce the same image for the same settings' 'Change the background based on prompt and/or reference image (default true)' 'Not: Change the background based on prompt and/or reference image (default true)' 'Interpolate the final image from the original, using --light-transfer-strengt...' 'Not: Interpolate the final image from the original, using --light-transfer-strengt...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Maintain texture and small details (default true)' 'Not: Maintain texture and small details (default true)' 'Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm...' 'Style of the result (one of standard, darker_but_realistic, clean, smooth, br...' 'File or URL of a lightmap; incompatible with --transfer-light-from-reference-...' 'File or URL of a reference image; incompatible with --transfer-light-from-lig...' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --advanced-settings.engine --advanced-settings.transfer-light-a --advanced-settings.transfer-light-b --advanced-settings.fixed-generation --no-advanced-settings.fixed-generation --change-background --no-change-background --interpolate-from-original --no-interpolate-from-original --light-transfer-strength --preserve-details --no-preserve-details --prompt --style --transfer-light-from-lightmap --transfer-light-from-reference-image --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Level of blacks (0 to 100; default 50)' 'Brightness (0 to 100; default 50)' 'Contrast (0 to 100; default 50)' 'Saturation (0 to 100; default 50)' 'Level of whites (0 to 100; default 50)' 'Engine that generates the image (one of automatic, balanced, cool, real, illu...' 'How strongly the light is transferred (one of automatic, low, medium, normal,...' 'How the light is blended in (one of automatic, composition, straight, smooth_...' 'Always produce the same image for the same settings' 'Not: Always produce the same image for the same settings' 'Change the background based on prompt and/or reference image (default true)' 'Not: Change the background based on prompt and/or reference image (default true)' 'Interpolate the final image from the original, using --light-transfer-strengt...' 'Not: Interpolate the final image from the original, using --light-transfer-strengt...' '0 stays closest to the original, 100 is maximum transfer (0 to 100; default 100)' 'Maintain texture and small details (default true)' 'Not: Maintain texture and small details (default true)' 'Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm...' 'Style of the result (one of standard, darker_but_realistic, clean, smooth, br...' 'File or URL of a lightmap; incompatible with --transfer-light-from-reference-...' 'File or URL of a reference image; incompatible with --transfer-light-from-lig...' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
-                case --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --light-transfer-strength --prompt --webhook-url --timeout --interval --max-credits --body --base-url
+                case --advanced-settings.blacks --advanced-settings.brightness --advanced-settings.contrast --advanced-settings.saturation --advanced-settings.whites --light-transfer-strength --prompt --webhook-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --advanced-settings.engine
                     set hint 'choice:automatic,balanced,cool,real,illusio,fairy,colorful_anime,hard_transform,softy'
@@ -474,11 +474,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'image skin-enhancer'
-            set flags --sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Amount of sharpening (0 to 100; default 0)' 'Amount of grain, which keeps skin from looking flat (0 to 100; default 2)' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --sharpen --smart-grain --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Amount of sharpening (0 to 100; default 0)' 'Amount of grain, which keeps skin from looking flat (0 to 100; default 2)' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
-                case --sharpen --smart-grain --webhook-url --timeout --interval --max-credits --body --base-url
+                case --sharpen --smart-grain --webhook-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --output -o --token-file
                     set hint 'file'
@@ -486,13 +486,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'image status'
-            set flags --kind --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What kind of task it is, where it was not started from here; absent: each is ...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --kind --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What kind of task it is, where it was not started from here; absent: each is ...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --kind
                     set hint 'choice:relight,style-transfer,skin-enhancer,upscaler'
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -500,8 +500,8 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'image style-transfer'
-            set flags --reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'File or URL of the style reference (required)' 'Engine that generates the image (one of balanced, definio, illusio, 3d_cartoo...' 'Always produce the same image for the same settings' 'Not: Always produce the same image for the same settings' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Face beautification; used only if --is-portrait is true (one of beautify_face...' 'Portrait style; used only if --is-portrait is true (one of standard, pop, sup...' 'Prompt for the model (at most 100000 characters)' 'How much of the structure of the original is maintained (0 to 100; default 50)' 'Style strength in percent (0 to 100; default 100)' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --reference-image --engine --fixed-generation --no-fixed-generation --flavor --is-portrait --no-is-portrait --portrait-beautifier --portrait-style --prompt --structure-strength --style-strength --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'File or URL of the style reference (required)' 'Engine that generates the image (one of balanced, definio, illusio, 3d_cartoo...' 'Always produce the same image for the same settings' 'Not: Always produce the same image for the same settings' 'Flavor of the style (one of faithful, gen_z, psychedelia, detaily, clear, don...' 'Process the image as a portrait (default false)' 'Not: Process the image as a portrait (default false)' 'Face beautification; used only if --is-portrait is true (one of beautify_face...' 'Portrait style; used only if --is-portrait is true (one of standard, pop, sup...' 'Prompt for the model (at most 100000 characters)' 'How much of the structure of the original is maintained (0 to 100; default 50)' 'Style strength in percent (0 to 100; default 100)' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file' 'file...'
             switch $argv[2]
                 case --reference-image --output -o --token-file
@@ -514,17 +514,17 @@ function __regen_facts --no-scope-shadowing
                     set hint 'choice:beautify_face,beautify_face_max'
                 case --portrait-style
                     set hint 'choice:standard,pop,super_pop'
-                case --prompt --structure-strength --style-strength --webhook-url --timeout --interval --max-credits --body --base-url
+                case --prompt --structure-strength --style-strength --webhook-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
             end
         case 'image upscaler'
-            set flags --sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Amount of sharpening (0 to 100; default 7)' 'Amount of grain, which keeps surfaces from looking flat (0 to 100; default 7)' 'Amount of detail to add (0 to 100; default 30)' 'Kind of image, or look to aim for (one of sublime, photo, photo_denoiser)' 'How many times larger the result is (2 to 16; default 2)' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --sharpen --smart-grain --ultra-detail --flavor --scale-factor --webhook-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Amount of sharpening (0 to 100; default 7)' 'Amount of grain, which keeps surfaces from looking flat (0 to 100; default 7)' 'Amount of detail to add (0 to 100; default 30)' 'Kind of image, or look to aim for (one of sublime, photo, photo_denoiser)' 'How many times larger the result is (2 to 16; default 2)' 'Callback URL, notified whenever the task changes status (at most 4096 charact...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
-                case --sharpen --smart-grain --ultra-detail --scale-factor --webhook-url --timeout --interval --max-credits --body --base-url
+                case --sharpen --smart-grain --ultra-detail --scale-factor --webhook-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --flavor
                     set hint 'choice:sublime,photo,photo_denoiser'
@@ -536,10 +536,10 @@ function __regen_facts --no-scope-shadowing
         case 'node'
             set commands init create get list search update delete
             set command_texts 'Write a pyproject.toml for a pack that has none; asks what the folder does no...' 'Create a node under a publisher' 'Show a node' 'List a publisher\'s nodes' 'Search the nodes of all publishers' 'Update a node\'s details' 'Delete a node; its id cannot be used again'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -547,11 +547,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'node create'
-            set flags --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Author of the node (at most 1000 characters)' 'URL to the node\'s banner (at most 4096 characters)' 'Use tags instead (at most 1000 characters; deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon (at most 4096 characters)' 'Unique identifier of the node (required; at most 100 characters)' 'Path to the LICENSE file in the node\'s repository (at most 1000 characters)' 'Display name (required; at most 200 characters)' 'URL to the node\'s repository (at most 4096 characters)' 'Accelerators the node supports (repeatable)' 'Supported frontend versions (at most 1000 characters)' 'Supported host application versions (at most 1000 characters)' 'Operating systems the node supports (repeatable)' 'Tags, which replace the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Author of the node (at most 1000 characters)' 'URL to the node\'s banner (at most 4096 characters)' 'Use tags instead (at most 1000 characters; deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon (at most 4096 characters)' 'Unique identifier of the node (required; at most 100 characters)' 'Path to the LICENSE file in the node\'s repository (at most 1000 characters)' 'Display name (required; at most 200 characters)' 'URL to the node\'s repository (at most 4096 characters)' 'Accelerators the node supports (repeatable)' 'Supported frontend versions (at most 1000 characters)' 'Supported host application versions (at most 1000 characters)' 'Operating systems the node supports (repeatable)' 'Tags, which replace the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url
+                case --author --banner-url --category --description --icon --id --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -559,11 +559,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'node delete'
-            set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --yes --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -571,11 +571,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'node get'
-            set flags --include-translations --no-include-translations --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Include translations of node metadata (default false)' 'Not: Include translations of node metadata (default false)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --include-translations --no-include-translations --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Include translations of node metadata (default false)' 'Not: Include translations of node metadata (default false)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -599,11 +599,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'node list'
-            set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --page --limit --all --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --page --limit --base-url
+                case --page --limit --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -611,11 +611,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'node search'
-            set flags --page --limit --search --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Words to find in the id, name, description or tags (at most 200 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --page --limit --search --all --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Words to find in the id, name, description or tags (at most 200 characters)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
-                case --page --limit --search --base-url
+                case --page --limit --search --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -623,11 +623,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'node update'
-            set flags --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Author of the node (at most 1000 characters)' 'URL to the node\'s banner (at most 4096 characters)' 'Use tags instead (at most 1000 characters; deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon (at most 4096 characters)' 'Path to the LICENSE file in the node\'s repository (at most 1000 characters)' 'Display name (at most 200 characters)' 'URL to the node\'s repository (at most 4096 characters)' 'Accelerators the node supports (repeatable)' 'Supported frontend versions (at most 1000 characters)' 'Supported host application versions (at most 1000 characters)' 'Operating systems the node supports (repeatable)' 'Tags, which replace the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Author of the node (at most 1000 characters)' 'URL to the node\'s banner (at most 4096 characters)' 'Use tags instead (at most 1000 characters; deprecated)' 'What the node does (at most 1000 characters)' 'URL to the node\'s icon (at most 4096 characters)' 'Path to the LICENSE file in the node\'s repository (at most 1000 characters)' 'Display name (at most 200 characters)' 'URL to the node\'s repository (at most 4096 characters)' 'Accelerators the node supports (repeatable)' 'Supported frontend versions (at most 1000 characters)' 'Supported host application versions (at most 1000 characters)' 'Operating systems the node supports (repeatable)' 'Tags, which replace the category (repeatable)' 'Translations of node metadata: { "<language>": { "<field>": "text" } }' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node'
             switch $argv[2]
-                case --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url
+                case --author --banner-url --category --description --icon --license --name --repository --supported-accelerators --supported-hostui-frontend-version --supported-hostui-version --supported-os --tags --translations --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -637,10 +637,10 @@ function __regen_facts --no-scope-shadowing
         case 'publisher'
             set commands create get list update audit token member
             set command_texts 'Create a publisher and become its first owner' 'Show a publisher' 'List the publishers you belong to' 'Update a publisher' 'List who changed what of a publisher, newest first' 'Personal access tokens for publishing' 'A publisher\'s members'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -648,11 +648,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher audit'
-            set flags --page --limit --all --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --page --limit --all --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Page number, starting at 1 (at least 1; default 1)' 'Items per page (1 to 100; default 10)' 'Read every page' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --page --limit --base-url
+                case --page --limit --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -660,11 +660,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher create'
-            set flags --description --id --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the publisher does (at most 100000 characters)' 'Unique identifier, akin to a username; lowercase (required; at most 50 charac...' 'URL to the logo (at most 4096 characters)' 'Display name (required; at most 200 characters)' 'URL of the source code (at most 4096 characters)' 'Where users get support (at most 1000 characters)' 'URL of the website (at most 4096 characters)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --description --id --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the publisher does (at most 100000 characters)' 'Unique identifier, akin to a username; lowercase (required; at most 50 charac...' 'URL to the logo (at most 4096 characters)' 'Display name (required; at most 200 characters)' 'URL of the source code (at most 4096 characters)' 'Where users get support (at most 1000 characters)' 'URL of the website (at most 4096 characters)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
-                case --description --id --logo --name --source-code-repo --support --website --body --base-url
+                case --description --id --logo --name --source-code-repo --support --website --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -672,11 +672,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher get'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -684,10 +684,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher list'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -697,10 +697,10 @@ function __regen_facts --no-scope-shadowing
         case 'publisher member'
             set commands add list set remove
             set command_texts 'Add a member by e-mail address' 'List a publisher\'s members' 'Change a member\'s role' 'Remove a member; the last owner cannot be removed'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -708,11 +708,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher member add'
-            set flags --email --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'E-mail address of the person to add (required; at most 254 characters)' 'owner: may do everything; member: may publish and update versions (required; ...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --email --role --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'E-mail address of the person to add (required; at most 254 characters)' 'owner: may do everything; member: may publish and update versions (required; ...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
-                case --email --body --base-url
+                case --email --body --base-url --request-timeout
                     set hint 'text'
                 case --role
                     set hint 'choice:owner,member'
@@ -722,11 +722,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher member list'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -734,11 +734,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher member remove'
-            set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --yes --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -746,13 +746,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher member set'
-            set flags --role --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts '(required; one of owner, member)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --role --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts '(required; one of owner, member)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
                 case --role
                     set hint 'choice:owner,member'
-                case --body --base-url
+                case --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -762,10 +762,10 @@ function __regen_facts --no-scope-shadowing
         case 'publisher token'
             set commands create list revoke
             set command_texts 'Create a personal access token for publishing' 'List a publisher\'s personal access tokens, masked' 'Revoke a personal access token'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -773,11 +773,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher token create'
-            set flags --name --description --expires-at --nodes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the token is for (required; at most 100 characters)' 'Notes about the token (at most 1000 characters)' 'When the token expires; default: a year after it is created (at most 64 chara...' 'Ids of the only nodes that it may be used for; default: all of the publisher ...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --name --description --expires-at --nodes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the token is for (required; at most 100 characters)' 'Notes about the token (at most 1000 characters)' 'When the token expires; default: a year after it is created (at most 64 chara...' 'Ids of the only nodes that it may be used for; default: all of the publisher ...' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
-                case --name --description --expires-at --nodes --body --base-url
+                case --name --description --expires-at --nodes --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -785,11 +785,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher token list'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -797,11 +797,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher token revoke'
-            set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --yes --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'text'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -809,11 +809,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'publisher update'
-            set flags --description --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'What the publisher does (at most 100000 characters)' 'URL to the logo (at most 4096 characters)' 'Display name (at most 200 characters)' 'URL of the source code (at most 4096 characters)' 'Where users get support (at most 1000 characters)' 'URL of the website (at most 4096 characters)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --description --logo --name --source-code-repo --support --website --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'What the publisher does (at most 100000 characters)' 'URL to the logo (at most 4096 characters)' 'Display name (at most 200 characters)' 'URL of the source code (at most 4096 characters)' 'Where users get support (at most 1000 characters)' 'URL of the website (at most 4096 characters)' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher'
             switch $argv[2]
-                case --description --logo --name --source-code-repo --support --website --body --base-url
+                case --description --logo --name --source-code-repo --support --website --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -867,10 +867,10 @@ function __regen_facts --no-scope-shadowing
         case 'task'
             set commands list show wait download rerun
             set command_texts 'List the tasks started from here, newest first, as they were last seen' 'Show what is known here of a task: request, state, results' 'Wait until tasks have ended; their output URLs are on stdout' 'Save what a task made; the saved paths are on stdout' 'Send the request of a task again; of one that was answered it is a new task, ...'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -878,13 +878,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'task download'
-            set flags --output --force --receipt --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --output --force --receipt --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --output -o --token-file
                     set hint 'file'
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -893,13 +893,13 @@ function __regen_facts --no-scope-shadowing
             set flags --json --ndjson --quiet --no-input --no-color --help
             set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
         case 'task rerun'
-            set flags --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --output -o --token-file
                     set hint 'file'
-                case --timeout --interval --max-credits --base-url
+                case --timeout --interval --max-credits --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -909,13 +909,13 @@ function __regen_facts --no-scope-shadowing
             set flag_texts 'Print the service\'s answer unchanged, as one JSON document' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Show help'
             set arguments 'live:task'
         case 'task wait'
-            set flags --all --output --force --receipt --timeout --interval --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --all --output --force --receipt --timeout --interval --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Every task started from here that has not ended yet' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task...'
             switch $argv[2]
                 case --output -o --token-file
                     set hint 'file'
-                case --timeout --interval --base-url
+                case --timeout --interval --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -923,10 +923,10 @@ function __regen_facts --no-scope-shadowing
         case 'version'
             set commands publish pack check diff update get list delete history download bulk
             set command_texts 'Pack a folder, publish it as a new version and wait for what the registry thinks' 'Write the archive that publish would upload, and send nothing' 'Say what the registry will see and think of a pack, and send nothing; exit 6 ...' 'Compare the node definitions of two versions, and say what breaks workflows' 'Update a version\'s changelog and deprecated flag' 'Show a version' 'List a node\'s versions, newest first' 'Delete a version; its number cannot be used again' 'Show the status history of a version' 'Save a version\'s archive; its path is the one line on stdout' 'Read many versions by node id and version'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -934,11 +934,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version bulk'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text...'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -954,11 +954,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:publisher'
             end
         case 'version delete'
-            set flags --dry-run --yes --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --dry-run --yes --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Print the request, secrets masked, and send nothing' 'Do not ask before what cannot be undone' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node' 'live:version'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -966,11 +966,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version diff'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version' 'live:version'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -978,23 +978,23 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version download'
-            set flags --output --force --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'File or folder/ to save it in (default <node>-<version>.zip)' 'Write over an existing file' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --output --force --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'File or folder/ to save it in (default <node>-<version>.zip)' 'Write over an existing file' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
                 case --output -o --token-file
                     set hint 'file'
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
             end
         case 'version get'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node' 'live:version'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1002,11 +1002,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version history'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node' 'live:version'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1014,13 +1014,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version list'
-            set flags --statuses --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Only versions with these statuses (one of NodeVersionStatusActive, NodeVersio...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --statuses --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Only versions with these statuses (one of NodeVersionStatusActive, NodeVersio...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:node'
             switch $argv[2]
                 case --statuses
                     set hint 'choice:NodeVersionStatusActive,NodeVersionStatusDeleted,NodeVersionStatusBanned,NodeVersionStatusPending,NodeVersionStatusFlagged'
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1036,13 +1036,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'version publish'
-            set flags --publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --concurrency --timeout --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'Of several folders, how many at a time (1 to 16; default 3)' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --publisher --changelog --changelog-file --allow-secrets --allow-findings --skip-existing --no-wait --concurrency --timeout --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Publisher, in place of the manifest\'s PublisherId' 'Summary of changes in this version' 'The same from a file, or \'-\' for standard input' 'Pack files that look like secrets all the same' 'Publish although a finding would flag the version' 'End well when this very version is already published' 'Return once the archive is uploaded' 'Of several folders, how many at a time (1 to 16; default 3)' 'How long to wait for the registry, such as 90s or 30m (default 30m)' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'folder...'
             switch $argv[2]
                 case --publisher
                     set hint 'live:publisher'
-                case --changelog --concurrency --timeout --base-url
+                case --changelog --concurrency --timeout --base-url --request-timeout
                     set hint 'text'
                 case --changelog-file --token-file
                     set hint 'file'
@@ -1050,11 +1050,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'version update'
-            set flags --changelog --deprecated --no-deprecated --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Summary of changes in this version (at most 100000 characters)' 'Whether this version is deprecated' 'Not: Whether this version is deprecated' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --changelog --deprecated --no-deprecated --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Summary of changes in this version (at most 100000 characters)' 'Whether this version is deprecated' 'Not: Whether this version is deprecated' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:publisher' 'live:node' 'live:version'
             switch $argv[2]
-                case --changelog --body --base-url
+                case --changelog --body --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1064,10 +1064,10 @@ function __regen_facts --no-scope-shadowing
         case 'video'
             set commands text2video start-end2video extend status prices
             set command_texts 'Make a video from a prompt, a start frame, or both' 'Make a video between a start frame and an end frame' 'Make a video longer' 'Show the state of a video task and what it made' 'Show what videos and images cost, in credits; videos by the second'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1075,12 +1075,12 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'video extend'
-            set flags --model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Model that generates the video (one of vvq2-pro, vvq2-turbo; default vvq2-turbo)' 'Callback URL for task status updates (at most 4096 characters)' 'Seconds to add (1 to 7; default 5)' 'One image to use as the end frame' 'Returned unchanged with the task (at most 1048576 characters)' 'Describe the video (at most 2000 characters)' 'Resolution of the video (one of 540p, 720p, 1080p; default 720p)' 'Creation id of a generated video; required together with --video-url (at most...' 'URL of the video; required together with --video-creation-id (at most 4096 ch...' 'The task that made the video, in place of --video-creation-id and --video-url' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --model --callback-url --duration --images --payload --prompt --resolution --video-creation-id --video-url --from-task --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Model that generates the video (one of vvq2-pro, vvq2-turbo; default vvq2-turbo)' 'Callback URL for task status updates (at most 4096 characters)' 'Seconds to add (1 to 7; default 5)' 'One image to use as the end frame' 'Returned unchanged with the task (at most 1048576 characters)' 'Describe the video (at most 2000 characters)' 'Resolution of the video (one of 540p, 720p, 1080p; default 720p)' 'Creation id of a generated video; required together with --video-url (at most...' 'URL of the video; required together with --video-creation-id (at most 4096 ch...' 'The task that made the video, in place of --video-creation-id and --video-url' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
                 case --model
                     set hint 'choice:vvq2-pro,vvq2-turbo'
-                case --callback-url --payload --prompt --video-creation-id --video-url --timeout --interval --max-credits --body --base-url
+                case --callback-url --payload --prompt --video-creation-id --video-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --duration
                     set hint 'live:duration'
@@ -1094,10 +1094,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'video prices'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1105,15 +1105,15 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'video start-end2video'
-            set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Aspect ratio, width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Callback URL for task status updates (at most 4096 characters)' 'Seconds, within the limits of the model; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes an additional 10 credits' 'Not: Use the recommended prompt; consumes an additional 10 credits' 'Custom metadata as JSON text (at most 1048576 characters)' 'Model that generates the video (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq...' 'Amount of movement; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Returned unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'Describe the video (at most 2000 characters)' 'Depends on model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Voice that speaks; no effect for vvq3-pro (at most 1000 characters)' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'URL of the watermark image; default: a built-in watermark (at most 4096 chara...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Aspect ratio, width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Callback URL for task status updates (at most 4096 characters)' 'Seconds, within the limits of the model; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes an additional 10 credits' 'Not: Use the recommended prompt; consumes an additional 10 credits' 'Custom metadata as JSON text (at most 1048576 characters)' 'Model that generates the video (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq...' 'Amount of movement; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Returned unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'Describe the video (at most 2000 characters)' 'Depends on model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Voice that speaks; no effect for vvq3-pro (at most 1000 characters)' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'URL of the watermark image; default: a built-in watermark (at most 4096 chara...' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'file...'
             switch $argv[2]
                 case --aspect-ratio
                     set hint 'choice:16:9,9:16,1:1,3:4,4:3'
                 case --audio-type
                     set hint 'choice:all,speech_only,sound_effect_only'
-                case --callback-url --meta-data --payload --priority --prompt --seed --voice-id --wm-position --wm-url --timeout --interval --max-credits --body --base-url
+                case --callback-url --meta-data --payload --priority --prompt --seed --voice-id --wm-position --wm-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --duration
                     set hint 'live:duration'
@@ -1131,11 +1131,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'video status'
-            set flags --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1143,15 +1143,15 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'video text2video'
-            set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Aspect ratio, width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Callback URL for task status updates (at most 4096 characters)' 'Seconds, within the limits of the model; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes an additional 10 credits' 'Not: Use the recommended prompt; consumes an additional 10 credits' 'Custom metadata as JSON text (at most 1048576 characters)' 'Model that generates the video (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq...' 'Amount of movement; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Returned unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'Describe the video (at most 2000 characters)' 'Depends on model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Voice that speaks; no effect for vvq3-pro (at most 1000 characters)' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'URL of the watermark image; default: a built-in watermark (at most 4096 chara...' 'One image to use as the start frame' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --aspect-ratio --audio --no-audio --audio-type --bgm --no-bgm --callback-url --duration --enhance --no-enhance --is-rec --no-is-rec --meta-data --model --movement-amplitude --off-peak --no-off-peak --payload --priority --prompt --resolution --seed --style --voice-id --watermark --no-watermark --wm-position --wm-url --images --output --force --receipt --no-wait --again --timeout --interval --max-credits --yes --body --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Aspect ratio, width to height (one of 16:9, 9:16, 1:1, 3:4, 4:3; default 16:9)' 'Generate audio and video together; default true for vvq3-pro' 'Not: Generate audio and video together; default true for vvq3-pro' 'all: sound effects and vocals; applies when audio is true; no effect for vvq3...' 'Add background music; no effect for vvq3-pro' 'Not: Add background music; no effect for vvq3-pro' 'Callback URL for task status updates (at most 4096 characters)' 'Seconds, within the limits of the model; default 5 (vv2.0: 4) (1 to 16)' 'Passed on to the model' 'Not: Passed on to the model' 'Use the recommended prompt; consumes an additional 10 credits' 'Not: Use the recommended prompt; consumes an additional 10 credits' 'Custom metadata as JSON text (at most 1048576 characters)' 'Model that generates the video (one of vvq3-pro, vvq2-pro-fast, vvq2-pro, vvq...' 'Amount of movement; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq...' 'Lower cost; the task is generated within 48 hours' 'Not: Lower cost; the task is generated within 48 hours' 'Returned unchanged with the task (at most 1048576 characters)' 'Passed on to the model' 'Describe the video (at most 2000 characters)' 'Depends on model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0...' 'Random if not specified' 'Style of the video (one of general, anime)' 'Voice that speaks; no effect for vvq3-pro (at most 1000 characters)' 'Add a watermark (default false)' 'Not: Add a watermark (default false)' 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom le...' 'URL of the watermark image; default: a built-in watermark (at most 4096 chara...' 'One image to use as the start frame' 'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {in...' 'Write over existing files' 'Write <file>.receipt.json beside each saved file: request, seed, task id, cre...' 'Print the task id and return; `regen task wait` goes on from there' 'Start a new task, even if an interrupted run of the same command left one unf...' 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goe...' 'Longest pause between two looks at the status (default 10s)' 'Refuse to start what costs more credits than this in all' 'Do not ask about a price above the setting confirm_credits' 'The whole request body, in place of its flags' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
                 case --aspect-ratio
                     set hint 'choice:16:9,9:16,1:1,3:4,4:3'
                 case --audio-type
                     set hint 'choice:all,speech_only,sound_effect_only'
-                case --callback-url --meta-data --payload --priority --prompt --seed --voice-id --wm-position --wm-url --timeout --interval --max-credits --body --base-url
+                case --callback-url --meta-data --payload --priority --prompt --seed --voice-id --wm-position --wm-url --timeout --interval --max-credits --body --base-url --request-timeout
                     set hint 'text'
                 case --duration
                     set hint 'live:duration'
@@ -1171,10 +1171,10 @@ function __regen_facts --no-scope-shadowing
         case 'webhook'
             set commands listen verify secret deliveries
             set command_texts 'Receive webhooks on this machine, verify them, and print one a line (NDJSON w...' 'Say whether a webhook is genuine; where it is not, why (exit 2)' 'Print the secret that signs your webhooks, or replace it' 'List what your webhooks were told or are yet to be told, newest first'
-            set flags --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1182,13 +1182,13 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'webhook deliveries'
-            set flags --task-id --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Only deliveries for this task (at most 1024 characters)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --task-id --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Only deliveries for this task (at most 1024 characters)' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'live:task'
             switch $argv[2]
                 case --task-id
                     set hint 'live:task'
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1196,10 +1196,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'webhook listen'
-            set flags --port --public-url --forward-to --exec --until --timeout --secret-file --base-url --profile --token-file --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Port to listen on, 0 for a free one (default 0)' 'Address at which others reach this listener, such as that of a tunnel' 'Send each on, byte by byte with its headers; what is answered is passed back' 'Run a command of the shell for each: the body on its standard input, REGEN_WE...' 'End when this task has ended, told by webhook or by its status; exit 6 when i...' 'With --until: how long to wait at most; exit 8 then' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --port --public-url --forward-to --exec --until --timeout --secret-file --base-url --profile --token-file --request-timeout --json --ndjson --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Port to listen on, 0 for a free one (default 0)' 'Address at which others reach this listener, such as that of a tunnel' 'Send each on, byte by byte with its headers; what is answered is passed back' 'Run a command of the shell for each: the body on its standard input, REGEN_WE...' 'End when this task has ended, told by webhook or by its status; exit 6 when i...' 'With --until: how long to wait at most; exit 8 then' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Print the items of a list as JSON, one a line, as they come' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --port --public-url --forward-to --exec --timeout --base-url
+                case --port --public-url --forward-to --exec --timeout --base-url --request-timeout
                     set hint 'text'
                 case --until
                     set hint 'live:task'
@@ -1209,10 +1209,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'live:profile'
             end
         case 'webhook secret'
-            set flags --rotate --show --dry-run --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Make a new one; the old one signs, too, for 24 hours' 'Print it even to a terminal' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --rotate --show --dry-run --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Make a new one; the old one signs, too, for 24 hours' 'Print it even to a terminal' 'Print the request, secrets masked, and send nothing' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             switch $argv[2]
-                case --base-url
+                case --base-url --request-timeout
                     set hint 'text'
                 case --profile
                     set hint 'live:profile'
@@ -1220,11 +1220,11 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'webhook verify'
-            set flags --id --timestamp --signature --secret-file --base-url --profile --token-file --json --verbose --quiet --no-input --no-color --no-autostart --help
-            set flag_texts 'Its header webhook-id' 'Its header webhook-timestamp' 'Its header webhook-signature' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
+            set flags --id --timestamp --signature --secret-file --base-url --profile --token-file --request-timeout --json --verbose --quiet --no-input --no-color --no-autostart --help
+            set flag_texts 'Its header webhook-id' 'Its header webhook-timestamp' 'Its header webhook-signature' 'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the s...' 'Service to talk to' 'Profile of the settings to use; \'local\' is the embedded service' 'File that holds the token to send, or \'-\' for standard input' 'Give up on a request that makes no progress for this long (default 60s)' 'Print the service\'s answer unchanged, as one JSON document' 'Trace requests on stderr, secrets masked' 'Say nothing on stderr but errors' 'Never ask: go on where a yes is wanted, fail where a value is' 'No colour' 'Do not start the embedded service' 'Show help'
             set arguments 'text'
             switch $argv[2]
-                case --id --timestamp --signature --base-url
+                case --id --timestamp --signature --base-url --request-timeout
                     set hint 'text'
                 case --secret-file --token-file
                     set hint 'file'

@@ -1,4 +1,4 @@
-import type { ParsedCommand } from './command/command.js';
+import { type ParsedCommand, readText } from './command/command.js';
 import type { CommandContext } from './commands/context.js';
 import { Clients } from './connect/clients.js';
 import { findFolders } from './connect/folders.js';
@@ -7,6 +7,8 @@ import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
 import { signInHint } from './sign-in/hint.js';
 import { keptSignIn } from './sign-in/kept-sign-in.js';
+import { durationMs } from './terminal/duration.js';
+import { usage } from './terminal/failure.js';
 import type { System } from './terminal/system.js';
 
 /** Builds what one run of one command may use. Nothing is opened before it is asked for. */
@@ -18,7 +20,8 @@ export function composeContext(
   const { signal } = interruption;
   const folders = findFolders(system);
   const settings = new Settings(system, (sentence) => void output.warn(sentence));
-  const clients = new Clients({ system, output, settings, isVerbose: flags.verbose === true });
+  const timeoutMs = readRequestTimeout(system.env, flags);
+  const clients = new Clients({ system, output, settings, timeoutMs, isVerbose: flags.verbose === true });
   const { connect } = clients;
   const renewals = new Set<Promise<unknown>>();
   const services = new ServiceConnector({
@@ -51,4 +54,14 @@ export function composeContext(
 
 function mayAsk({ stdin, stderr, env }: System, flags: ParsedCommand['flags']): boolean {
   return Boolean(stdin.isTTY && stderr.isTTY && !env.CI && flags.input !== false);
+}
+
+function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): number | undefined {
+  const flag = readText(flags, 'request-timeout');
+  const given = flag ?? (env.REGEN_TIMEOUT || undefined);
+  if (given === undefined) return undefined;
+  const name = flag === undefined ? 'REGEN_TIMEOUT' : '--request-timeout';
+  const ms = durationMs(given, name);
+  if (ms > 0) return ms;
+  throw usage(`${name} must be longer than 0.`);
 }

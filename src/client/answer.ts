@@ -133,7 +133,8 @@ function parseErrorBody(text: string): ErrorFacts {
   const notes = [details].flat().filter(isSentence).join('; ');
   const code = typeof error === 'string' && /^[\w.-]{1,100}$/.test(error) ? error : undefined;
   const sentence = [message, code === undefined && error].find(isSentence);
-  const words = sentence && notes ? `${sentence.replace(/[.:\s]+$/, '')}: ${notes}` : sentence || notes;
+  const words =
+    sentence && notes ? `${sentence.trimEnd().replace(/[.:]$/, '')}: ${notes}` : sentence || notes;
   const listed = known.map((detail) => `${detail.path} ${detail.message}`).join('; ');
   return { code, message: words || listed || undefined, details: known };
 }

@@ -23,6 +23,11 @@ export function isGone({ host, pid, started, seen }: ProcessIdentity): boolean {
   if (started !== undefined) return readStart(pid) !== started;
   // Before the machine started, allowing for an inaccurate clock.
   if (seen < Date.now() - uptime() * 1000 - 60_000) return true;
+  return hasEnded(pid);
+}
+
+/** Whether no process has this id. */
+export function hasEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;
@@ -32,7 +37,7 @@ export function isGone({ host, pid, started, seen }: ProcessIdentity): boolean {
 }
 
 /** On Linux, boot, pid namespace and clock tick of the start of a process; undefined if it has ended. */
-function readStart(pid: number): string | undefined {
+export function readStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may contain anything; the fields after it begin with the state.

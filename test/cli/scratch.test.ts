@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chownSync,
   existsSync,
@@ -8,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { save, sweepLeftovers } from '../../src/cli/terminal/save.js';
 import { withScratch } from '../../src/cli/terminal/scratch.js';
+import { createPartPath } from '../../src/disk/part-file.js';
 import { folderForTest } from '../support/service.js';
 
 const NOBODY = 65_534;
@@ -36,24 +37,17 @@ test.skipIf(userInfo().uid !== 0)(
   },
 );
 
-test('a command removes the temporary files that killed ones left for the same file, and no others', async () => {
+test('a command removes the temporary files that killed ones left, and no others', async () => {
   const folder = folderForTest();
-  const make = (name: string, isOld: boolean) => {
-    writeFileSync(join(folder, name), '');
-    if (isOld) utimesSync(join(folder, name), 0, 0);
-  };
-  for (const name of [
-    '.a+b.png.0123abcd.part',
-    '.other.png.0123abcd.part',
-    '.regen-0123456789ab.part',
-    'mine.part',
-  ])
-    make(name, true);
-  make('.a+b.png.deadbeef.part', false);
-  await save(join(folder, 'a+b.png'), false, async (temporary) => writeFileSync(temporary, 'whole'));
-  const kept = ['.a+b.png.deadbeef.part', '.other.png.0123abcd.part', 'a+b.png', 'mine.part'];
-  expect(readdirSync(folder).sort()).toEqual([...kept, '.regen-0123456789ab.part'].sort());
-  make('.regen-ba9876543210.part', false);
-  sweepLeftovers(join(folder, '.regen-ba9876543210.part'), /^\.regen-[0-9a-f]{12}\.part$/);
-  expect(readdirSync(folder).sort()).toEqual([...kept, '.regen-ba9876543210.part'].sort());
+  const living = createPartPath(folder);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const left = basename(living).replace(`-${process.pid}-`, `-${pid}-`);
+  const elsewhere = left.replace(/^\.regen-\w{8}/, '.regen-00000000');
+  const others = [basename(living), elsewhere, 'mine.part', '.other.png.0123abcd.part'];
+  for (const name of [...others, left]) writeFileSync(join(folder, name), '');
+  // A later command sees the folder for the first time.
+  const again = join(folder, '..', basename(folder));
+  const part = createPartPath(`${again}/.`);
+  expect(dirname(part)).toBe(folder);
+  expect(readdirSync(folder).sort()).toEqual([...others].sort());
 });

@@ -291,3 +291,12 @@ test('a service that calls itself another one is not signed in to', async () => 
   expect(stderr).toContain('says that it is https://bank.example');
   expect(issuer.asked.filter((path) => !path.startsWith('/.well-known'))).toEqual([]);
 });
+
+test('a token of the issuer for another service is neither sent nor kept', async () => {
+  const { issuer, url, home, run } = await place();
+  issuer.audience = 'https://registry.example.com';
+  const login = await run(['auth', 'login'], withBrowser());
+  expect(login).toMatchObject({ exit: 4, stdout: '' });
+  expect(login.stderr).toContain(`is for https://registry.example.com, not for ${url}; it was not sent.`);
+  expect(existsSync(join(home, '.config', 'regen', 'credentials'))).toBe(false);
+});

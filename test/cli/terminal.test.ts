@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readManifest } from '../../src/pack/manifest.js';
-import { entry } from '../support/cli.js';
+import { entry, regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
 import { inTerminal, regenInTerminal, type Terminal } from '../support/terminal.js';
@@ -92,6 +92,14 @@ test('Ctrl-C while publishing ends with 130 and says how to go on', async () => 
   expect(terminal.raw().lastIndexOf('\x1b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\x1b[?25l'));
 });
 
+test('a terminal without a size shows lines instead of a spinner', async () => {
+  const pack = packForTest();
+  const command = `stty cols 0 rows 0; exec ${process.execPath} ${entry} version check ${pack}`;
+  const terminal = inTerminal('/bin/sh', ['-c', command]);
+  expect(await terminal.exit, terminal.screen()).toBe(0);
+  expect(terminal.raw().length).toBeLessThan(10_000);
+});
+
 const colours = new RegExp(`${String.fromCharCode(27)}\\[\\d*m`, 'g');
 
 test('what a service says cannot control the terminal', async () => {
@@ -116,4 +124,25 @@ test('what a service says cannot control the terminal', async () => {
     expect(rest).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(rest).toContain('light');
   }
+});
+
+test('what a service says cannot control the terminal behind a pipe either', async () => {
+  const hostile = '\x1b]0;owned\x07\x1b[31mred\u202etxt\u009b2J';
+  const env = { REGEN_BASE_URL: await listen(json({ id: 'light', name: hostile })) };
+  const { exit, stdout } = await regen(['node', 'get', 'light'], { env });
+  expect(exit).toBe(0);
+  expect(stdout).not.toMatch(/[^\P{Cc}\t\n]|\p{Bidi_Control}/u);
+  expect(stdout).toContain('red\\u202etxt');
+});
+
+// With the square of the length as many steps it would not end within the limit of the tests.
+test('a name of blanks is shown as soon as any other', async () => {
+  const name = `${' '.repeat(1_000_000)}x`;
+  const env = { REGEN_BASE_URL: await listen(json({ id: 'light', name })) };
+  const terminal = regenInTerminal(['node', 'get', 'light'], { env });
+  expect(await terminal.exit).toBe(0);
+  const refused = await listen((_, response) =>
+    response.writeHead(400).end(JSON.stringify({ message: name })),
+  );
+  expect((await regen(['node', 'get', 'light'], { env: { REGEN_BASE_URL: refused } })).exit).toBe(2);
 });

@@ -277,7 +277,9 @@ describe('a service that stops when idle', () => {
     upload.finish();
     expect(await upload.status).toBe(200);
     const { database, queue } = service.context;
-    await database.transaction().execute((tx) => queue.enqueue(tx, { kind: 'unknown here', key: 'a', owner: 'ann' }));
+    await database
+      .transaction()
+      .execute((tx) => queue.enqueue(tx, { kind: 'unknown here', key: 'a', owner: 'ann' }));
     clock.time += 10_000;
     await clock.isReadAgain();
     expect(ended).toBe(false);

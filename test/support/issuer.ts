@@ -24,6 +24,8 @@ export interface TestIssuer {
   readonly clientId: string;
   /** Who signs in next. */
   person: Person;
+  /** The audience of access tokens, if not the resource they were asked for. */
+  audience?: string;
   /** Seconds that an access token is good for from now on. */
   tokenSeconds: number;
   /** The paths asked for so far, oldest first. */
@@ -110,8 +112,8 @@ function newProvider(issuer: TestIssuer, key: JWK): Provider {
   const resources = {
     enabled: true,
     useGrantedResource: () => true,
-    getResourceServerInfo: (_: unknown, audience: string) => ({
-      ...{ audience, scope: '', accessTokenFormat: 'jwt' },
+    getResourceServerInfo: (_: unknown, resource: string) => ({
+      ...{ audience: issuer.audience ?? resource, scope: '', accessTokenFormat: 'jwt' },
       jwt: { sign: { alg: 'ES256' } },
     }),
   };

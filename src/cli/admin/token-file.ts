@@ -3,7 +3,7 @@ import { writePrivateFile } from '../../disk/private-file.js';
 import { toFailure } from '../command/to-failure.js';
 import type { System } from '../terminal/system.js';
 
-interface Token {
+export interface Token {
   readonly token: string;
   /** ISO 8601. */
   readonly expires_at: string;
@@ -28,6 +28,7 @@ const lookEveryMs = 30_000;
 export function keepFresh({ folder, first, make, system, failed }: Parts) {
   const path = join(folder, 'admin-token');
   const ending = new AbortController();
+  const made = [first];
   let { expires_at } = first;
   let said = '';
   writePrivateFile(path, first.token);
@@ -35,6 +36,7 @@ export function keepFresh({ folder, first, make, system, failed }: Parts) {
   const renew = async () => {
     try {
       const next = await make(ending.signal);
+      made.push(next);
       writePrivateFile(path, next.token);
       expires_at = next.expires_at;
     } catch (error) {
@@ -53,9 +55,11 @@ export function keepFresh({ folder, first, make, system, failed }: Parts) {
   })();
   return {
     path,
-    async end(): Promise<void> {
+    /** @returns all tokens that were made */
+    async end(): Promise<readonly Token[]> {
       ending.abort();
       await watching;
+      return made;
     },
   };
 }

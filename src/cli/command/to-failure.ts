@@ -1,6 +1,7 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
 import { errorCodes } from '../../contract/errors.js';
 import { PackError } from '../../pack/problem.js';
+import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { toInvalidFailure } from './request.js';
 
@@ -15,7 +16,10 @@ export function toFailure(error: unknown): Failure {
     return new Failure(error.message, {
       code: error.code,
       exit: exitCodes.unreachable,
-      hint: 'Check the address and the network; `regen auth status` shows where commands go.',
+      hint:
+        error.code === 'timeout'
+          ? 'Try again, or allow more time with --request-timeout.'
+          : 'Check the address and the network; `regen auth status` shows where commands go.',
     });
   }
   if (error instanceof ClientError) {
@@ -30,7 +34,7 @@ export function toFailure(error: unknown): Failure {
 function ofService(error: ServiceError): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
   const exit = known?.exit ?? exitOfStatus(error.status);
-  const hint = hints[exit];
+  const hint = error.retryAfterMs ? `Try again in ${formatDuration(error.retryAfterMs)}.` : hints[exit];
   return new Failure(error.message, {
     code: error.code,
     exit,

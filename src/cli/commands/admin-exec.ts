@@ -1,7 +1,10 @@
+import type { Client } from '../../client/client.js';
 import { getOperation } from '../../contract/index.js';
 import { runChild } from '../admin/child.js';
 import { keepFresh } from '../admin/token-file.js';
 import { printDryRun } from '../command/dry-run.js';
+import { toFailure } from '../command/to-failure.js';
+
 import { usage } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
@@ -34,9 +37,29 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     try {
       return await runChild(context, program, words, env);
     } finally {
-      await fresh.end();
+      await revoke(context, client, await fresh.end());
     }
   });
+}
+
+/** The child has ended; nobody needs its tokens any more. */
+async function revoke(
+  { output }: CommandContext,
+  client: Client,
+  tokens: readonly { readonly token: string; readonly expires_at: string }[],
+): Promise<void> {
+  for (const { token, expires_at } of tokens) {
+    const [, payload = ''] = token.split('.');
+    try {
+      const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti: string };
+      // The command was interrupted, perhaps: its signal would end this, too.
+      await client.admin.token.revoke({ jti });
+    } catch (error) {
+      await output.warn(
+        `The admin token could not be revoked; it is valid until ${expires_at}: ${toFailure(error).message}`,
+      );
+    }
+  }
 }
 
 // Decided: a child is given the admin token instead of what made it, which could make others.

@@ -70,7 +70,7 @@ const secretHeaders = ['authorization', 'proxy-authorization', 'cookie'];
 function parseHeaders(texts: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const text of texts) {
-    const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*?)\s*$/.exec(text) ?? [];
+    const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):([^\r\n]*)$/.exec(text) ?? [];
     if (!name) throw usage(`'${text.split(':')[0]}' is no header.`, "Write it as 'Name: value'.");
     if (secretHeaders.includes(name.toLowerCase())) {
       throw usage(
@@ -78,7 +78,7 @@ function parseHeaders(texts: readonly string[]): Record<string, string> {
         'The token in use is sent by itself; choose it with REGEN_TOKEN or --token-file.',
       );
     }
-    headers[name.toLowerCase()] = value;
+    headers[name.toLowerCase()] = value.trim();
   }
   return headers;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
 import type { Trace } from '../../client/trace.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { version } from '../command/version.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -26,6 +27,8 @@ export interface ClientsContext {
   readonly settings: Settings;
   /** Whether requests are traced on stderr. */
   readonly isVerbose: boolean;
+  /** How long a request may make no progress. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The HTTP clients of one command: its certificates, its proxy, its trace. */
@@ -38,7 +41,8 @@ export class Clients {
   }
 
   readonly connect: Connect = async (baseUrl, credential, socketPath) => {
-    const { system, output, isVerbose } = this.#context;
+    const { system, output, isVerbose, timeoutMs } = this.#context;
+    if (credential !== undefined && socketPath === undefined) this.#requireSecret(baseUrl);
     const ca = this.#readCertificates();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;
@@ -49,6 +53,7 @@ export class Clients {
       renewToken: given?.renew,
       userAgent: `regen-cli/${version}`,
       env: system.env,
+      ...(timeoutMs !== undefined && { timeoutMs }),
       ...(ca && { ca }),
       trace: (event: Trace) => {
         silence.heard(event);
@@ -58,6 +63,17 @@ export class Clients {
     this.#open.push({ client, silence });
     return client;
   };
+
+  /** Everyone between this machine and the service can read what plain http sends. */
+  #requireSecret(baseUrl: string): void {
+    const url = new URL(baseUrl);
+    if (url.protocol !== 'http:' || isLoopbackHost(url.hostname) || this.#context.settings.allowsHttp(url))
+      return;
+    throw usage(
+      `${url.origin} is not encrypted, so no credential is sent there.`,
+      `Use its https address, or allow it for a profile: regen config set profiles.NAME.base_url ${url.origin} && regen config set profiles.NAME.allow_http true`,
+    );
+  }
 
   #readCertificates(): string | undefined {
     const { settings, system } = this.#context;

@@ -11,6 +11,8 @@ export interface SignIn {
   readonly client_id: string;
   /** Whom the access token is for (RFC 8707). */
   readonly resource?: string;
+  /** The audience that its access tokens must have; absent in sign-ins of earlier releases. */
+  readonly audience?: string;
   readonly access_token: string;
   readonly refresh_token?: string;
   /** Of the access token, ISO 8601; absent where the issuer does not say. */

@@ -6,7 +6,7 @@ import { findFolders } from './folders.js';
 import { Store, type Warn } from './store.js';
 
 const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
-const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.base_url$/i;
+const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http)$/i;
 
 /** Which environment variable says the same as a setting, and wins over it. */
 const variables: Record<string, string> = {
@@ -59,6 +59,15 @@ export class Settings {
     throw usage(`credential_store is ${places.join(', ')}, not '${value}' (from ${source}).`);
   }
 
+  /** Whether a profile of this service allows credentials over plain http. */
+  allowsHttp(url: URL): boolean {
+    return this.list().some(({ key, value }) => {
+      const name = /^profiles\.(.*)\.base_url$/.exec(key)?.[1];
+      const isSame = name !== undefined && URL.canParse(value) && new URL(value).origin === url.origin;
+      return isSame && this.get(`profiles.${name}.allow_http`)?.value === 'true';
+    });
+  }
+
   list(): Setting[] {
     const keys = new Set([...fixedKeys, ...Object.keys(this.store.read())]);
     return [...keys].sort().flatMap((key) => this.get(key) ?? []);
@@ -80,7 +89,7 @@ export function checkKey(key: string): void {
   if (fixedKeys.includes(key) || profileKey.test(key)) return;
   throw usage(
     `There is no setting '${key}'.`,
-    `Settings are ${fixedKeys.join(', ')} and profiles.<name>.base_url.`,
+    `Settings are ${fixedKeys.join(', ')} profiles.<name>.base_url and profiles.<name>.allow_http.`,
   );
 }
 
@@ -100,7 +109,10 @@ function checkValue(key: string, value: string): void {
       'Choose another name.',
     );
   }
-  if (profileKey.test(key) && !/^https?:\/\/./.test(value)) {
+  if (key.endsWith('.allow_http') && value !== 'true' && value !== 'false') {
+    throw usage(`${key} is true or false, not '${value}'.`);
+  }
+  if (key.endsWith('.base_url') && !/^https?:\/\/./.test(value)) {
     throw usage(`'${value}' is not an http or https address.`, 'Write it as https://registry.example.com.');
   }
   if (value === '') throw usage(`${key} needs a value.`, `To remove it: regen config unset ${key}`);

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   createWriteStream,
@@ -11,6 +11,7 @@ import {
 import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
+import { createPartPath } from '../../disk/part-file.js';
 import type { FlagValues } from '../command/command.js';
 import { checkDigest, computeSha256 } from '../terminal/digest.js';
 import { usage } from '../terminal/failure.js';
@@ -94,7 +95,7 @@ export class Destination {
   async save(client: Client, url: string, facts: Facts, signal: AbortSignal): Promise<Saved> {
     const folder = dirname(this.#path(facts, 'part'));
     mkdirSync(folder, { recursive: true });
-    const fetched = join(folder, `.regen-${randomBytes(6).toString('hex')}.part`);
+    const fetched = createPartPath(folder);
     try {
       const { headers, bytes } = await client.download(url, {
         to: createWriteStream(fetched, { flags: 'wx' }),

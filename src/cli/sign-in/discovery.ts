@@ -10,6 +10,8 @@ export interface SignInPlace {
   readonly clientId: string;
   /** Whom the token is to be for (RFC 8707). */
   readonly resource: string;
+  /** The audience that its access tokens must have. */
+  readonly audience: string;
   readonly scope: string;
 }
 
@@ -52,7 +54,8 @@ export async function signInPlace(context: DiscoveryContext, url: string): Promi
     );
   }
   const scopes = said.scopes_supported ?? usualScopes;
-  return { issuer, clientId, resource: said.resource, scope: scopes.join(' ') };
+  const audience = readText(context.flags, 'audience') ?? said.resource;
+  return { issuer, clientId, resource: said.resource, audience, scope: scopes.join(' ') };
 }
 
 const withToken = 'Bring a token it knows: regen auth login --with-token < token.txt';
@@ -81,8 +84,9 @@ export function mayBeAsked(address: string): boolean {
 }
 
 /** The names of this machine are one. */
-function isSame(one: string, other: string): boolean {
-  return URL.canParse(one) && normalizeAddress(one) === normalizeAddress(other);
+export function isSame(one: string, other: string): boolean {
+  if (!URL.canParse(one) || !URL.canParse(other)) return one === other;
+  return normalizeAddress(one) === normalizeAddress(other);
 }
 
 function normalizeAddress(address: string): string {

@@ -8,3 +8,10 @@ export function durationMs(text: string, flag: string): number {
   if (!match) throw usage(`${flag} is a duration such as 90s, 30m or 2h, not '${text}'.`);
   return Number(match[1]) * (units[match[2] ?? 's'] as number);
 }
+
+/** Writes a duration for people, rounded up: `40 s`, `3 min`, `2 h`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
+}

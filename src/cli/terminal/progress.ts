@@ -37,7 +37,12 @@ export class Progress {
     this.update(`${bar} ${Math.floor(part * 100)}% of ${formatBytes(total)}`);
   }
 
+  readonly #endWithoutColumns = (): void => {
+    if (!this.#isShown()) this.end();
+  };
+
   end(): void {
+    this.output.system.stderr.removeListener('resize', this.#endWithoutColumns);
     this.#spinner?.stop();
     this.#spinner = undefined;
     this.output.spinner = undefined;
@@ -46,7 +51,8 @@ export class Progress {
 
   #isShown(): boolean {
     const { stderr, env } = this.output.system;
-    return stderr.isTTY === true && env.TERM !== 'dumb' && !env.CI;
+    // A terminal without a size has 0 columns, and ora would divide by them.
+    return stderr.isTTY === true && stderr.columns !== 0 && env.TERM !== 'dumb' && !env.CI;
   }
 
   async #open(): Promise<Ora> {
@@ -55,6 +61,7 @@ export class Progress {
     const stream = this.output.system.stderr as NodeJS.WriteStream;
     // discardStdin would swallow Ctrl-C.
     this.#spinner = ora({ stream, discardStdin: false, color: false }).start();
+    stream.on('resize', this.#endWithoutColumns);
     this.output.spinner = this.#spinner;
     return this.#spinner;
   }

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { createPartPath } from '../../disk/part-file.js';
 import { exitCodes, Failure, usage } from './failure.js';
 
 /**
@@ -29,26 +29,6 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A file that is still being written is not older than this, compared with a new one. */
-const leftoverMs = 10 * 60_000;
-
-/**
- * Removes temporary files that killed commands left in a folder.
- * @param own the temporary file that this command has just made there
- */
-export function sweepLeftovers(own: string, isLeftover: RegExp): void {
-  const folder = dirname(own);
-  const { mtimeMs: now } = statSync(own);
-  for (const entry of readdirSync(folder).filter((one) => isLeftover.test(one))) {
-    const path = join(folder, entry);
-    try {
-      if (now - lstatSync(path).mtimeMs > leftoverMs) rmSync(path, { force: true });
-    } catch {
-      // Another command has removed it.
-    }
-  }
-}
-
 /**
  * Writes a file under a temporary name and gives it its own once it is whole.
  * @param force whether an existing file may be replaced
@@ -61,11 +41,9 @@ export async function saveFile(
 ): Promise<void> {
   if (!force && existsSync(path)) throw toExistsFailure(path);
   mkdirSync(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.part`);
+  const temporary = createPartPath(dirname(path));
   try {
     await write(temporary);
-    const literal = basename(path).replace(/[^\w]/g, '\\$&');
-    sweepLeftovers(temporary, new RegExp(`^\\.${literal}\\.[0-9a-f]{8}\\.part$`));
     if (force) await rename(temporary, path);
     else await name(temporary, path);
   } finally {

@@ -15,6 +15,11 @@ export const authViews: readonly View[] = [
         value: 'id',
         description: 'What this program is called at the identity provider, where the service does not say',
       },
+      {
+        name: 'audience',
+        value: 'name',
+        description: "Audience of the identity provider's tokens, if it is not the address of the service",
+      },
       { name: 'with-token', description: 'Read the token from standard input' },
       {
         name: 'publisher',

@@ -1,6 +1,8 @@
 import type { View } from './view.js';
 
-const explain = { key: 'profile, autostart, ca_file, confirm_credits or profiles.<name>.base_url' };
+const explain = {
+  key: 'profile, autostart, ca_file, confirm_credits, profiles.<name>.base_url or profiles.<name>.allow_http',
+};
 
 export const configViews: readonly View[] = [
   { usage: 'config get <key>', module: 'config', local: true, summary: 'Print one setting', explain },

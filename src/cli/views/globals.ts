@@ -15,6 +15,12 @@ export const globals: readonly Flag[] = [
     description: "File that holds the token to send, or '-' for standard input",
     only: 'service',
   },
+  {
+    name: 'request-timeout',
+    value: 'duration',
+    description: 'Give up on a request that makes no progress for this long (default 60s)',
+    only: 'service',
+  },
   { name: 'json', description: "Print the service's answer unchanged, as one JSON document" },
   {
     name: 'ndjson',

@@ -14,9 +14,9 @@ export function readRawRequest(bytes: Buffer): RawRequest {
   const first = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(lines[0] ?? '') ? 1 : 0;
   const headers = new Map(
     lines.slice(first).map((line) => {
-      const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
+      const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):(.*)$/.exec(line) ?? [];
       if (!name) throw notRaw();
-      return [name.toLowerCase(), value] as const;
+      return [name.toLowerCase(), value.trim()] as const;
     }),
   );
   if (!headers.has(webhookHeaders.id) && !headers.has(webhookHeaders.signature)) throw notRaw();

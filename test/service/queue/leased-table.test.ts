@@ -305,7 +305,7 @@ describe('the queue', () => {
     const one = queue();
     start(one, { wait: work });
     await enqueue(one, { kind: 'wait', key: 'a' });
-    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await waitFor(() => expect(begun).toHaveLength(1));
     await one.stop(1);
     expect(await jobs()).toMatchObject([{ attempts: 0, leased_by: null, leased_until: null }]);
     start(queue({ instance: 'two' }), { wait: async () => {} });

@@ -1,0 +1,38 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { hasEnded, readStart } from './process-identity.js';
+
+const PATTERN = /^\.regen-([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{8})-[0-9a-f]{8}\.part$/;
+const swept = new Set<string>();
+
+/**
+ * Names a temporary file beside the one it will become. The first call for a folder removes what processes of this
+ * machine left there when they were killed.
+ */
+export function createPartPath(folder: string): string {
+  if (!swept.has(folder)) sweep(folder);
+  swept.add(folder);
+  const start = toShortHash(readStart(process.pid) ?? '');
+  const name = `.regen-${toShortHash(hostname())}-${process.pid}-${start}-${randomBytes(4).toString('hex')}.part`;
+  return join(folder, name);
+}
+
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, host, pid, start] = PATTERN.exec(name) ?? [];
+    if (host !== toShortHash(hostname())) continue;
+    const now = readStart(Number(pid));
+    const isOver = now === undefined ? hasEnded(Number(pid)) : toShortHash(now) !== start;
+    try {
+      if (isOver) rmSync(join(folder, name));
+    } catch {
+      // Another user's, or another command has removed it.
+    }
+  }
+}
+
+function toShortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
