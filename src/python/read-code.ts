@@ -2,39 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
-import { type Definitions, extract } from './definitions/extract.js';
+import type { CodeReport, CodeSelection, Unreadable } from './code-report.js';
+import { NOT_FOLLOWED } from './code-report.js';
+import { extract } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
-import { NOT_FOLLOWED } from './not-followed.js';
 import { createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
 import { scanSecrets } from './scan/secrets.js';
 import { countTokens } from './scan/token-count.js';
-
-/** A Python file that could not be read, or only in part. */
-export interface Unreadable {
-  readonly file: string;
-  readonly line: number;
-  readonly message: string;
-}
-
-/** The definitions and findings of a pack's code. */
-export interface CodeReport extends Definitions {
-  /** False where following the definitions took too much; `nodes` is empty then. */
-  readonly followed: boolean;
-  readonly unreadable: Unreadable[];
-  /** By file and line. */
-  readonly findings: Finding[];
-}
-
-/** What of a pack's code is read. */
-export interface CodeSelection {
-  /** Whether definitions are wanted; findings always are. */
-  readonly follow: boolean;
-  /** Python files that are not read, and why. */
-  readonly unread: Readonly<Record<string, string>>;
-}
 
 interface Reading extends CodeSelection {
   /** Called with the file, or `definitions`, that is begun, and with undefined when it is done. */

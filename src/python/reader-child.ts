@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { builtProgram } from '../disk/built-program.js';
 import type { PackFile } from '../pack/files.js';
 import type { ArchiveLimits } from '../pack/read-archive.js';
-import type { CodeSelection } from './read-code.js';
+import type { CodeSelection } from './code-report.js';
 
 export type CodeFile = Pick<PackFile, 'path' | 'absolute' | 'size'>;
 

@@ -1,6 +1,5 @@
 import type { ArchiveLimits, Inspection } from '../pack/read-archive.js';
-import { NOT_FOLLOWED } from './not-followed.js';
-import type { CodeReport, CodeSelection } from './read-code.js';
+import { type CodeReport, type CodeSelection, NOT_FOLLOWED } from './code-report.js';
 import {
   type CodeFile,
   type CpuBudget,

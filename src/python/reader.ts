@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import { inspectArchive } from '../pack/read-archive.js';
-import { type CodeReport, createCodeReader, readCode } from './read-code.js';
+import type { CodeReport } from './code-report.js';
+import { createCodeReader, readCode } from './read-code.js';
 import type { ReaderMessage, ReaderTask } from './reader-child.js';
 import type { InspectionWithCode } from './reader-process.js';
 

@@ -34,7 +34,7 @@ test('--dry-run shows the address of the embedded service as it runs', async () 
   const home = homeForTest();
   const folder = join(home, '.local', 'share', 'regen');
   mkdirSync(folder, { recursive: true });
-  const record = { url: 'http://127.0.0.1:40404', pid: 1, version: '0', instance: 'x' };
+  const record = { url: 'http://127.0.0.1:40404', socket: '/nowhere', pid: 1, version: '0', instance: 'x' };
   writeFileSync(join(folder, 'service.json'), JSON.stringify(record), { mode: 0o600 });
   const { stdout } = await regen(['node', 'delete', 'acme', 'x', '--dry-run'], { home });
   expect(stdout).toBe('DELETE http://127.0.0.1:40404/publishers/acme/nodes/x\n');

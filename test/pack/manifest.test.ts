@@ -315,9 +315,9 @@ describe('dynamic dependencies', () => {
   });
 
   it('are read from a line of much white space', async () => {
-    const files = { 'requirements.txt': `numpy --hash=sha256:abc\ntqdm${' '.repeat(500_000)}; x` };
+    const files = { 'requirements.txt': `numpy --hash=sha256:abc\ntqdm${' '.repeat(500_000)}# x` };
     const { version } = await manifest(text(), files);
-    expect(version.dependencies).toEqual(['numpy', expect.stringMatching(/^tqdm {500000}; x$/)]);
+    expect(version.dependencies).toEqual(['numpy', 'tqdm']);
   });
 
   it('are read from the files that setuptools is told', async () => {

@@ -1,8 +1,9 @@
-import { type Definitions, extract } from '../../src/python/definitions/extract.js';
+import type { CodeReport, Definitions } from '../../src/python/code-report.js';
+import { extract } from '../../src/python/definitions/extract.js';
 import { loadPythonParser } from '../../src/python/definitions/grammar.js';
 import { PackModules } from '../../src/python/definitions/pack-modules.js';
 import { readModule } from '../../src/python/definitions/statements.js';
-import { type CodeReport, createCodeReader } from '../../src/python/read-code.js';
+import { createCodeReader } from '../../src/python/read-code.js';
 
 /** Reads a pack that is given as texts, or bytes, by path. */
 export async function codeOf(files: Readonly<Record<string, string | Buffer>>): Promise<CodeReport> {

@@ -208,6 +208,6 @@ test('text of others reaches a terminal without its control characters', async (
   const { stdout } = await run(['node', 'get', 'evil'], { terminal: true });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-  expect(stdout).toContain('red  bell  title  back  end');
+  expect(stdout).toContain('red  bell \\u0007 title  back \\u202e end');
   expect(json(await run(['node', 'get', 'evil', '--json'])).description).toBe(hostile);
 });

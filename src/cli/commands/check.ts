@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CodeReport } from '../../python/read-code.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { buildArchive } from '../publish/build.js';
 import { warnOfGaps } from '../publish/findings.js';

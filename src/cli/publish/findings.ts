@@ -1,4 +1,4 @@
-import type { CodeReport } from '../../python/read-code.js';
+import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';

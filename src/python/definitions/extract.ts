@@ -1,6 +1,7 @@
+import type { Definitions, FoundNode, Unresolved } from '../code-report.js';
 import { defineFromAttributes } from './attributes.js';
 import type { ParsePython } from './grammar.js';
-import { Definition, type HostNodeFields } from './host-node.js';
+import { Definition } from './host-node.js';
 import { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
 import type { PackModules } from './pack-modules.js';
@@ -18,28 +19,6 @@ import {
   type ModuleValue,
   type Value,
 } from './values.js';
-
-export interface FoundNode {
-  readonly name: string;
-  /** Absent when the mapping names something of another package. */
-  readonly class?: string;
-  readonly file: string;
-  readonly line: number;
-  readonly definition: HostNodeFields;
-  /** What is computed at run time: a field (`category`), or a part of one (`input_types.required.ckpt_name`). */
-  readonly unknown: string[];
-}
-
-export interface Unresolved {
-  readonly file: string;
-  readonly line: number;
-  readonly what: string;
-}
-
-export interface Definitions {
-  readonly nodes: FoundNode[];
-  readonly unresolved: Unresolved[];
-}
 
 /** Steps for importing the whole pack, for one node's inputs, and for all together. */
 export interface StepBudget {

@@ -1,9 +1,7 @@
-import type { z } from 'zod';
-import type { HostNode } from '../../contract/host-nodes.js';
+import type { HostNodeFields } from '../code-report.js';
 import { payWriting, renderValue } from './render.js';
 import { isObject, type Machine, type Value } from './values.js';
 
-export type HostNodeFields = z.output<typeof HostNode>;
 type Field = Exclude<keyof HostNodeFields, 'policy' | 'host_node_name'>;
 
 /** Collects what is known of one definition, and the names of what is not. */

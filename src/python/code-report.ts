@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import type { HostNode } from '../contract/host-nodes.js';
+import type { Finding } from './scan/finding.js';
+
+export type HostNodeFields = z.output<typeof HostNode>;
+
+export interface FoundNode {
+  readonly name: string;
+  /** Absent when the mapping names something of another package. */
+  readonly class?: string;
+  readonly file: string;
+  readonly line: number;
+  readonly definition: HostNodeFields;
+  /** What is computed at run time: a field (`category`), or a part of one (`input_types.required.ckpt_name`). */
+  readonly unknown: string[];
+}
+
+export interface Unresolved {
+  readonly file: string;
+  readonly line: number;
+  readonly what: string;
+}
+
+export interface Definitions {
+  readonly nodes: FoundNode[];
+  readonly unresolved: Unresolved[];
+}
+
+/** A Python file that could not be read, or only in part. */
+export interface Unreadable {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** The definitions and findings of a pack's code. */
+export interface CodeReport extends Definitions {
+  /** False where following the definitions took too much; `nodes` is empty then. */
+  readonly followed: boolean;
+  readonly unreadable: Unreadable[];
+  /** By file and line. */
+  readonly findings: Finding[];
+}
+
+/** What of a pack's code is read. */
+export interface CodeSelection {
+  /** Whether definitions are wanted; findings always are. */
+  readonly follow: boolean;
+  /** Python files that are not read, and why. */
+  readonly unread: Readonly<Record<string, string>>;
+}
+
+/** Definitions that were too much to follow. */
+export const NOT_FOLLOWED = {
+  followed: false,
+  nodes: [],
+  unresolved: [
+    {
+      file: '__init__.py',
+      line: 1,
+      what: 'following them takes too much memory or time',
+    },
+  ],
+};
