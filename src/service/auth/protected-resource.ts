@@ -1,11 +1,11 @@
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** RFC 9728: tells a client where to sign in and with which client id. */
-export async function getProtectedResource({
+async function getProtectedResource({
   context,
 }: OperationCall<'service.protectedResource'>): Promise<OperationAnswer<'service.protectedResource'>> {
   const { issuers } = context.configuration;
@@ -28,3 +28,7 @@ export function formatChallenge({ configuration, baseUrl }: Context): string {
     ? `Bearer resource_metadata="${baseUrl()}${METADATA_PATH}"`
     : 'Bearer';
 }
+
+export const protectedResourceHandlers = {
+  'service.protectedResource': { read: getProtectedResource },
+} satisfies Partial<Handlers>;

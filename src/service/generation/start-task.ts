@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskOperation } from '../../contract/index.js';
 import type { Tx } from '../database/database.js';
-import type { PreparedWrite } from '../operation/call.js';
+import type { Handlers, PreparedWrite } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
 import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
@@ -18,16 +18,14 @@ import { viewImageTask, viewNewVideoTask } from './task-views.js';
 const ORPHANS_KEPT_MS = 60 * 60_000;
 
 /** Creates the handler that starts an image task. */
-export function startImageTask(
-  operation: ImageOperation,
-): (call: StartCall) => Promise<PreparedWrite<ImageTask>> {
+function startImageTask(operation: ImageOperation): (call: StartCall) => Promise<PreparedWrite<ImageTask>> {
   return prepareTask(operation, (context, { id }) =>
     viewImageTask(context, { id, status: 'CREATED', results: null }),
   );
 }
 
 /** Creates the handler that starts a video task. */
-export function startVideoTask(
+function startVideoTask(
   operation: VideoOperation,
 ): (call: StartCall) => Promise<PreparedWrite<ReturnType<typeof viewNewVideoTask>>> {
   return prepareTask(operation, (_, task) => viewNewVideoTask(task));
@@ -125,3 +123,24 @@ async function enqueueTask(
   const runAt = now() + configuration.limits.offPeakSeconds * 1000;
   await queue.enqueue(tx, { kind: 'expire-task', key: id, owner, runAt });
 }
+
+/** Wraps the answers of a handler that starts tasks as `{ data }`. */
+function wrapPrepared<Call, Answer>(
+  prepare: (call: Call) => Promise<PreparedWrite<Answer>>,
+): (call: Call) => Promise<PreparedWrite<{ data: Answer }>> {
+  return async (call) => {
+    const { write, end } = await prepare(call);
+    return { write: async (tx) => ({ data: await write(tx) }), end };
+  };
+}
+
+// service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
+export const startTaskHandlers = {
+  'image.relight': { prepare: wrapPrepared(startImageTask('image.relight')) },
+  'image.styleTransfer': { prepare: startImageTask('image.styleTransfer') },
+  'image.skinEnhancer': { prepare: wrapPrepared(startImageTask('image.skinEnhancer')) },
+  'image.upscaler': { prepare: wrapPrepared(startImageTask('image.upscaler')) },
+  'video.text2video': { prepare: startVideoTask('video.text2video') },
+  'video.startEnd2video': { prepare: startVideoTask('video.startEnd2video') },
+  'video.extend': { prepare: startVideoTask('video.extend') },
+} satisfies Partial<Handlers>;

@@ -4,6 +4,7 @@ import type { TaskAccount } from '../../contract/task.js';
 import { ExtendTask, type VideoCreations, type VideoState, VideoTask } from '../../contract/video.js';
 import type { Database } from '../database/database.js';
 import type { TaskRow, TaskStatus } from '../database/schema.js';
+import type { Handlers } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation } from '../operation/engine.js';
@@ -61,7 +62,7 @@ interface TaskCall {
 }
 
 /** Creates the handler that reads the tasks that `operation` starts. */
-export function readImageTask(
+function readImageTask(
   operation: ImageOperation,
 ): (call: TaskCall, database: Database) => Promise<ImageTask> {
   return async (call, database) => {
@@ -70,13 +71,13 @@ export function readImageTask(
 }
 
 /** Answers `video.creations` for tasks of every video operation. */
-export async function getCreations(call: TaskCall, database: Database): Promise<Creations> {
+async function getCreations(call: TaskCall, database: Database): Promise<Creations> {
   const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
   return viewCreations(call.context, database, task);
 }
 
 /** Answers `task.get`: status and credits of a task of any kind. */
-export async function getAccount(call: TaskCall, database: Database): Promise<z.output<typeof TaskAccount>> {
+async function getAccount(call: TaskCall, database: Database): Promise<z.output<typeof TaskAccount>> {
   const task = await getVisibleTask(call, database);
   return {
     task_id: task.id,
@@ -121,3 +122,21 @@ export function viewNewVideoTask({
     created_at: createdAt,
   });
 }
+
+/** Wraps the answers of a handler that reads as `{ data }`. */
+function wrapRead<Arguments extends unknown[], Answer>(
+  read: (...given: Arguments) => Promise<Answer>,
+): (...given: Arguments) => Promise<{ data: Answer }> {
+  return async (...given) => ({ data: await read(...given) });
+}
+
+// service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
+export const taskViewHandlers = {
+  'image.relightStatus': { read: wrapRead(readImageTask('image.relight')) },
+  'image.styleTransferStatus': { read: readImageTask('image.styleTransfer') },
+  'image.skinEnhancerStatus': { read: wrapRead(readImageTask('image.skinEnhancer')) },
+  'image.upscalerStatus': { read: wrapRead(readImageTask('image.upscaler')) },
+  'video.creations': { read: getCreations },
+  'video.prices': { read: async ({ context }) => context.configuration.prices },
+  'task.get': { read: getAccount },
+} satisfies Partial<Handlers>;

@@ -55,3 +55,6 @@ export type WriteHandler<Name extends OperationName> = (
 };
 
 export type Handler<Name extends OperationName> = ReadHandler<Name> | WriteHandler<Name>;
+
+/** The handlers of all operations. Each room exports its own part of them. */
+export type Handlers = { readonly [Name in OperationName]: Handler<Name> };

@@ -1,11 +1,11 @@
 import type { Database } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { countPages, getOffset } from './paging.js';
 
 type AuditPage = OperationAnswer<'admin.audit'>;
 
 // Decided: the audit log has every event, newest first.
-export async function listAuditEvents(
+async function listAuditEvents(
   { query }: OperationCall<'admin.audit'>,
   database: Database,
 ): Promise<AuditPage> {
@@ -14,7 +14,7 @@ export async function listAuditEvents(
 
 // Decided: owners read the events of their publisher; they see the e-mail addresses of its members only, so
 // that those of admins stay private.
-export async function listPublisherEvents(
+async function listPublisherEvents(
   { params, query }: OperationCall<'publisher.audit'>,
   database: Database,
 ): Promise<AuditPage> {
@@ -66,3 +66,8 @@ async function queryAuditPage(
     totalPages: countPages(Number(total), query.limit),
   };
 }
+
+export const auditHandlers = {
+  'publisher.audit': { read: listPublisherEvents },
+  'admin.audit': { read: listAuditEvents },
+} satisfies Partial<Handlers>;

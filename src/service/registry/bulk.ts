@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
 import type { Database } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { isInsider, isNodeBanned, loadViewer, type Viewer } from './access.js';
 import { viewVersion } from './version-view.js';
 
@@ -13,7 +13,7 @@ type FoundVersion = VersionRow & { publisher_id: string; node_status: string; pu
 /** Each pair binds two values, and databases limit how many a query may have. */
 const PAIRS_PER_QUERY = 1000;
 
-export async function getVersionsInBulk(
+async function getVersionsInBulk(
   { body, caller, context }: OperationCall<'version.bulk'>,
   database: Database,
 ): Promise<OperationAnswer<'version.bulk'>> {
@@ -71,3 +71,7 @@ function findVersionBatch(database: Database, pairs: readonly VersionPair[]): Pr
 function toPairKey({ node_id, version }: VersionPair): string {
   return `${node_id}\n${version}`;
 }
+
+export const bulkHandlers = {
+  'version.bulk': { read: getVersionsInBulk },
+} satisfies Partial<Handlers>;

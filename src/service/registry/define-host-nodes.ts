@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import type { Tx } from '../database/database.js';
-import type { OperationCall } from '../operation/call.js';
+import type { Handlers, OperationCall } from '../operation/call.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, versionNotFound } from './access.js';
 import { storeDefinitions } from './definitions.js';
@@ -11,7 +11,7 @@ type DefineBody = OperationCall<'hostNodes.define'>['body'];
 type HostNodeDefinition = z.output<typeof HostNode>;
 
 /** Stores the definitions that an external extractor found, or that it found none. */
-export async function defineHostNodes(call: OperationCall<'hostNodes.define'>, tx: Tx): Promise<undefined> {
+async function defineHostNodes(call: OperationCall<'hostNodes.define'>, tx: Tx): Promise<undefined> {
   const { params, body } = call;
   const viewer = await loadViewer(tx, call.caller);
   const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
@@ -70,3 +70,7 @@ function isJsonText(text: string | undefined, isRight: (value: unknown) => boole
     return false;
   }
 }
+
+export const definitionHandlers = {
+  'hostNodes.define': { write: defineHostNodes },
+} satisfies Partial<Handlers>;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import type { Database } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
 import { countListed } from './listed-host-nodes.js';
@@ -11,7 +11,7 @@ import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './
 type HostNodeView = z.output<typeof HostNode>;
 const BANNED_POLICY = 'HostNodePolicyBanned';
 
-export async function getHostNode(
+async function getHostNode(
   { params, caller }: OperationCall<'hostNodes.get'>,
   database: Database,
 ): Promise<HostNodeView> {
@@ -37,7 +37,7 @@ export async function findHostNode(
   );
 }
 
-export async function listHostNodes(
+async function listHostNodes(
   { params, query, caller }: OperationCall<'hostNodes.list'>,
   database: Database,
 ): Promise<OperationAnswer<'hostNodes.list'>> {
@@ -57,7 +57,7 @@ export async function listHostNodes(
 }
 
 /** Lists definitions of Active versions only, for all callers; drafts are read by node and version. */
-export async function listAllHostNodes(
+async function listAllHostNodes(
   { query, caller }: OperationCall<'hostNodes.listAll'>,
   database: Database,
 ): Promise<OperationAnswer<'hostNodes.listAll'>> {
@@ -143,3 +143,9 @@ function viewHostNode(row: { name: string; definition: string; policy: string })
     policy: row.policy as HostNodeView['policy'],
   };
 }
+
+export const hostNodeHandlers = {
+  'hostNodes.get': { read: getHostNode },
+  'hostNodes.listAll': { read: listAllHostNodes },
+  'hostNodes.list': { read: listHostNodes },
+} satisfies Partial<Handlers>;

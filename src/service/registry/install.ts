@@ -1,11 +1,11 @@
 import type { Database } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleNode, loadViewer, refuseDeletedNode, versionNotFound } from './access.js';
 import { viewVersion } from './version-view.js';
 
 // Decided: only Active versions are installed, also by members.
-export async function installNode(
+async function installNode(
   { params, query, caller, address, context }: OperationCall<'node.install'>,
   database: Database,
 ): Promise<OperationAnswer<'node.install'>> {
@@ -29,3 +29,8 @@ export async function installNode(
   context.installs.count({ nodeId: node.id, versionId: version.id, address });
   return viewVersion(context, viewer, version, node.publisher_id);
 }
+
+export const installHandlers = {
+  // A HEAD must not count as an installation.
+  'node.install': { read: installNode, noHead: true },
+} satisfies Partial<Handlers>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
 import type { Database, Tx } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { findMembers, type MemberView } from './publisher-view.js';
@@ -10,14 +10,14 @@ import { revokeTokensOf } from './tokens.js';
 
 type Role = 'owner' | 'member';
 
-export async function listMembers(
+async function listMembers(
   { params }: OperationCall<'publisher.member.list'>,
   database: Database,
 ): Promise<OperationAnswer<'publisher.member.list'>> {
   return (await findMembers(database, [params.publisherId])).get(params.publisherId) ?? [];
 }
 
-export async function addMember(call: OperationCall<'publisher.member.add'>, tx: Tx): Promise<MemberView> {
+async function addMember(call: OperationCall<'publisher.member.add'>, tx: Tx): Promise<MemberView> {
   const { params, body, context } = call;
   const userId = await findOrInviteUser(tx, body.email, context.now);
   const role = await findRole(tx, params.publisherId, userId);
@@ -35,7 +35,7 @@ export async function addMember(call: OperationCall<'publisher.member.add'>, tx:
   return getMemberView(tx, params.publisherId, userId);
 }
 
-export async function setMember(call: OperationCall<'publisher.member.set'>, tx: Tx): Promise<MemberView> {
+async function setMember(call: OperationCall<'publisher.member.set'>, tx: Tx): Promise<MemberView> {
   const { publisherId, userId } = call.params;
   const { role } = call.body;
   const before = await requireMember(tx, publisherId, userId);
@@ -47,10 +47,7 @@ export async function setMember(call: OperationCall<'publisher.member.set'>, tx:
   return getMemberView(tx, publisherId, userId);
 }
 
-export async function removeMember(
-  call: OperationCall<'publisher.member.remove'>,
-  tx: Tx,
-): Promise<undefined> {
+async function removeMember(call: OperationCall<'publisher.member.remove'>, tx: Tx): Promise<undefined> {
   const { publisherId, userId } = call.params;
   const role = await requireMember(tx, publisherId, userId);
   if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
@@ -142,3 +139,10 @@ async function recordMember(
   const id = `${publisherId}/${userId}`;
   await recordAction(call, tx, { kind: 'member', id, publisherId, action, reason: role });
 }
+
+export const memberHandlers = {
+  'publisher.member.add': { write: addMember },
+  'publisher.member.list': { read: listMembers },
+  'publisher.member.set': { write: setMember },
+  'publisher.member.remove': { write: removeMember },
+} satisfies Partial<Handlers>;

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../database/database.js';
 import type { Schema } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { getVisiblePublisher, isInsider, loadViewer, type Viewer } from './access.js';
 import { viewNodes } from './node-view.js';
 import { countPages, getOffset } from './paging.js';
@@ -9,7 +9,7 @@ import { countPages, getOffset } from './paging.js';
 type NodePage = OperationAnswer<'node.list'>;
 type PageCall = Pick<OperationCall<'node.list'>, 'context' | 'query'>;
 
-export async function listNodes(call: OperationCall<'node.list'>, database: Database): Promise<NodePage> {
+async function listNodes(call: OperationCall<'node.list'>, database: Database): Promise<NodePage> {
   const { publisherId } = call.params;
   const viewer = await loadViewer(database, call.caller);
   await getVisiblePublisher(database, viewer, publisherId);
@@ -22,7 +22,7 @@ export async function listNodes(call: OperationCall<'node.list'>, database: Data
 }
 
 /** Finds public nodes only; `listNodes` shows members their banned and deleted nodes too. */
-export async function searchNodes(call: OperationCall<'node.search'>, database: Database): Promise<NodePage> {
+async function searchNodes(call: OperationCall<'node.search'>, database: Database): Promise<NodePage> {
   const words = new Set((call.query.search ?? '').toLowerCase().split(/\s+/).filter(Boolean));
   return queryNodePage(call, database, await loadViewer(database, call.caller), 'ranking', (column) =>
     column.and([
@@ -69,3 +69,8 @@ async function queryNodePage(
     totalPages: countPages(Number(total), query.limit),
   };
 }
+
+export const nodePageHandlers = {
+  'node.list': { read: listNodes },
+  'node.search': { read: searchNodes },
+} satisfies Partial<Handlers>;

@@ -4,7 +4,7 @@ import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
 import type { Database, Tx } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { requireValid } from '../operation/validation.js';
@@ -26,14 +26,14 @@ import { recordAction } from './record-action.js';
 
 type NodeBody = z.output<typeof Node>;
 
-export async function getNode(call: OperationCall<'node.get'>, database: Database): Promise<NodeView> {
+async function getNode(call: OperationCall<'node.get'>, database: Database): Promise<NodeView> {
   const { params, query, caller, context } = call;
   const viewer = await loadViewer(database, caller);
   const row = await getVisibleNode(database, viewer, params.nodeId);
   return viewNode({ context, database, viewer, translations: query.include_translations }, row);
 }
 
-export async function createNode(call: OperationCall<'node.create'>, tx: Tx): Promise<NodeView> {
+async function createNode(call: OperationCall<'node.create'>, tx: Tx): Promise<NodeView> {
   const { params, body, caller, context } = call;
   const taken = await findNodeInAnySpelling(tx, body.id);
   if (taken) {
@@ -49,7 +49,7 @@ export async function createNode(call: OperationCall<'node.create'>, tx: Tx): Pr
   return viewWrittenNode(call, tx, await insertNode(tx, author, body.id, body));
 }
 
-export async function updateNode(call: OperationCall<'node.update'>, tx: Tx): Promise<NodeView> {
+async function updateNode(call: OperationCall<'node.update'>, tx: Tx): Promise<NodeView> {
   const { params, body, caller, context } = call;
   requireSameIds({ path: 'id', given: body.id, expected: params.nodeId });
   const row = await getOwnNode(tx, params.publisherId, params.nodeId);
@@ -63,7 +63,7 @@ export async function updateNode(call: OperationCall<'node.update'>, tx: Tx): Pr
 }
 
 /** Deleting a deleted node does nothing, so that a repeated request succeeds. */
-export async function deleteNode(call: OperationCall<'node.delete'>, tx: Tx): Promise<undefined> {
+async function deleteNode(call: OperationCall<'node.delete'>, tx: Tx): Promise<undefined> {
   const row = await getOwnNode(tx, call.params.publisherId, call.params.nodeId);
   refuseBannedNode(row);
   if (row.status === 'NodeStatusDeleted') return;
@@ -151,3 +151,10 @@ async function viewWrittenNode(
 ): Promise<OperationAnswer<'node.create'>> {
   return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, row);
 }
+
+export const nodeHandlers = {
+  'node.create': { write: createNode },
+  'node.get': { read: getNode },
+  'node.update': { write: updateNode },
+  'node.delete': { write: deleteNode },
+} satisfies Partial<Handlers>;

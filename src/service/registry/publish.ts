@@ -7,7 +7,7 @@ import {
 } from '../auth/personal-access-tokens.js';
 import type { Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
@@ -31,7 +31,7 @@ type PublishCall = OperationCall<'version.publish'>;
 type Published = OperationAnswer<'version.publish'>;
 
 // Decided: one transaction writes the node, registers the version as Pending and issues its signedUrl.
-export async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
+async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
   const { params, body, caller, context } = call;
   requireSameIds(
     { path: 'node.id', given: body.node.id, expected: params.nodeId },
@@ -55,12 +55,12 @@ export async function publishVersion(call: PublishCall, tx: Tx): Promise<Publish
 }
 
 /** Stored answers do not contain the upload URL. */
-export function removeSignedUrl(answer: Published): Published {
+function removeSignedUrl(answer: Published): Published {
   return { ...answer, signedUrl: '' };
 }
 
 // Decided: a replayed publish gets a new signedUrl, if its token is valid and its node not banned or deleted.
-export async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Promise<Published> {
+async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Promise<Published> {
   await requireToken(call, tx);
   const { publisherId, nodeId } = call.params;
   const node = await getOwnNode(tx, publisherId, nodeId);
@@ -183,3 +183,7 @@ async function insertVersion(
   await recordVersionStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
   return row;
 }
+
+export const publishHandlers = {
+  'version.publish': { write: publishVersion, keep: removeSignedUrl, replay: replayPublish },
+} satisfies Partial<Handlers>;

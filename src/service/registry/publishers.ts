@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { requirePublisherQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, loadViewer, requireSameIds, type Viewer } from './access.js';
@@ -12,10 +12,7 @@ import { recordAction } from './record-action.js';
 type Texts = Pick<PublisherRow, (typeof TEXT_FIELDS)[number]>;
 const TEXT_FIELDS = ['description', 'logo', 'source_code_repo', 'support', 'website'] as const;
 
-export async function createPublisher(
-  call: OperationCall<'publisher.create'>,
-  tx: Tx,
-): Promise<PublisherView> {
+async function createPublisher(call: OperationCall<'publisher.create'>, tx: Tx): Promise<PublisherView> {
   const { body, caller, context } = call;
   const { id, name } = body;
   await refuseBannedOwner(tx, caller.userId as string);
@@ -62,14 +59,14 @@ async function refuseBannedOwner(tx: Tx, userId: string): Promise<void> {
   );
 }
 
-export async function getPublisher(
+async function getPublisher(
   call: OperationCall<'publisher.get'>,
   database: Database,
 ): Promise<PublisherView> {
   return getPublisherView(database, await loadViewer(database, call.caller), call.params.publisherId);
 }
 
-export async function listPublishers(
+async function listPublishers(
   { caller }: OperationCall<'publisher.list'>,
   database: Database,
 ): Promise<OperationAnswer<'publisher.list'>> {
@@ -84,10 +81,7 @@ export async function listPublishers(
   return [...(await viewPublishers(database, viewer, rows)).values()];
 }
 
-export async function updatePublisher(
-  call: OperationCall<'publisher.update'>,
-  tx: Tx,
-): Promise<PublisherView> {
+async function updatePublisher(call: OperationCall<'publisher.update'>, tx: Tx): Promise<PublisherView> {
   const { body, caller } = call;
   const id = call.params.publisherId;
   requireSameIds({ path: 'id', given: body.id, expected: id });
@@ -111,3 +105,10 @@ async function getPublisherView(
   const row = await getVisiblePublisher(database, viewer, publisherId);
   return (await viewPublishers(database, viewer, [row])).get(row.id) as PublisherView;
 }
+
+export const publisherHandlers = {
+  'publisher.create': { write: createPublisher },
+  'publisher.get': { read: getPublisher },
+  'publisher.list': { read: listPublishers },
+  'publisher.update': { write: updatePublisher },
+} satisfies Partial<Handlers>;

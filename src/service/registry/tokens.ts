@@ -7,12 +7,12 @@ import {
 } from '../auth/personal-access-tokens.js';
 import type { Database, Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { recordAction } from './record-action.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
-export async function createToken(
+async function createToken(
   call: OperationCall<'publisher.token.create'>,
   tx: Tx,
 ): Promise<OperationAnswer<'publisher.token.create'>> {
@@ -50,7 +50,7 @@ function toExpiry(text: string | undefined, now: number): string {
   throw new Refused('invalid_request', `expires_at ${message}.`, [{ path: 'expires_at', message }]);
 }
 
-export async function listTokens(
+async function listTokens(
   { params }: OperationCall<'publisher.token.list'>,
   database: Database,
 ): Promise<OperationAnswer<'publisher.token.list'>> {
@@ -65,7 +65,7 @@ export async function listTokens(
   return rows.map(viewToken);
 }
 
-export async function revokeToken(call: OperationCall<'publisher.token.revoke'>, tx: Tx): Promise<undefined> {
+async function revokeToken(call: OperationCall<'publisher.token.revoke'>, tx: Tx): Promise<undefined> {
   const { publisherId, tokenId } = call.params;
   const { numDeletedRows } = await tx
     .deleteFrom('personal_access_tokens')
@@ -114,3 +114,9 @@ function viewToken(
     last_used_at: row.last_used_at ?? undefined,
   };
 }
+
+export const tokenHandlers = {
+  'publisher.token.create': { write: createToken },
+  'publisher.token.list': { read: listTokens },
+  'publisher.token.revoke': { write: revokeToken },
+} satisfies Partial<Handlers>;

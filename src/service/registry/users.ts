@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 
-export async function getCurrentUser(
+async function getCurrentUser(
   { caller }: OperationCall<'user.me'>,
   database: Database,
 ): Promise<OperationAnswer<'user.me'>> {
@@ -37,3 +37,7 @@ async function listMemberships(
     .orderBy('publisher_id')
     .execute();
 }
+
+export const userHandlers = {
+  'user.me': { read: getCurrentUser },
+} satisfies Partial<Handlers>;

@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import {
   getOwnVersion,
   getVisibleNode,
@@ -15,16 +15,13 @@ import { compareVersions } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { type VersionView, viewVersion } from './version-view.js';
 
-export async function getVersion(
-  call: OperationCall<'version.get'>,
-  database: Database,
-): Promise<VersionView> {
+async function getVersion(call: OperationCall<'version.get'>, database: Database): Promise<VersionView> {
   const viewer = await loadViewer(database, call.caller);
   const found = await getVisibleVersion(database, viewer, call.params.nodeId, call.params.version);
   return viewVersion(call.context, viewer, found.version, found.node.publisher_id);
 }
 
-export async function listVersions(
+async function listVersions(
   { params, query, caller, context }: OperationCall<'version.list'>,
   database: Database,
 ): Promise<OperationAnswer<'version.list'>> {
@@ -42,7 +39,7 @@ export async function listVersions(
     .map((row) => viewVersion(context, viewer, row, node.publisher_id));
 }
 
-export async function updateVersion(call: OperationCall<'version.update'>, tx: Tx): Promise<VersionView> {
+async function updateVersion(call: OperationCall<'version.update'>, tx: Tx): Promise<VersionView> {
   const { params, body, caller, context } = call;
   const { node, version } = await getOwnVersion(tx, params);
   refuseBannedNode(node);
@@ -61,7 +58,7 @@ export async function updateVersion(call: OperationCall<'version.update'>, tx: T
   return viewVersion(context, await loadViewer(tx, caller), { ...version, details }, node.publisher_id);
 }
 
-export async function deleteVersion(
+async function deleteVersion(
   { params, caller, context }: OperationCall<'version.delete'>,
   tx: Tx,
 ): Promise<undefined> {
@@ -77,7 +74,7 @@ export async function deleteVersion(
   });
 }
 
-export async function getVersionHistory(
+async function getVersionHistory(
   { params }: OperationCall<'version.history'>,
   database: Database,
 ): Promise<OperationAnswer<'version.history'>> {
@@ -97,3 +94,11 @@ export async function getVersionHistory(
     reason: reason ?? undefined,
   }));
 }
+
+export const versionHandlers = {
+  'version.update': { write: updateVersion },
+  'version.get': { read: getVersion },
+  'version.list': { read: listVersions },
+  'version.delete': { write: deleteVersion },
+  'version.history': { read: getVersionHistory },
+} satisfies Partial<Handlers>;

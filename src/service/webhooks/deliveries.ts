@@ -3,13 +3,13 @@ import { webhookEventOf } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
 import type { Database, Tx } from '../database/database.js';
 import type { TaskStatus } from '../database/schema.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 
 const MAX_LISTED = 1000;
 
 /** Lists the caller's own deliveries, newest first. */
-export async function listDeliveries(
+async function listDeliveries(
   { caller, query }: OperationCall<'webhook.deliveries'>,
   database: Database,
 ): Promise<OperationAnswer<'webhook.deliveries'>> {
@@ -70,3 +70,7 @@ export async function enqueueDelivery(
     .execute();
   await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: creator });
 }
+
+export const deliveryHandlers = {
+  'webhook.deliveries': { read: listDeliveries },
+} satisfies Partial<Handlers>;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { webhookSecretPrefix } from '../../contract/events.js';
 import { type SignedMessage, signWebhook } from '../../wire/webhook-signature.js';
 import type { Tx } from '../database/database.js';
-import type { OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 
 // Decided: a replaced secret signs for another 24 hours, but only the newest two, which limits the header.
@@ -30,15 +30,12 @@ export async function listSigningSecrets(tx: Tx, owner: SecretOwner): Promise<[s
 
 type Secret = Promise<OperationAnswer<'webhook.secret'>>;
 
-export async function showWebhookSecret(
-  { caller, context }: OperationCall<'webhook.secret'>,
-  tx: Tx,
-): Secret {
+async function showWebhookSecret({ caller, context }: OperationCall<'webhook.secret'>, tx: Tx): Secret {
   const [secret] = await listSigningSecrets(tx, { userId: caller.userId as string, now: context.now });
   return { secret };
 }
 
-export async function rotateWebhookSecret(
+async function rotateWebhookSecret(
   { caller, context: { now } }: OperationCall<'webhook.rotateSecret'>,
   tx: Tx,
 ): Secret {
@@ -82,3 +79,8 @@ function generateWebhookSecret(): string {
 export function formatSignatures(secrets: readonly string[], message: SignedMessage): string {
   return secrets.map((secret) => signWebhook(secret, message)).join(' ');
 }
+
+export const webhookSecretHandlers = {
+  'webhook.secret': { write: showWebhookSecret },
+  'webhook.rotateSecret': { write: rotateWebhookSecret },
+} satisfies Partial<Handlers>;

@@ -1,11 +1,11 @@
 import type { Tx } from '../../database/database.js';
-import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
 import { loadViewer } from '../access.js';
 import { findHostNode } from '../host-nodes.js';
 import { recordAction } from '../record-action.js';
 
 // Decided: a policy applies to the definition of one version; in the next version it is Active again.
-export async function setHostNodePolicy(
+async function setHostNodePolicy(
   call: OperationCall<'admin.hostNode.setPolicy'>,
   tx: Tx,
 ): Promise<OperationAnswer<'admin.hostNode.setPolicy'>> {
@@ -28,3 +28,7 @@ export async function setHostNodePolicy(
   await recordAction(call, tx, event);
   return { ...view, policy };
 }
+
+export const adminHostNodeHandlers = {
+  'admin.hostNode.setPolicy': { write: setHostNodePolicy },
+} satisfies Partial<Handlers>;

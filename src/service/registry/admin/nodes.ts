@@ -1,6 +1,6 @@
 import type { Tx } from '../../database/database.js';
 import type { NodeRow } from '../../database/schema.js';
-import type { OperationCall } from '../../operation/call.js';
+import type { Handlers, OperationCall } from '../../operation/call.js';
 import { Refused } from '../../operation/refused.js';
 import { getVisibleNode, loadViewer } from '../access.js';
 import { type NodeDetails, refuseLargeFields } from '../details.js';
@@ -11,7 +11,7 @@ import { recordAction } from '../record-action.js';
 type SetNodeCall = OperationCall<'admin.node.set'>;
 
 /** Changes the fields of a node that only admins set. */
-export async function setNode(call: SetNodeCall, tx: Tx): Promise<NodeView> {
+async function setNode(call: SetNodeCall, tx: Tx): Promise<NodeView> {
   const { params, caller, context } = call;
   const viewer = await loadViewer(tx, caller);
   const row = await getVisibleNode(tx, viewer, params.nodeId);
@@ -60,3 +60,7 @@ async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.update' } as const;
   await recordAction(call, tx, event);
 }
+
+export const adminNodeHandlers = {
+  'admin.node.set': { write: setNode },
+} satisfies Partial<Handlers>;

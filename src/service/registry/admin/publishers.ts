@@ -1,12 +1,12 @@
 import type { Tx } from '../../database/database.js';
-import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
 import { getVisiblePublisher, loadViewer } from '../access.js';
 import { refreshListings } from '../listed-host-nodes.js';
 import { viewPublishers } from '../publisher-view.js';
 import { recordAction } from '../record-action.js';
 
 // Decided: a ban hides a publisher's nodes without changing them, so that lifting it restores them unchanged.
-export async function setPublisher(
+async function setPublisher(
   call: OperationCall<'admin.publisher.set'>,
   tx: Tx,
 ): Promise<OperationAnswer<'admin.publisher.set'>> {
@@ -27,3 +27,7 @@ export async function setPublisher(
   const row = await getVisiblePublisher(tx, viewer, id);
   return (await viewPublishers(tx, viewer, [row])).get(id) as OperationAnswer<'admin.publisher.set'>;
 }
+
+export const adminPublisherHandlers = {
+  'admin.publisher.set': { write: setPublisher },
+} satisfies Partial<Handlers>;

@@ -1,10 +1,10 @@
 import { createAdminToken } from '../../auth/admin-tokens.js';
 import type { Database, Tx } from '../../database/database.js';
-import type { OperationAnswer, OperationCall } from '../../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
 import { Refused } from '../../operation/refused.js';
 import { recordAction } from '../record-action.js';
 
-export async function generateAdminToken(
+async function generateAdminToken(
   call: OperationCall<'admin.generateToken'>,
   tx: Tx,
 ): Promise<OperationAnswer<'admin.generateToken'>> {
@@ -13,7 +13,7 @@ export async function generateAdminToken(
   return { expires_at: expiresAt, token };
 }
 
-export async function listAdminTokens(
+async function listAdminTokens(
   { context }: OperationCall<'admin.token.list'>,
   database: Database,
 ): Promise<OperationAnswer<'admin.token.list'>> {
@@ -34,12 +34,15 @@ export async function listAdminTokens(
 }
 
 // Decided: a revoked admin token is deleted, like a personal access token; the audit log keeps that it was.
-export async function revokeAdminToken(
-  call: OperationCall<'admin.token.revoke'>,
-  tx: Tx,
-): Promise<undefined> {
+async function revokeAdminToken(call: OperationCall<'admin.token.revoke'>, tx: Tx): Promise<undefined> {
   const { jti } = call.params;
   const { numDeletedRows } = await tx.deleteFrom('admin_tokens').where('jti', '=', jti).executeTakeFirst();
   if (numDeletedRows === 0n) throw new Refused('not_found', `There is no admin token ${jti}.`);
   await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.revoke' });
 }
+
+export const adminTokenHandlers = {
+  'admin.generateToken': { write: generateAdminToken },
+  'admin.token.list': { read: listAdminTokens },
+  'admin.token.revoke': { write: revokeAdminToken },
+} satisfies Partial<Handlers>;

@@ -1,6 +1,6 @@
 import type { Tx } from '../../database/database.js';
 import type { VersionRow } from '../../database/schema.js';
-import type { OperationCall } from '../../operation/call.js';
+import type { Handlers, OperationCall } from '../../operation/call.js';
 import { getVisibleVersion, loadViewer } from '../access.js';
 import { refuseLargeFields, type VersionDetails } from '../details.js';
 import { recordAction } from '../record-action.js';
@@ -9,7 +9,7 @@ import { type VersionView, viewVersion } from '../version-view.js';
 
 type SetVersionCall = OperationCall<'admin.version.setStatus'>;
 
-export async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<VersionView> {
+async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<VersionView> {
   const { params, body, caller, context } = call;
   const viewer = await loadViewer(tx, caller);
   const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
@@ -42,3 +42,7 @@ async function setVersionTags(
   await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
   await recordAction(call, tx, { kind: 'version', id: version.id, publisherId, action: 'version.update' });
 }
+
+export const adminVersionHandlers = {
+  'admin.version.setStatus': { write: setVersionStatus },
+} satisfies Partial<Handlers>;
