@@ -46,9 +46,8 @@ describe('the rooms of src', () => {
     client: ['contract', 'wire'],
     pack: ['contract', 'disk'],
     python: ['contract', 'pack', 'disk'],
-    flows: ['contract', 'wire', 'client', 'pack', 'python', 'disk'],
     preview: ['contract'],
-    cli: ['contract', 'wire', 'client', 'pack', 'python', 'flows', 'disk', 'service'],
+    cli: ['contract', 'wire', 'client', 'pack', 'python', 'disk', 'service'],
     service: ['contract', 'wire', 'pack', 'python', 'preview', 'disk'],
   };
   const room = (path: string) => roomBelow('src', path) as string;
