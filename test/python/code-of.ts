@@ -1,4 +1,5 @@
-import type { CodeReport, Definitions } from '../../src/python/code-report.js';
+import type { CodeReport } from '../../src/python/code-report.js';
+import type { Definitions } from '../../src/python/definitions/definitions.js';
 import { extract } from '../../src/python/definitions/extract.js';
 import { loadPythonParser } from '../../src/python/definitions/grammar.js';
 import { PackModules } from '../../src/python/definitions/pack-modules.js';

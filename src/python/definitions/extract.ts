@@ -1,5 +1,5 @@
-import type { Definitions, FoundNode, Unresolved } from '../code-report.js';
 import { defineFromAttributes } from './attributes.js';
+import type { Definitions, FoundNode, Unresolved } from './definitions.js';
 import type { ParsePython } from './grammar.js';
 import { Definition } from './host-node.js';
 import { Interpreter } from './interpreter.js';

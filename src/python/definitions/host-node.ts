@@ -1,4 +1,4 @@
-import type { HostNodeFields } from '../code-report.js';
+import type { HostNodeFields } from './definitions.js';
 import { payWriting, renderValue } from './render.js';
 import { isObject, type Machine, type Value } from './values.js';
 

@@ -1,4 +1,4 @@
-import type { FoundNode } from '../../python/code-report.js';
+import type { FoundNode } from '../../python/definitions/definitions.js';
 import type { Tx } from '../database/database.js';
 import { refreshListing, removeDefinitions } from './listed-host-nodes.js';
 
