@@ -190,6 +190,7 @@ describe('bad input is found before anything is sent', () => {
     [[...relight, '-o', '{nmae}.png'], '--output knows no {nmae}'],
     [[...relight, 'other.png', '-o', 'one.png'], 'several results under one name'],
     [[...relight, '-o', 'other.png'], 'exists already'],
+    [[...relight, '-o', '{name}.{ext}'], 'exists already'],
     [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output exclude each other'],
     [[...relight, '--timeout', 'soon'], '--timeout is a duration'],
   ])('regen %j', async (argv, said) => {

@@ -77,17 +77,22 @@ test('a loop without waiting, piped into task wait, leaves nothing but ids and U
   for (const url of urls) expect(URL.canParse(url)).toBe(true);
 });
 
-test('the first Ctrl-C leaves the task running and prints the command that resumes', async () => {
+test('the first Ctrl-C leaves the task running and prints the command that resumes, with its flags', async () => {
   const double = await generationDouble({ states: ['CREATED', 'IN_PROGRESS'] });
   const cwd = photos('photo.png');
   const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
-  const terminal = regenInTerminal(['image', 'relight', 'photo.png'], { cwd, env });
+  const terminal = regenInTerminal(['image', 'relight', 'photo.png', '-o', 'my out/', '--receipt'], {
+    cwd,
+    env,
+  });
   await terminal.shows('Task ');
   await terminal.shows('IN_PROGRESS');
   terminal.type('\x03');
   expect(await terminal.exit).toBe(130);
   const [id] = double.tasks.keys();
-  expect(terminal.screen().replace(/\s+/g, ' ')).toContain(`regen task wait ${id}`);
+  expect(terminal.screen().replace(/\s+/g, ' ')).toContain(
+    `regen task wait ${id} --output 'my out/' --receipt`,
+  );
 });
 
 test('a command that was killed before it heard the answer is repeated under the same key', async () => {

@@ -20,7 +20,7 @@ export async function run(context: CommandContext): Promise<number> {
     entries.some((entry) => entry?.request.off_peak === true),
   );
   awaiting.destination?.check(entries.map((entry) => entry?.name ?? 'image'));
-  const resume = new Resume(context.interruption);
+  const resume = new Resume(context);
   for (const id of ids) resume.add(id);
   try {
     await watch.stage(ids.length === 1 ? `Waiting for ${ids[0]}` : `Waiting for ${ids.length} tasks`);

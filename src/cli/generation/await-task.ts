@@ -7,7 +7,7 @@ import type { Entry } from '../connect/ledger.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { formatBytes } from '../terminal/text.js';
+import { formatBytes, shellWord } from '../terminal/text.js';
 import { type Destination, openDestination, type Saved } from './destination.js';
 import {
   cannotRead,
@@ -44,6 +44,8 @@ export interface AwaitContext extends TaskContext {
   readonly destination: Destination | undefined;
   readonly timeoutMs: number;
   readonly intervalMs: number;
+  /** What the hint how to go on repeats. */
+  readonly flags?: FlagValues;
 }
 
 interface PlanAwaitContext extends TaskContext {
@@ -59,7 +61,8 @@ export function planAwait(
   resumed = false,
 ): AwaitContext {
   const destination = openDestination(system.cwd, flags, resumed);
-  return { services, ledger, signal, now: system.now, watch, destination, ...readWaitFlags(flags, offPeak) };
+  const limits = readWaitFlags(flags, offPeak);
+  return { services, ledger, signal, now: system.now, watch, destination, flags, ...limits };
 }
 
 /**
@@ -92,7 +95,7 @@ export async function finishTask(context: AwaitContext, task: Task, begun?: Task
       return {
         lines: [],
         answer: (error.last as TaskState | undefined)?.answer ?? {},
-        failure: toStillRunningFailure(task),
+        failure: toStillRunningFailure(task, context.flags),
       };
     if (!cannotRead(error, task)) throw error;
     return { lines: [task.id], answer: begun?.answer ?? {}, failure: toUnreadableFailure(task) };
@@ -175,11 +178,24 @@ export async function toTaskFailure(
   });
 }
 
-export function toStillRunningFailure({ id, noun }: Task): Failure {
+/** The flags that the command which goes on with a task needs to end where this one would have. */
+const RESUMED_FLAGS = ['output', 'receipt', 'force', 'base-url', 'profile', 'token-file'];
+
+/** Writes the command that goes on with tasks, with all that was given to this one. */
+export function formatResume(ids: readonly string[], flags: FlagValues): string {
+  const given = RESUMED_FLAGS.flatMap((name) => {
+    const value = flags[name];
+    if (value === true) return [`--${name}`];
+    return typeof value === 'string' ? [`--${name}`, shellWord(value)] : [];
+  });
+  return ['regen task wait', ...ids, ...given].join(' ');
+}
+
+export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}): Failure {
   return new Failure(`The ${noun} ${id} is still running, and the time to wait for it is over.`, {
     code: 'still_running',
     exit: exitCodes.stillGoing,
-    hint: `Go back to it with: regen task wait ${id}`,
+    hint: `Go back to it with: ${formatResume([id], flags)}`,
   });
 }
 

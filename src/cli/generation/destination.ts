@@ -42,6 +42,8 @@ export interface SaveOptions {
   readonly resumed?: boolean;
 }
 
+/** The types that results may have: a file of any of them is in the way of a pattern with {ext}. */
+const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
 const placeholder = /\{(\w+)\}/g;
 const known = ['name', 'task_id', 'index', 'ext'];
 
@@ -81,7 +83,9 @@ export class Destination {
         'Name a folder/, or use {task_id} in the name.',
       );
     }
-    const taken = this.how.force ? undefined : paths.find((path) => existsSync(path) && !isOurs(path));
+    if (this.how.force) return;
+    const others = paths.filter((path) => !isOurs(path)).flatMap(listResultPaths);
+    const taken = others.find((path) => existsSync(path));
     if (taken !== undefined) throw toExistsFailure(taken);
   }
 
@@ -161,4 +165,8 @@ function chooseExtension(path: string, contentType: string | undefined, url: str
   const said = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
   const written = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
   return detectFileType(head)?.ext ?? said ?? written ?? 'bin';
+}
+
+function listResultPaths(path: string): string[] {
+  return path.includes('{ext}') ? RESULT_EXTENSIONS.map((ext) => path.replaceAll('{ext}', ext)) : [path];
 }

@@ -1,10 +1,10 @@
-import type { ParsedCommand } from '../command/command.js';
+import type { FlagValues, ParsedCommand } from '../command/command.js';
 import type { Choice, Ledger } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 import type { System } from '../terminal/system.js';
-import { finishTask, type Outcome, planAwait } from './await-task.js';
+import { finishTask, formatResume, type Outcome, planAwait } from './await-task.js';
 import type { Job } from './plan.js';
 import { agreeOnPrice, type PriceContext } from './price.js';
 import { runAll, Watch } from './run-tasks.js';
@@ -47,7 +47,7 @@ export async function runJobs(
     target,
     say: (text: string) => watch.say(text),
   };
-  const resume = new Resume(context.interruption);
+  const resume = new Resume(context);
   // Reached before the first job, so that what hinders all of them is said once.
   await agreeOnPrice(context, jobs, target);
 
@@ -126,7 +126,7 @@ function refuseUnused(flags: ParsedCommand['flags']): void {
 export class Resume {
   readonly #ids = new Set<string>();
 
-  constructor(readonly interruption: Interruption) {
+  constructor(readonly context: { readonly interruption: Interruption; readonly flags: FlagValues }) {
     this.#tell();
   }
 
@@ -141,9 +141,9 @@ export class Resume {
   }
 
   #tell(): void {
-    this.interruption.hint =
+    this.context.interruption.hint =
       this.#ids.size > 0
-        ? `The work goes on. Go back to it with: regen task wait ${[...this.#ids].join(' ')}`
+        ? `The work goes on. Go back to it with: ${formatResume([...this.#ids], this.context.flags)}`
         : 'Run the same command again to go on; what was asked for already is not asked for twice.';
   }
 }

@@ -71,6 +71,6 @@ export function toExistsFailure(path: string): Failure {
   return new Failure(`${path} exists already.`, {
     code: 'file_exists',
     exit: exitCodes.usage,
-    hint: 'Choose another with --output, or write over it with --force.',
+    hint: 'Choose another name, or overwrite it with --force.',
   });
 }
