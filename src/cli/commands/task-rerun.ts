@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getOperation } from '../../contract/index.js';
 import { printDryRun } from '../command/dry-run.js';
 import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
-import { type Source, toReference } from '../generation/images.js';
+import { type ImageSource, toReference } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
 import { runJobs } from '../generation/run-jobs.js';
 import { toReadable } from '../generation/start.js';
@@ -31,7 +31,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
 }
 
 function rebuildJob({ operation, request, name }: Entry): Job {
-  const images: Record<string, Source | Source[]> = {};
+  const images: Record<string, ImageSource | ImageSource[]> = {};
   const body: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(request)) {
     if (Array.isArray(value) && value.some(isImageReference))
@@ -43,7 +43,7 @@ function rebuildJob({ operation, request, name }: Entry): Job {
 }
 
 /** The image that was sent before, if it still lies where it lay. */
-function sameImage(field: string, kept: ImageReference | string): Source {
+function sameImage(field: string, kept: ImageReference | string): ImageSource {
   if (typeof kept === 'string') return { kind: 'url', url: kept };
   if (kept.file === undefined) {
     throw usage(`The ${field} was piped in and is not kept.`, 'Run the command itself again.');

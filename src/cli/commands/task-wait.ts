@@ -1,7 +1,7 @@
 import { ServiceError } from '../../client/errors.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Entry } from '../connect/ledger.js';
-import { finishTask, type Outcome, planAwait } from '../generation/await-task.js';
+import { finishTask, planAwait, type TaskOutcome } from '../generation/await-task.js';
 import { Resume } from '../generation/run-jobs.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { findEnd, findEntry, findTask, readTask, type Task, toTask } from '../generation/task.js';
@@ -89,7 +89,7 @@ async function givenUp(context: CommandContext, { id, entry, target }: Task, err
   if (!entry || !(error instanceof ServiceError) || error.status !== 404) throw error;
   context.ledger.change(entry.id, { state: 'GONE' });
   await context.output.warn(`${target.name} knows no task ${id} any more; it is left out.`);
-  return { lines: [], answer: {} } satisfies Outcome;
+  return { lines: [], answer: {} } satisfies TaskOutcome;
 }
 
 function formatCount(count: number): string {
