@@ -178,7 +178,7 @@ describe('the same command again', () => {
     const again = await run(['batch', 'jobs.jsonl', '--ndjson']);
     expect(again.exit, again.stderr).toBe(0);
     expect(resultsOf(again)).toMatchObject([{ line: 2, status: 'done' }]);
-    expect(again.stderr).toContain('not in the file any more: 1.');
+    expect(again.stderr).toContain('Ignored 1 job of earlier runs that is no longer in the file.');
     expect(again.stderr).toContain('2 jobs: 2 done.');
     expect(double.tasks.size).toBe(3);
   });
@@ -333,5 +333,5 @@ test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', 
   expect({ exit, stdout }).toEqual({ exit: 130, stdout: '' });
   expect(double.tasks.size).toBe(4);
   expect(said()).toContain('20 jobs: 4 still running, 16 not sent.');
-  expect(said()).toContain('Interrupted. The same command goes on from here');
+  expect(said()).toContain('Interrupted. Run the same command again to continue');
 });

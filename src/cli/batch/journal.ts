@@ -18,8 +18,8 @@ export interface JobState {
 }
 
 /**
- * The state file of a batch, with which the same command continues where it stopped. It has one JSON object per line, is
- * only appended to, and is readable by its owner only. The first line names the service.
+ * The state file of a batch, with which the same command continues where it stopped. It has one JSON object per
+ * line, is only appended to, and is private. The first line names the service.
  */
 export class Journal {
   readonly #jobs = new Map<string, JobState>();

@@ -19,15 +19,15 @@ import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
 import { previewJob } from './generate.js';
 
-/** What a batch may use. */
+/** The limits of a batch. */
 interface BatchLimits {
   readonly concurrency: number;
   readonly credits: number | undefined;
 }
 
-// Decided: four at a time; the embedded service works on fewer, and the others are read and saved meanwhile. Each task
-// under way is polled by itself, so that there is a limit.
-/** Runs the jobs of a file, or goes on with them where an earlier run of the same command stopped. */
+// Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
+// maximum, because each task is polled separately.
+/** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
 export async function run(context: CommandContext): Promise<number> {
   const limits = {
     concurrency: readConcurrency(context.flags.concurrency, { usual: 4, max: 100 }),
@@ -58,7 +58,7 @@ async function dryRun(
 ): Promise<number> {
   const requests = previewJobs(context, readRemainingJobs(context, file, journal, keys));
   const count = await printRequests(context, requests);
-  if (count === 0) await context.output.note('All jobs have ended; nothing is left to send.');
+  if (count === 0) await context.output.note('All jobs have ended; there is nothing left to send.');
   return exitCodes.done;
 }
 
@@ -75,7 +75,7 @@ async function sayRemoved({ output }: CommandContext, journal: Journal, keys: Jo
   const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
   if (removed > 0) {
     await output.note(
-      `Jobs of earlier runs that are not in the file any more: ${removed}. They are left as they are.`,
+      `Ignored ${removed} ${removed === 1 ? 'job' : 'jobs'} of earlier runs that ${removed === 1 ? 'is' : 'are'} no longer in the file.`,
     );
   }
 }
@@ -91,10 +91,10 @@ async function runBatch(
   const { output, services } = context;
   const { target } = services;
   const budget = await openBudget(context, journal, limits.credits);
-  // Reached before the first job, so that what hinders all of them is said once.
+  // Connects before the first job, so that a problem of all jobs is reported once.
   await context.services.reach(target);
-  context.interruption.hint = 'The same command goes on from here; what was sent already is not sent twice.';
-  // Each job under way listens for Ctrl-C in several places.
+  context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
+  // Each running job listens for Ctrl-C in several places.
   setMaxListeners(0, context.signal);
   const breaker = new CircuitBreaker(context.signal);
   const { ledger, signal, system, flags } = context;
@@ -123,7 +123,7 @@ async function runBatch(
   return progress.exit;
 }
 
-/** Ends once no more jobs are to be sent. */
+/** Reads jobs until no more may be sent. */
 async function* readUntilOpen(
   jobs: AsyncGenerator<WrittenJob>,
   breaker: CircuitBreaker,
@@ -137,7 +137,7 @@ async function* readUntilOpen(
 
 async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProgress): Promise<void> {
   const { output } = context;
-  if (failed > 0) await output.note('What failed is sent anew with --retry-failed.');
-  if (left > 0) await output.note('The same command goes on with the rest.');
+  if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
+  if (left > 0) await output.note('Run the same command again to continue with the rest.');
   if (failed + left === 0) await context.services.announce();
 }

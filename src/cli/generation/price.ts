@@ -1,4 +1,4 @@
-import { ServiceError } from '../../client/errors.js';
+import { ResponseError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
 import type { FlagValues } from '../command/command.js';
@@ -54,7 +54,7 @@ export async function readPrices(
     return Prices.safeParse(answer).data;
   } catch (error) {
     // The start reports the reason better.
-    if (error instanceof ServiceError) return undefined;
+    if (error instanceof ServiceError || error instanceof ResponseError) return undefined;
     throw error;
   }
 }
