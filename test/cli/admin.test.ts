@@ -91,8 +91,8 @@ test('leaves no file where no token was made', async () => {
 });
 
 test.each([
-  [['--format', 'xml'], "--format is env, json or header, not 'xml'."],
-  [['--format', 'env', '--json'], '--json and --format env exclude each other'],
+  [['--format', 'xml'], "--format must be env, json or header, not 'xml'."],
+  [['--format', 'env', '--json'], '--json and --format env cannot be used together'],
 ])('refuses %s and makes no token', async (flags, message) => {
   const before = await tokens();
   const { exit, stderr } = await admin(['generate-token', ...flags]);

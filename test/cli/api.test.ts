@@ -147,7 +147,7 @@ test('shows a person readable JSON without what would control the terminal, and 
   const { env: binary } = await listener({ type: 'application/zip', body: 'PK\u0003' });
   const refused = await regen(['api', '/x'], { env: binary, terminal: true });
   expect(refused).toMatchObject({ exit: 2, stdout: '' });
-  expect(refused.stderr).toContain('Send it to a file');
+  expect(refused.stderr).toContain('Redirect it to a file');
 });
 
 test.each([
@@ -158,8 +158,8 @@ test.each([
   ['a body that is not JSON', ['api', '/x', '--body', '{'], /not valid JSON/],
   ['no path', ['api'], /No path/],
   ['another service', ['api', 'https://evil.example/x'], /that the credential belongs to/],
-  ['a credential in a header', ['api', '/x', '-H', 'Authorization: Bearer s3cret'], /visible to everyone/],
-  ['a token in a field', ['api', '/x', '-f', 'personal_access_token=s3cret'], /visible to everyone/],
+  ['a credential in a header', ['api', '/x', '-H', 'Authorization: Bearer s3cret'], /visible to other users/],
+  ['a token in a field', ['api', '/x', '-f', 'personal_access_token=s3cret'], /visible to other users/],
 ])('refuses %s and sends nothing', async (_, argv, message) => {
   const { heard, env } = await listener();
   const { exit, stderr } = await regen(argv, { env });

@@ -94,15 +94,15 @@ describe('what a line says', () => {
     const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     for (const said of [
-      'line 1 colour is no argument or flag of image relight that a line may hold\n',
-      'line 1 promt is no argument or flag of image relight that a line may hold (did you mean prompt?)',
+      'line 1 colour is not an argument or flag of image relight that a line can contain\n',
+      'line 1 promt is not an argument or flag of image relight that a line can contain (did you mean prompt?)',
       'line 2 --light-transfer-strength must be at most 100',
       'line 3 preserve_details must be true or false',
-      'line 3 no-wait is no argument or flag',
+      'line 3 no-wait is not an argument or flag',
       'line 4 An image of a batch cannot come from standard input.',
-      'line 5 id is the one of line 4 already',
-      'line 7 Its result would be saved over the one of line 6',
-      'line 8 A line is one job; give each image a line of its own.',
+      'line 5 id is already used in line 4',
+      'line 7 The result would overwrite the one of line 6',
+      'line 8 A line is one job; write each image in its own line.',
       'line 9 command must be one of image relight, ',
       'line 10 is not valid JSON',
     ]) {
@@ -117,7 +117,7 @@ describe('what a line says', () => {
     write(Array.from({ length: 1000 }, () => ({ ...relight, image: 'none.png' })));
     const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
     expect(exit).toBe(2);
-    expect(stderr).toContain('1000 things are wrong in jobs.jsonl; nothing was sent.');
+    expect(stderr).toContain('1000 problems in jobs.jsonl; nothing was sent.');
     expect(stderr).toContain('hint: 950 more are not shown.');
     expect(stderr.split('\n').length).toBeLessThan(60);
   });
@@ -178,7 +178,7 @@ describe('the same command again', () => {
     const again = await run(['batch', 'jobs.jsonl', '--ndjson']);
     expect(again.exit, again.stderr).toBe(0);
     expect(resultsOf(again)).toMatchObject([{ line: 2, status: 'done' }]);
-    expect(again.stderr).toContain('not in the file any more: 1.');
+    expect(again.stderr).toContain('Ignored 1 job of earlier runs that is no longer in the file.');
     expect(again.stderr).toContain('2 jobs: 2 done.');
     expect(double.tasks.size).toBe(3);
   });
@@ -225,7 +225,7 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(4);
   });
 
-  test('is refused while another process is at work on the batch', async () => {
+  test('is refused while another process is running the batch', async () => {
     let second: Promise<Ran> | undefined;
     const { run, write } = await desk({
       onStart: async () => {
@@ -246,7 +246,7 @@ describe('the same command again', () => {
     const other = await generationDouble();
     const { exit, stderr } = await run(['batch', 'jobs.jsonl'], { env: { REGEN_BASE_URL: other.url } });
     expect(exit).toBe(2);
-    expect(stderr).toContain(`this command goes to ${other.url}`);
+    expect(stderr).toContain(`this command uses ${other.url}`);
   });
 
   test('goes on with jobs from standard input by the state that was named', async () => {
@@ -295,7 +295,7 @@ describe('credits', () => {
     write([relight]);
     const { exit, stderr } = await run(['batch', 'jobs.jsonl', '--max-credits', '10']);
     expect(exit).toBe(2);
-    expect(stderr).toContain('tells no prices, so --max-credits cannot be kept');
+    expect(stderr).toContain('publishes no prices, so --max-credits cannot be enforced');
     expect(double.asked).toEqual([]);
   });
 });
@@ -333,5 +333,5 @@ test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', 
   expect({ exit, stdout }).toEqual({ exit: 130, stdout: '' });
   expect(double.tasks.size).toBe(4);
   expect(said()).toContain('20 jobs: 4 still running, 16 not sent.');
-  expect(said()).toContain('Interrupted. The same command goes on from here');
+  expect(said()).toContain('Interrupted. Run the same command again to continue');
 });

@@ -155,6 +155,6 @@ NODE_CLASS_MAPPINGS = {"Wave": Wave}
   expect(stdout).toBe(
     'Greet\tnode removed\tworkflows that use it stop loading\ttrue\nWave\tnode added\t\tfalse\n',
   );
-  expect(stderr).toContain('2 changes, 1 of them break workflows.');
+  expect(stderr).toContain('2 changes, 1 breaking workflows.');
   expect((await regen(['version', 'diff', 'pack', '1.0.0', '9.0.0'], { env })).exit).toBe(3);
 });

@@ -127,7 +127,7 @@ describe('a generation command', () => {
     const { exit, stdout, stderr } = await run(['image', 'style-transfer', 'photo.png', 'other.png']);
     const [id] = double.tasks.keys();
     expect({ exit, stdout }).toEqual({ exit: 8, stdout: `${id}\n` });
-    expect(stderr).toContain('cannot tell the status of the style transfer');
+    expect(stderr).toContain('cannot report the status of the style transfer');
     expect(stderr).toContain('--webhook-url');
     expect((await run(relight)).exit).toBe(0);
   });
@@ -158,7 +158,7 @@ describe('bad input is found before anything is sent', () => {
         '--transfer-light-from-reference-image',
         'b.png',
       ],
-      '--transfer-light-from-lightmap names no such file: a.png',
+      '--transfer-light-from-lightmap is not an existing file: a.png',
     ],
     [
       [
@@ -168,13 +168,13 @@ describe('bad input is found before anything is sent', () => {
       'cannot be combined',
     ],
     [['image', 'relight'], '<image> is required'],
-    [['image', 'relight', 'absent.jpg'], '<image> names no such file: absent.jpg'],
+    [['image', 'relight', 'absent.jpg'], '<image> is not an existing file: absent.jpg'],
     [
       ['image', 'style-transfer', 'photo.png', 'absent.jpg'],
-      '<reference_image> names no such file: absent.jpg',
+      '<reference_image> is not an existing file: absent.jpg',
     ],
-    [['image', 'relight', 'data:image/png,plain'], '<image> must be data in Base64'],
-    [['image', 'relight', '-', '-'], 'may stand for one image only'],
+    [['image', 'relight', 'data:image/png,plain'], '<image> must be Base64 data'],
+    [['image', 'relight', '-', '-'], 'can be used for one image only'],
     [['image', 'style-transfer', 'photo.png'], '--reference-image is required'],
     [
       ['image', 'style-transfer', 'photo.png', 'other.png', '--style-strength', '-1'],
@@ -186,12 +186,12 @@ describe('bad input is found before anything is sent', () => {
       '<image> must be Base64 or a URL that begins with https',
     ],
     [['image', 'upscaler', 'photo.png', '--scale-factor', '17'], '--scale-factor must be at most 16'],
-    [[...relight, '--receipt'], '--receipt needs --output'],
-    [[...relight, '-o', '{nmae}.png'], '--output knows no {nmae}'],
-    [[...relight, 'other.png', '-o', 'one.png'], 'several results under one name'],
+    [[...relight, '--receipt'], '--receipt requires --output'],
+    [[...relight, '-o', '{nmae}.png'], 'Unknown placeholder {nmae} in --output'],
+    [[...relight, 'other.png', '-o', 'one.png'], 'several results under the same name'],
     [[...relight, '-o', 'other.png'], 'exists already'],
     [[...relight, '-o', '{name}.{ext}'], 'exists already'],
-    [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output exclude each other'],
+    [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output cannot be used together'],
     [[...relight, '--timeout', 'soon'], '--timeout is a duration'],
   ])('regen %j', async (argv, said) => {
     const { double, run, entries } = await desk();
@@ -333,7 +333,7 @@ describe('the ledger', () => {
     expect(lost).toMatchObject({ exit: 7, stdout: '' });
     const again = await run(relight);
     expect(again.exit, again.stderr).toBe(0);
-    expect(again.stderr).toContain('was not answered');
+    expect(again.stderr).toContain('got no response');
     expect(double.tasks.size).toBe(1);
     expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);
     expect(entries()).toHaveLength(1);
@@ -380,7 +380,7 @@ describe('the ledger', () => {
     writeFileSync(join(ledgerFolder, `${entry.id}.json`), JSON.stringify(old), { mode: 0o600 });
     const again = await run(relight);
     expect(again.exit).toBe(0);
-    expect(again.stderr).toContain(`never answered (${entry.id})`);
+    expect(again.stderr).toContain(`got no response (${entry.id})`);
     expect(new Set(double.asked.map(({ key }) => key)).size).toBe(2);
   });
 

@@ -39,7 +39,10 @@ test('a pack that is no folder is told with its path', async () => {
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'file'), '');
   const gone = await regen(['version', 'publish', 'nowhere'], { cwd });
-  expect([gone.exit, gone.stderr]).toEqual([2, `error: There is no folder ${join(cwd, 'nowhere')}.\n`]);
+  expect([gone.exit, gone.stderr]).toEqual([
+    2,
+    `error: The folder ${join(cwd, 'nowhere')} does not exist.\n`,
+  ]);
   const file = await regen(['version', 'publish', 'file'], { cwd });
   expect(file.exit).toBe(2);
   expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);

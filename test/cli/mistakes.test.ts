@@ -64,7 +64,7 @@ test('positionals that are missing are named, all of them', async () => {
 test('an update that changes nothing is refused before it is sent', async () => {
   const { exit, stderr } = await regen(['node', 'update', 'acme', 'x'], nowhere);
   expect(exit).toBe(2);
-  expect(stderr).toContain('There is nothing to change.');
+  expect(stderr).toContain('No changes given.');
 });
 
 test('one thing that is wrong is said once', async () => {
@@ -135,5 +135,5 @@ test('a list that is empty says so, and one that has more pages too', async () =
   });
   for (const id of ['a', 'b']) await regen(['node', 'create', 'acme', '--id', id, '--name', id], { env });
   const { stderr } = await regen(['node', 'list', 'acme', '--limit', '1'], { env });
-  expect(stderr).toBe('Page 1 of 2; --all reads every page.\n');
+  expect(stderr).toBe('Page 1 of 2. Pass --all for every page.\n');
 });

@@ -196,7 +196,7 @@ test('signing out forgets even where the issuer cannot be reached', async () => 
   await issuer.stop();
   const logout = await run(['auth', 'logout']);
   expect(logout.exit).toBe(0);
-  expect(logout.stderr).toContain('Not signed out at');
+  expect(logout.stderr).toContain('Could not sign out at');
   expect((await run(['auth', 'status'])).exit).toBe(4);
 });
 

@@ -167,8 +167,8 @@ test('task wait --all leaves out what nobody can tell of any more, and brings ho
   await gone.close();
   const { exit, stdout, stderr } = await run(['task', 'wait', '--all']);
   expect({ exit, stdout }, stderr).toEqual({ exit: 0, stdout: `${double.url}/results/${id}-0\n` });
-  expect(stderr).toContain(`${gone.url} cannot be reached; 1 task is left out.`);
-  expect(stderr).toContain(`knows no task ${forgotten} any more`);
+  expect(stderr).toContain(`Could not reach ${gone.url}; skipped 1 task.`);
+  expect(stderr).toContain(`no longer has task ${forgotten}`);
   const list = JSON.parse((await run(['task', 'list', '--json'])).stdout);
   expect(list.map(({ state }: { state: string }) => state)).toEqual(['GONE', 'CREATED', 'COMPLETED']);
   expect((await run(['task', 'wait', '--all'])).exit).toBe(7);

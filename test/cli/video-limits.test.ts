@@ -100,10 +100,10 @@ describe('what a command needs and cannot have', () => {
     [['video', 'text2video'], '--prompt is required, unless --images is given'],
     [[...text, '--prompt', 'twice'], '<prompt> and --prompt say the same thing'],
     [[...text, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
-    [[...text, '--images', 'absent.png'], '--images names no such file: absent.png'],
+    [[...text, '--images', 'absent.png'], '--images is not an existing file: absent.png'],
     [['video', 'start-end2video'], '<images> is required'],
     [[...between, 'c.png'], '<images> must have at most 2 items'],
-    [['video', 'start-end2video', '-', '-'], 'may stand for one image only'],
+    [['video', 'start-end2video', '-', '-'], 'can be used for one image only'],
     [[...extend, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
     [['video', 'extend'], '--from-task is required, or --video-creation-id together with --video-url'],
     [

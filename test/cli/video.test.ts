@@ -159,7 +159,7 @@ describe('video extend --from-task', () => {
       video_url: '<video of task abc>',
     });
     const both = await run(['video', 'extend', '--from-task', 'abc', '--video-creation-id', '1']);
-    expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('--from-task gives') });
+    expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('--from-task already sets') });
     const neither = await run(['video', 'extend']);
     expect(neither.stderr).toContain(
       '--from-task is required, or --video-creation-id together with --video-url.',
@@ -181,10 +181,10 @@ describe('what it costs', () => {
     const dear = await run([...four, '--max-credits', '19']);
     expect(dear).toMatchObject({ exit: 2, stdout: '' });
     expect(dear.stderr).toContain('This costs 20 credits, more than --max-credits 19.');
-    expect((await run([...four, '--max-credits', 'few'])).stderr).toContain('whole number of credits');
+    expect((await run([...four, '--max-credits', 'few'])).stderr).toContain('must be a whole number');
     const images = ['image', 'relight', 'start.png', 'end.jpg', '--no-wait'];
-    expect((await run([...images, '--max-credits', '3'])).stderr).toContain('4 credits in all');
-    expect((await run(images)).stderr).toContain('Costs 4 credits in all.');
+    expect((await run([...images, '--max-credits', '3'])).stderr).toContain('4 credits in total');
+    expect((await run(images)).stderr).toContain('Costs 4 credits in total.');
     expect((await run(['image', 'upscaler', 'start.png'])).stderr).not.toContain('credits');
     expect(double.asked).toHaveLength(4);
     expect((await run(['video', 'prices'])).stdout).toContain('video_per_second.vvq3-pro.720p\t5\n');
@@ -194,11 +194,11 @@ describe('what it costs', () => {
     const { double, run } = await desk();
     const refused = await run([...boat, '--max-credits', '1000']);
     expect(refused).toMatchObject({ exit: 2, stdout: '' });
-    expect(refused.stderr).toContain('--max-credits cannot be kept');
+    expect(refused.stderr).toContain('--max-credits cannot be enforced');
     expect(double.asked).toEqual([]);
-    expect((await run([...boat, '--no-wait'])).stderr).toContain('does not say beforehand what this costs');
+    expect((await run([...boat, '--no-wait'])).stderr).toContain('does not publish the price of this video');
     const odd = await desk({ prices: { video_per_second: 'dear' } as never });
-    expect((await odd.run([...boat, '--no-wait'])).stderr).toContain('does not say beforehand');
+    expect((await odd.run([...boat, '--no-wait'])).stderr).toContain('does not publish the price');
   });
 
   test('is asked about above confirm_credits where a person is there, unless --yes is given', async () => {

@@ -183,7 +183,7 @@ describe('webhook listen', () => {
     expect(readFileSync(`${folder}/bodies`, 'utf8')).toBe(body + body);
     await expect.poll(events).toHaveLength(1);
     await expect.poll(started.said).toContain('msg_1 $(touch pwned); `id`');
-    await expect.poll(started.said).toContain('The command ended with 1');
+    await expect.poll(started.said).toContain('The command failed with 1');
   });
 });
 
@@ -191,7 +191,7 @@ it.each(['--forward-to', '--public-url'])('%s takes an address of the web alone'
   for (const address of ['ftp://127.0.0.1/', 'localhost:3000', 'nowhere']) {
     const { exit, stderr } = await regen(['webhook', 'listen', flag, address]);
     expect(exit).toBe(2);
-    expect(stderr).toContain(`${flag} is a URL that begins with http or https, not '${address}'.`);
+    expect(stderr).toContain(`${flag} must be an http:// or https:// URL, not '${address}'.`);
   }
 });
 
@@ -253,7 +253,7 @@ describe('webhook listen --until', () => {
       env,
       flags: ['--until', 'styled'],
     });
-    await waitFor(() => expect(started.said()).toContain('its webhook is waited for'));
+    await waitFor(() => expect(started.said()).toContain('waiting for its webhook'));
     await send(url, {
       body: JSON.stringify({ task_id: 'styled', status: 'COMPLETED', generated: ['http://a/1'] }),
     });

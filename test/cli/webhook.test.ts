@@ -45,8 +45,13 @@ describe('webhook verify', () => {
       /another secret/,
     ],
     ['changed', body.replace('COMPLETED', 'FAILED'), headers(), /the body was changed/],
-    ['with a line end more', `${body}\n`, headers(), /a line end was added to the body/],
-    ['with a line end less', body, headers({ of: `${body}\n` }), /a line end was taken off the body/],
+    ['with a line end more', `${body}\n`, headers(), /a line break was added to the body/],
+    [
+      'with a line end less',
+      body,
+      headers({ of: `${body}\n` }),
+      /a line break was removed from the end of the body/,
+    ],
     ['written again', JSON.stringify(JSON.parse(body), null, 2), headers(), /parsed and written again/],
     [
       'written again',
@@ -100,7 +105,7 @@ describe('webhook verify', () => {
     expect((await verify(body, [...given, '--secret-file', file])).exit).toBe(0);
     const wrong = await verify(body, given, { REGEN_WEBHOOK_SECRET: 'my own secret!' });
     expect(wrong.exit).toBe(2);
-    expect(wrong.stderr).toContain('REGEN_WEBHOOK_SECRET holds what is no signing secret');
+    expect(wrong.stderr).toContain('REGEN_WEBHOOK_SECRET contains an invalid signing secret');
     expect(wrong.stderr).not.toContain('my own');
   });
 });
@@ -120,7 +125,7 @@ describe('webhook secret', () => {
     expect(dry.stdout).toContain('/users/webhook-secret/rotate');
     const rotated = await run(['--rotate']);
     expect(rotated.stdout).not.toBe(first.stdout);
-    expect(rotated.stderr).toContain('The old secret signs, too, for 24 hours.');
+    expect(rotated.stderr).toContain('Webhooks are also signed with the old secret for 24 hours.');
     expect((await run([])).stdout).toBe(rotated.stdout);
   });
 });

@@ -32,7 +32,7 @@ test('node init says which publisher it chose, and what became of a name that is
   const { exit, stderr } = await regen(['node', 'init'], { home, cwd });
   expect(exit, stderr).toBe(0);
   expect(stderr).toContain('The publisher is acme.');
-  expect(stderr).toContain("The folder's name 'Lichtmaß' became the node id 'lichtma'");
+  expect(stderr).toContain("The node id 'lichtma' is derived from the folder name 'Lichtmaß'");
 });
 
 test.each([

@@ -51,7 +51,7 @@ test('data, settings, credentials and ledger of an earlier commit are opened as 
   const pack = packForTest({ name: 'another', publisher: 'hello' });
   const published = await run('version', 'publish', pack);
   expect(published.exit, published.stderr).toBe(0);
-  expect(published.stderr).not.toContain('Made the publisher');
+  expect(published.stderr).not.toContain('Created the publisher');
 
   const tasks = await json('task', 'list');
   expect(tasks).toHaveLength(5);

@@ -55,7 +55,7 @@ test('a program that takes the port of a service that was killed receives nothin
   await run(home, ['publisher', 'list']);
   const { url, pid } = recordOf(home);
   const waiting = start(['video', 'text2video', 'a boat', '-o', join(home, 'boat.mp4')], { home });
-  await expect.poll(waiting.said).toMatch(/wait/i);
+  await expect.poll(waiting.said).toMatch(/Rendering/);
   process.kill(pid, 'SIGKILL');
   const seen: string[] = [];
   const impostor = createServer((request, answer) => {

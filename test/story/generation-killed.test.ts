@@ -104,7 +104,7 @@ const waiting = { states: ['CREATED', 'IN_PROGRESS'] };
 test('a command that is killed while it waits goes on with its task when it is run again, and pays once', async () => {
   const { double, cwd, begin, run } = await desk(waiting);
   for (let round = 0; round < 3; round += 1)
-    await killAfter(begin(...relight, '-o', 'r.png'), 'Waiting for it');
+    await killAfter(begin(...relight, '-o', 'r.png'), 'Relighting the image');
   double.endAll();
   const last = await run(...relight, '-o', 'r.png');
   expect(last).toMatchObject({ exit: 0, stdout: `${join(cwd, 'r.png')}\n` });
@@ -117,7 +117,7 @@ test('a command that is killed while it waits goes on with its task when it is r
 
 test('--again starts a new task beside the unfinished one', async () => {
   const { double, begin, run } = await desk(waiting);
-  await killAfter(begin(...relight), 'Waiting for it');
+  await killAfter(begin(...relight), 'Relighting the image');
   double.endAll();
   expect((await run(...relight, '--again')).exit).toBe(0);
   expect(double.tasks.size).toBe(2);
@@ -138,8 +138,8 @@ test('of several images none is paid for again, the finished ones neither, when 
   const { double, cwd, begin, run } = await desk({ stuck: (_, count) => count === 2 });
   const all = ['image', 'relight', 'a.png', 'b.png', 'c.png', '-o', 'out/'];
   const first = begin(...all);
-  await waitFor(() => expect(first.said().match(/saved as/g)).toHaveLength(2));
-  await killAfter(first, 'saved as');
+  await waitFor(() => expect(first.said().match(/Saved /g)).toHaveLength(2));
+  await killAfter(first, 'Saved ');
   double.endAll();
   expect((await run(...all)).exit).toBe(0);
   expect(double.tasks.size).toBe(3);
@@ -160,7 +160,7 @@ test('identical commands at the same time are different jobs, and so are those t
 test('each of several killed commands is taken up once by as many that run at the same time', async () => {
   const { double, begin, run } = await desk(waiting);
   const first = [1, 2, 3].map(() => begin(...relight));
-  await Promise.all(first.map((one) => killAfter(one, 'Waiting for it')));
+  await Promise.all(first.map((one) => killAfter(one, 'Relighting the image')));
   double.endAll();
   const second = await Promise.all([1, 2, 3, 4].map(() => run(...relight)));
   expect(second.map(({ exit }) => exit)).toEqual([0, 0, 0, 0]);

@@ -86,7 +86,7 @@ test('the first Ctrl-C leaves the task running and prints the command that resum
     env,
   });
   await terminal.shows('Task ');
-  await terminal.shows('IN_PROGRESS');
+  await terminal.shows('running');
   terminal.type('\x03');
   expect(await terminal.exit).toBe(130);
   const [id] = double.tasks.keys();

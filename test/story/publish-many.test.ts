@@ -30,7 +30,7 @@ test('of several packs all that can be are published, in one report, under one p
     expect.stringMatching(/^packs\/none\t\t\t\tpyproject.toml is missing/),
     '',
   ]);
-  expect(mixed.stderr.match(/Made the publisher acme/g)).toHaveLength(1);
+  expect(mixed.stderr.match(/Created the publisher acme/g)).toHaveLength(1);
   expect(mixed.stderr).toContain('error: packs/none: pyproject.toml is missing');
   expect(mixed.stderr).toContain('\n1 of 4 failed.\n');
 

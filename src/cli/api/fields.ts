@@ -1,18 +1,18 @@
 import { usage } from '../terminal/failure.js';
 
-/** One `key=value` as it was typed: the name before any bracket, the keys in brackets, `''` for `[]`, and the value. */
+/** A parsed `key=value`. The keys are the name and the texts in brackets, `''` for `[]`. */
 interface Field {
   readonly keys: readonly string[];
   readonly value: unknown;
 }
 
-/** Reads the text behind an `@`. */
+/** Reads the file after an `@`. */
 export type ReadFile = (path: string) => Promise<string>;
 
 /**
- * The object that fields describe: `a=1 b[c]=x d[]=1 d[]=2` is `{ a: 1, b: { c: 'x' }, d: [1, 2] }`.
- * @param typed from `-F`: numbers, true, false and null mean themselves, `@path` a file's text
- * @param raw from `-f`: always text
+ * Builds the object that fields describe: `a=1 b[c]=x d[]=1 d[]=2` is `{ a: 1, b: { c: 'x' }, d: [1, 2] }`.
+ * @param typed values of `-F`: numbers, true, false and null are converted, `@path` is the text of a file
+ * @param raw values of `-f`: always text
  */
 export async function buildBody(
   typed: readonly string[],
@@ -20,18 +20,18 @@ export async function buildBody(
   read: ReadFile,
 ): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = Object.create(null);
-  for (const { keys, value } of await fieldsOf(typed, raw, read)) put(body, keys, value);
+  for (const { keys, value } of await parseFields(typed, raw, read)) setField(body, keys, value);
   return body;
 }
 
-/** The same for a query string, where everything is text and a list is a repeated name. */
+/** Builds a query string, in which all values are text and lists are repeated names. */
 export async function buildQuery(
   typed: readonly string[],
   raw: readonly string[],
   read: ReadFile,
 ): Promise<Record<string, string[]>> {
   const query: Record<string, string[]> = Object.create(null);
-  for (const { keys, value } of await fieldsOf(typed, raw, read)) {
+  for (const { keys, value } of await parseFields(typed, raw, read)) {
     const [first = '', ...rest] = keys.at(-1) === '' ? keys.slice(0, -1) : keys;
     const name = first + rest.map((key) => `[${key}]`).join('');
     query[name] = [...(query[name] ?? []), String(value)];
@@ -39,26 +39,31 @@ export async function buildQuery(
   return query;
 }
 
-async function fieldsOf(typed: readonly string[], raw: readonly string[], read: ReadFile): Promise<Field[]> {
+async function parseFields(
+  typed: readonly string[],
+  raw: readonly string[],
+  read: ReadFile,
+): Promise<Field[]> {
   const fields: Field[] = [];
   for (const text of typed) {
-    const { keys, written } = split(text);
+    const { keys, written } = parseField(text);
     fields.push({
       keys,
-      value: written.startsWith('@') ? await read(written.slice(1)) : typedValue(written),
+      value: written.startsWith('@') ? await read(written.slice(1)) : parseValue(written),
     });
   }
   for (const text of raw) {
-    const { keys, written } = split(text);
+    const { keys, written } = parseField(text);
     fields.push({ keys, value: written });
   }
   for (const { keys } of fields) refuseSecret(keys, typed, raw);
   return fields;
 }
 
-function split(text: string): { keys: string[]; written: string } {
+function parseField(text: string): { keys: string[]; written: string } {
   const match = /^([^[\]=]+)((?:\[[^[\]]*\])*)=([\s\S]*)$/.exec(text);
-  if (!match) throw usage(`'${text}' is no field.`, 'Write it as key=value, key[sub]=value or key[]=value.');
+  if (!match)
+    throw usage(`Invalid field '${text}'.`, 'Write it as key=value, key[sub]=value or key[]=value.');
   const [, name = '', brackets = '', written = ''] = match;
   return { keys: [name, ...Array.from(brackets.matchAll(/\[([^\]]*)\]/g), ([, key = '']) => key)], written };
 }
@@ -69,19 +74,23 @@ function refuseSecret([name]: readonly string[], typed: readonly string[], raw: 
   const inFile = typed.some((text) => text.startsWith(`${name}=@`));
   if (inFile && !raw.some((text) => text.startsWith(`${name}=`))) return;
   throw usage(
-    `The value of ${name} would be visible to everyone on this machine.`,
-    `Read it from a file, or from standard input: -F ${name}=@-`,
+    `The value of ${name} would be visible to other users of this machine.`,
+    `Read it from a file (-F ${name}=@file) or from standard input (-F ${name}=@-).`,
   );
 }
 
-function typedValue(text: string): unknown {
+function parseValue(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true';
   if (text === 'null') return null;
-  // A number only where it would be written the same again: ids such as 007 or 1e3 stay text.
+  // Only numbers in canonical form are converted; ids such as 007 or 1e3 stay text.
   return text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-function put(into: Record<string, unknown>, [key = '', ...rest]: readonly string[], value: unknown): void {
+function setField(
+  into: Record<string, unknown>,
+  [key = '', ...rest]: readonly string[],
+  value: unknown,
+): void {
   const [next] = rest;
   if (next === undefined) {
     if (key in into) throw usage(`${key} is given twice.`, `For a list, write ${key}[]=… each time.`);
@@ -89,18 +98,18 @@ function put(into: Record<string, unknown>, [key = '', ...rest]: readonly string
     return;
   }
   if (next === '') {
-    if (rest.length > 1) throw usage(`${key}[] must end a field's name.`);
+    if (rest.length > 1) throw usage(`[] must be at the end of a field name: ${key}[]`);
     into[key] ??= [];
-    if (!Array.isArray(into[key])) throw mixed(key);
+    if (!Array.isArray(into[key])) throw toMixedFailure(key);
     into[key].push(value);
     return;
   }
   into[key] ??= Object.create(null);
   const inner = into[key];
-  if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) throw mixed(key);
-  put(inner as Record<string, unknown>, rest, value);
+  if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) throw toMixedFailure(key);
+  setField(inner as Record<string, unknown>, rest, value);
 }
 
-function mixed(key: string) {
-  return usage(`${key} cannot be a value, a list and an object at once.`);
+function toMixedFailure(key: string) {
+  return usage(`${key} cannot be a value, a list and an object at the same time.`);
 }

@@ -5,8 +5,8 @@ import type { Output } from '../terminal/output.js';
 import { readAll } from '../terminal/stdin.js';
 import { stripControls, toJson } from '../terminal/text.js';
 
-/** What of a refusal is kept to say in words what it was. */
-const keptBytes = 64 * 1024;
+/** How much of an error response is kept for its message. */
+const MAX_KEPT_BYTES = 64 * 1024;
 
 /** Prints the status line and the headers. */
 export async function showHead(output: Output, { status, headers }: RawAnswer): Promise<void> {
@@ -16,17 +16,17 @@ export async function showHead(output: Output, { status, headers }: RawAnswer): 
 }
 
 /**
- * Prints the body: unchanged, or on a terminal as a person can read it.
- * @throws ServiceError where the answer is no success
+ * Prints the body, unchanged or formatted for a terminal.
+ * @throws ServiceError if the response is an error
  */
 export async function showBody(output: Output, answer: RawAnswer, now: number): Promise<void> {
   if (output.system.stdout.isTTY && answer.status < 300) return showToPerson(output, answer);
   const start: Uint8Array[] = [];
   let size = 0;
   for await (const part of answer.body) {
-    if (size < keptBytes) start.push(part);
+    if (size < MAX_KEPT_BYTES) start.push(part);
     size += part.byteLength;
-    // A refusal on a terminal is told by its error line; its body is for programs.
+    // On a terminal an error is shown as a message instead of its body.
     if (!output.system.stdout.isTTY) await output.write(part);
   }
   if (answer.status < 200 || answer.status >= 300) {
@@ -41,15 +41,15 @@ async function showToPerson(output: Output, answer: RawAnswer): Promise<void> {
   const type = answer.headers['content-type'] ?? '';
   if (type !== '' && !/^text\/|json|xml|yaml/i.test(type)) {
     throw usage(
-      `The answer is ${stripControls(type)}, which is nothing for a terminal.`,
-      'Send it to a file with >.',
+      `The response is ${stripControls(type)}, which cannot be shown on a terminal.`,
+      'Redirect it to a file: regen api … > file',
     );
   }
   const text = await readAll(answer.body);
-  if (text !== '') await output.line(readable(text));
+  if (text !== '') await output.line(formatBody(text));
 }
 
-function readable(text: string): string {
+function formatBody(text: string): string {
   try {
     return stripControls(toJson(JSON.parse(text), 2));
   } catch {

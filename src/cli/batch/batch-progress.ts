@@ -3,19 +3,19 @@ import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 
-/** How a job of this run ended, or was left. */
-export type Status = 'done' | 'failed' | 'running' | 'unsaved' | 'unanswered' | 'unsent';
+/** The status of a job at the end of a run. */
+export type JobStatus = 'done' | 'failed' | 'running' | 'unsaved' | 'unanswered' | 'unsent';
 
-/** Jobs that need nothing any more since earlier runs, and what they cost. */
-export interface Before {
+/** Jobs that ended in earlier runs, and what they cost. */
+export interface EarlierRuns {
   readonly done: number;
   readonly failed: number;
   readonly credits: number;
 }
 
-/** Counts a batch, and shows a person how far it is. */
-export class Board {
-  readonly #counts: Record<Status, number> = {
+/** Counts the jobs of a batch, and shows its progress. */
+export class BatchProgress {
+  readonly #counts: Record<JobStatus, number> = {
     ...{ done: 0, failed: 0, running: 0, unsaved: 0, unanswered: 0, unsent: 0 },
   };
   readonly #exits = new Set<number>();
@@ -28,7 +28,7 @@ export class Board {
   constructor(
     readonly output: Output,
     readonly total: number,
-    readonly before: Before,
+    readonly before: EarlierRuns,
   ) {
     this.#credits = before.credits;
     this.#progress = new Progress(output);
@@ -38,17 +38,22 @@ export class Board {
   async open(): Promise<void> {
     const earlier = this.before.done + this.before.failed;
     const jobs = formatCount(this.total, 'job');
-    await this.#progress.stage(earlier > 0 ? `${jobs}, ${earlier} of them ended before` : jobs);
+    await this.#progress.stage(
+      earlier > 0 ? `Running ${jobs}; ${earlier} ended in earlier runs` : `Running ${jobs}`,
+    );
     this.#timer = setInterval(() => this.#tick(), 1000).unref();
     this.#tick();
   }
 
-  began(): void {
+  begin(): void {
     this.#underWay += 1;
     this.#tick();
   }
 
-  ended({ status, failure }: { readonly status: Status; readonly failure?: Failure }, credits: number): void {
+  record(
+    { status, failure }: { readonly status: JobStatus; readonly failure?: Failure },
+    credits: number,
+  ): void {
     this.#underWay -= 1;
     this.#counts[status] += 1;
     this.#exits.add(failure?.facts.exit ?? exitCodes.done);
@@ -69,12 +74,12 @@ export class Board {
     return this.before.failed + this.#counts.failed;
   }
 
-  /** Jobs that a next run goes on with. */
+  /** Jobs that the next run continues. */
   get left(): number {
     return this.total - this.done - this.failed;
   }
 
-  /** Decided: that of the jobs of this run; never 0 where one is left, or failed in an earlier run. */
+  /** Decided: the exit code of the jobs of this run; never 0 if a job is left, or failed in an earlier run. */
   get exit(): number {
     const exit = combineExits(this.#exits);
     return exit === exitCodes.done && this.done < this.total ? exitCodes.someFailed : exit;
@@ -88,7 +93,7 @@ export class Board {
       [this.failed, 'failed'],
       [this.#underWay + running, 'still running'],
       [unsaved, 'not saved'],
-      [unanswered, 'not answered'],
+      [unanswered, 'without a response'],
       [this.left - this.#underWay - running - unsaved - unanswered, 'not sent'],
       [this.#credits, 'credits'],
     ]);
@@ -102,13 +107,13 @@ export class Board {
       [this.done, 'done'],
       [this.failed, 'failed'],
       [this.#underWay, 'running'],
-      [left - this.#underWay, 'waiting'],
+      [left - this.#underWay, 'queued'],
       [this.#credits, 'credits'],
     ]);
     this.#progress.update(`(${[parts, this.#timeLeft(ended, left)].filter(Boolean).join(', ')})`);
   }
 
-  /** Told once enough jobs ended to say it. */
+  /** Undefined until enough jobs ended for an estimate. */
   #timeLeft(ended: number, left: number): string | undefined {
     const ms = this.output.system.now() - this.#begun;
     if (ended < 10 || ms < 5000 || left === 0) return undefined;

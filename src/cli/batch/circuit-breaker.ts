@@ -2,49 +2,48 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../../wire/backoff.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 
-const mostTries = 6;
-const mostMissed = 3;
+const MAX_ATTEMPTS = 6;
+const MAX_UNREACHED_JOBS = 3;
 
-/** How long a batch goes on with a service that is away. */
-export class Patience {
-  /** The service answered in this run: where it is silent now, it may come back. */
-  #wasThere = false;
-  /** Jobs in a row that did not reach it. */
-  #missed = 0;
-  #over = false;
+/** Decides how long a batch continues while its service is unreachable. */
+export class CircuitBreaker {
+  /** The service answered in this run, so that it may come back. */
+  #hasAnswered = false;
+  /** Jobs in a row that did not reach the service. */
+  #unreached = 0;
+  #isOpen = false;
 
   constructor(readonly signal: AbortSignal) {}
 
-  /** Whether no more jobs are to be sent. */
-  get isOver(): boolean {
-    return this.#over;
+  /** Whether no more jobs may be sent. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
-  end(): void {
-    this.#over = true;
-  }
-
-  /** Does what asks the service, again for half a minute where it fails in a way that passes. */
-  async outlast<Result>(ask: () => Promise<Result>, passes: (error: unknown) => boolean): Promise<Result> {
+  /** Calls the service, and retries temporary failures for half a minute. */
+  async retry<Result>(
+    call: () => Promise<Result>,
+    isTemporary: (error: unknown) => boolean,
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const result = await ask();
-        this.#wasThere = true;
-        this.#missed = 0;
+        const result = await call();
+        this.#hasAnswered = true;
+        this.#unreached = 0;
         return result;
       } catch (error) {
         this.signal.throwIfAborted();
-        if (!this.#wasThere || attempt === mostTries || !passes(error)) throw error;
+        if (!this.#hasAnswered || attempt === MAX_ATTEMPTS || !isTemporary(error)) throw error;
       }
       await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 16_000 }), undefined, { signal: this.signal });
     }
   }
 
-  /** A job failed: what would hinder all others as well ends the batch. */
-  heard({ facts }: Failure): void {
-    if (facts.exit === exitCodes.notAllowed) this.#over = true;
+  /** Records a failed job. A failure that all other jobs would share ends the batch. */
+  record({ facts }: Failure): void {
+    if (facts.exit === exitCodes.notAllowed) this.#isOpen = true;
     if (facts.exit !== exitCodes.unreachable) return;
-    this.#missed += 1;
-    if (this.#missed >= mostMissed) this.#over = true;
+    this.#unreached += 1;
+    if (this.#unreached >= MAX_UNREACHED_JOBS) this.#isOpen = true;
   }
 }

@@ -1,36 +1,36 @@
 import { createHash } from 'node:crypto';
 
-const longestId = 200;
+const MAX_ID_CHARACTERS = 200;
 
 /**
- * What each job of a file is known by from run to run: its `id`, else what its line says and how often that was said
- * before. One of these a reading of the file, asked line by line.
+ * The key of each job, the same in every run: its `id`, or a digest of its line and the number of equal lines before
+ * it. Create one for each reading of the file, and ask for the keys line by line.
  */
 export class JobKeys {
   readonly #lines = new Map<string, number>();
   readonly #occurrences = new Map<string, number>();
 
-  /** How many jobs were named so far. */
+  /** The number of jobs so far. */
   get size(): number {
     return this.#lines.size;
   }
 
   /** The line of the job with this key, if there is one. */
-  lineOf(key: string): number | undefined {
+  findLine(key: string): number | undefined {
     return this.#lines.get(key);
   }
 
   /** The key of the job at a line, or what is wrong with its id. */
   next(line: number, record: Readonly<Record<string, unknown>>): { key: string } | { problem: string } {
-    const key = 'id' in record ? idIn(record.id) : this.#ofContent(record);
-    if (key === undefined) return { problem: `must be text of 1 to ${longestId} characters` };
+    const key = 'id' in record ? readId(record.id) : this.#hashContent(record);
+    if (key === undefined) return { problem: `must be text of 1 to ${MAX_ID_CHARACTERS} characters` };
     const before = this.#lines.get(key);
-    if (before !== undefined) return { problem: `is the one of line ${before} already` };
+    if (before !== undefined) return { problem: `is already used in line ${before}` };
     this.#lines.set(key, line);
     return { key };
   }
 
-  #ofContent(record: Readonly<Record<string, unknown>>): string {
+  #hashContent(record: Readonly<Record<string, unknown>>): string {
     const digest = createHash('sha256').update(toCanonicalJson(record)).digest('hex').slice(0, 16);
     const occurrence = (this.#occurrences.get(digest) ?? 0) + 1;
     this.#occurrences.set(digest, occurrence);
@@ -38,12 +38,12 @@ export class JobKeys {
   }
 }
 
-function idIn(id: unknown): string | undefined {
+function readId(id: unknown): string | undefined {
   const text = typeof id === 'number' ? String(id) : id;
-  return typeof text === 'string' && text !== '' && text.length <= longestId ? text : undefined;
+  return typeof text === 'string' && text !== '' && text.length <= MAX_ID_CHARACTERS ? text : undefined;
 }
 
-/** The same text whatever the order of the keys. */
+/** Sorts the keys, so that equal objects give equal text. */
 function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;

@@ -6,23 +6,23 @@ import { type ParsedCommand, readText } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 
-/** Where the jobs stand: a file that is read more than once, never held whole. */
+/** The file with the jobs. It is read more than once, and never as a whole. */
 export interface JobsFile {
   readonly path: string;
-  /** For people. */
+  /** For messages. */
   readonly name: string;
   readonly format: 'jsonl' | 'csv';
-  /** Where its state is kept. */
+  /** The path of its state file. */
   readonly state: string;
 }
 
-/** What stands in one line, or why it cannot be read. */
-export type Line = { readonly line: number } & (
+/** The content of one line, or why it cannot be read. */
+export type JobLine = { readonly line: number } & (
   | { readonly record: Readonly<Record<string, unknown>> }
   | { readonly problem: string }
 );
 
-/** The file that the command names; standard input is copied into `scratch` first. */
+/** Opens the file that the command names. Standard input is copied into `scratch` first. */
 export async function openJobsFile(
   { args, flags }: ParsedCommand,
   system: Pick<System, 'cwd' | 'stdin'>,
@@ -36,7 +36,7 @@ export async function openJobsFile(
     return { path, name: basename(path), format, state: resolve(system.cwd, state ?? `${given}.state`) };
   }
   if (state === undefined) {
-    throw usage('Jobs from standard input need --state <file>, to go on where they stopped.');
+    throw usage('Jobs from standard input require --state <file>, so that they can be resumed.');
   }
   const path = join(scratch, 'jobs');
   await pipeline(system.stdin, createWriteStream(path));
@@ -51,41 +51,41 @@ async function firstCharacter(path: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** The lines of the file that hold something, as they are read. */
-export function linesIn({ path, format }: JobsFile): AsyncGenerator<Line> {
-  return format === 'csv' ? csvLines(path) : jsonLines(path);
+/** Reads the lines of the file that are not empty. */
+export function readJobLines({ path, format }: JobsFile): AsyncGenerator<JobLine> {
+  return format === 'csv' ? readCsvLines(path) : readJsonLines(path);
 }
 
-async function* jsonLines(path: string): AsyncGenerator<Line> {
+async function* readJsonLines(path: string): AsyncGenerator<JobLine> {
   const input = createReadStream(path, { encoding: 'utf8' });
   let line = 0;
   for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;
-    const written = text.trim();
-    if (written !== '') yield { line, ...recordIn(written) };
+    const trimmed = text.trim();
+    if (trimmed !== '') yield { line, ...parseJsonLine(trimmed) };
   }
 }
 
-function recordIn(text: string): { record: Record<string, unknown> } | { problem: string } {
+function parseJsonLine(text: string): { record: Record<string, unknown> } | { problem: string } {
   try {
     const record: unknown = JSON.parse(text);
     if (typeof record === 'object' && record !== null && !Array.isArray(record)) {
       return { record: record as Record<string, unknown> };
     }
   } catch (error) {
-    // What the parser quotes may be megabytes of an image.
+    // The parser may quote megabytes of an image.
     return { problem: `is not valid JSON: ${(error as Error).message.slice(0, 120)}` };
   }
   return { problem: 'must be one JSON object, such as {"command": "image relight", "image": "a.jpg"}' };
 }
 
-/** Decided: an empty cell is a value that is not given; a list is written as JSON. */
-async function* csvLines(path: string): AsyncGenerator<Line> {
+/** Decided: an empty cell means that the value is absent; a list is written as JSON. */
+async function* readCsvLines(path: string): AsyncGenerator<JobLine> {
   const { parse } = await import('csv-parse');
   const parser = parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true });
   const reading = pipeline(createReadStream(path), parser);
   try {
-    for await (const { info, record } of parser as AsyncIterable<Row>) {
+    for await (const { info, record } of parser as AsyncIterable<CsvRow>) {
       yield { line: info.lines, record: readCells(record) };
     }
     await reading;
@@ -97,17 +97,19 @@ async function* csvLines(path: string): AsyncGenerator<Line> {
   }
 }
 
-interface Row {
+interface CsvRow {
   readonly info: { readonly lines: number };
   readonly record: Readonly<Record<string, string>>;
 }
 
-function readCells(record: Row['record']): Record<string, unknown> {
+function readCells(record: CsvRow['record']): Record<string, unknown> {
   const cells = Object.entries(record).filter(([name, cell]) => name !== '' && cell !== '');
-  return Object.fromEntries(cells.map(([name, cell]) => [name, cell.startsWith('[') ? listIn(cell) : cell]));
+  return Object.fromEntries(
+    cells.map(([name, cell]) => [name, cell.startsWith('[') ? parseCell(cell) : cell]),
+  );
 }
 
-function listIn(cell: string): unknown {
+function parseCell(cell: string): unknown {
   try {
     return JSON.parse(cell);
   } catch {

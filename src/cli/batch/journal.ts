@@ -2,36 +2,36 @@ import { closeSync, fdatasyncSync, fstatSync, openSync, truncateSync, writeSync 
 import { readPrivateFile } from '../../disk/private-file.js';
 import { usage } from '../terminal/failure.js';
 
-/** What is known of one job from this run and those before. */
+/** What this run and earlier ones recorded about a job. */
 export interface JobState {
-  /** Local id of its entry in the ledger, known before its request is sent. */
+  /** The local id of its ledger entry, recorded before its request is sent. */
   readonly entry?: string;
   /** The operation it starts, such as `image.relight`. */
   readonly operation?: string;
   readonly task_id?: string;
-  /** What it costs: its price before it is sent, what the service says at its end. */
+  /** Its price before it is sent; its cost, as reported by the service, when it has ended. */
   readonly credits?: number;
-  /** Absent while there is something left to do. */
+  /** Absent until the job has ended. */
   readonly end?: 'done' | 'failed';
   /** Why it failed. */
   readonly reason?: string;
 }
 
 /**
- * The state beside a jobs file, by which the same command goes on where it stopped: one JSON object a line, only ever
- * added to, its owner's alone. The first line says which service it is about.
+ * The state file of a batch, with which the same command continues where it stopped. It has one JSON object per
+ * line, is only appended to, and is private. The first line names the service.
  */
 export class Journal {
   readonly #jobs = new Map<string, JobState>();
   #file: number | undefined;
 
-  /** @throws Failure where the file is something else, or of another service */
+  /** @throws Failure if the file is not a state file, or belongs to another service */
   constructor(
     readonly path: string,
     readonly service: string,
   ) {
     const text = readPrivateFile(path) ?? '';
-    // A line without its end is what a kill or a power cut left of a write; nobody acted on it.
+    // An incomplete line is left by a kill or a power cut; nothing has been done because of it.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     if (whole.length < text.length) truncateSync(path, Buffer.byteLength(whole));
     const [first, ...rest] = whole.split('\n').filter((line) => line !== '');
@@ -40,8 +40,8 @@ export class Journal {
     if (batch !== 1) throw this.#foreign();
     if (known !== service) {
       throw usage(
-        `${path} is about ${known}, and this command goes to ${service}.`,
-        'Go there with --base-url or --profile, or begin anew with another --state.',
+        `${path} belongs to ${known}, but this command uses ${service}.`,
+        'Select that service with --base-url or --profile, or start over with another --state.',
       );
     }
     for (const line of rest) {
@@ -54,12 +54,12 @@ export class Journal {
     return this.#jobs.get(job) ?? {};
   }
 
-  /** Every job that was ever sent, by key. */
+  /** All jobs that were sent, by key. */
   entries(): IterableIterator<[key: string, state: JobState]> {
     return this.#jobs.entries();
   }
 
-  /** Writes what became known of a job; on disk when this returns, where it must not be forgotten. */
+  /** Records a change of a job. `durable`: it is on disk when this returns. */
   change(job: string, change: JobState, { durable = false } = {}): void {
     this.#apply(job, change);
     this.#append({ job, ...change });
@@ -71,7 +71,7 @@ export class Journal {
     this.#file = undefined;
   }
 
-  /** A new entry is a new beginning: what an earlier try came to is over. */
+  /** A new ledger entry replaces what is known from an earlier attempt. */
   #apply(job: string, change: JobState): void {
     const before = change.entry === undefined ? this.get(job) : {};
     this.#jobs.set(job, { ...before, ...change });
@@ -95,6 +95,6 @@ export class Journal {
   }
 
   #foreign(): Error {
-    return usage(`${this.path} is not the state of a batch.`, 'Name another file with --state.');
+    return usage(`${this.path} is not the state of a batch.`, 'Choose another file with --state.');
   }
 }

@@ -1,20 +1,20 @@
 import type { FailureDetail } from '../command/request.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 
-/** Problems that are shown; of the others only how many there are. */
-const mostShown = 50;
+/** More problems are counted, but not shown. */
+const MAX_SHOWN = 50;
 
-/** All that is wrong in a file, however much it is. */
+/** Collects the problems of a file, however many there are. */
 export class Problems {
   #count = 0;
   readonly #shown: FailureDetail[] = [];
 
   readonly add = (problem: FailureDetail): void => {
     this.#count += 1;
-    if (this.#shown.length < mostShown) this.#shown.push(problem);
+    if (this.#shown.length < MAX_SHOWN) this.#shown.push(problem);
   };
 
-  /** What a failure says, thing by thing, each with its line. */
+  /** Adds each problem of a failure, with its line. */
   addFrom(line: number, error: unknown): void {
     if (!(error instanceof Failure)) throw error;
     const { details = [] } = error.facts;
@@ -30,7 +30,7 @@ export class Problems {
     const message =
       this.#count === 1
         ? `${file}, ${first.path} ${first.message.replace(/\.$/, '')}; nothing was sent.`
-        : `${this.#count} things are wrong in ${file}; nothing was sent.`;
+        : `${this.#count} problems in ${file}; nothing was sent.`;
     throw new Failure(message, {
       code: 'invalid_request',
       exit: exitCodes.usage,

@@ -1,19 +1,19 @@
 import type { Output } from '../terminal/output.js';
 import { formatCell } from '../terminal/rows.js';
 import { formatField, oneLine } from '../terminal/text.js';
-import type { Status } from './batch-progress.js';
+import type { JobStatus } from './batch-progress.js';
 import type { JobState } from './journal.js';
-import type { End } from './run-job.js';
+import type { JobEnd } from './run-job.js';
 import type { WrittenJob } from './written-job.js';
 
-/** One line of the answer: what came of a job. */
-export interface Result {
+/** One line of the output: the outcome of a job. */
+export interface JobResult {
   readonly line: number;
   readonly id: string;
-  readonly status: Status;
+  readonly status: JobStatus;
   readonly task_id: string | null;
   readonly credits: number | null;
-  /** URLs of what was made, or the paths it was saved at. */
+  /** URLs of the results; `saved` has paths instead. */
   readonly outputs?: readonly string[];
   readonly saved?: readonly string[];
   readonly error?: { readonly code: string; readonly message: string };
@@ -21,9 +21,9 @@ export interface Result {
 
 export function toResult(
   { line, key }: WrittenJob,
-  { status, outcome, failure, isSaved }: End,
+  { status, outcome, failure, isSaved }: JobEnd,
   { task_id, credits }: JobState,
-): Result {
+): JobResult {
   const isSent = status !== 'unsent';
   return {
     ...{ line, id: key, status },
@@ -34,8 +34,8 @@ export function toResult(
   };
 }
 
-/** Prints a result: as JSON where that was asked for, else its facts with tabs between. */
-export async function printResult(output: Output, result: Result): Promise<void> {
+/** Prints a result, as JSON or as tab-separated values. */
+export async function printResult(output: Output, result: JobResult): Promise<void> {
   if (output.mode.ndjson) return output.items([result]);
   const { line, id, status, task_id, credits, outputs, saved, error } = result;
   const facts = [line, id, status, task_id, credits, outputs ?? saved ?? error?.message];

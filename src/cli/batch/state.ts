@@ -5,9 +5,9 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import { Journal } from './journal.js';
 
 /**
- * Does something with the state of a batch, which no other process uses at that time.
- * @param service what the ledger calls the service it is about
- * @throws Failure where another process is at work on it
+ * Calls `use` with the state of a batch, locked against other processes.
+ * @param service the name of the service in the ledger
+ * @throws Failure if another process is running the batch
  */
 export async function withJournal<Result>(
   stateFolder: string,
@@ -28,17 +28,17 @@ export async function withJournal<Result>(
   }
 }
 
-/** It lies beside the ledger, so that the person's own folder holds nothing but the state. */
+/** The lock is beside the ledger, so that the folder of the user gets nothing but the state file. */
 function lockState(stateFolder: string, path: string): Lock {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
   try {
     return takeLock(join(stateFolder, 'batches', `${name}.lock`), 0);
   } catch (error) {
     if (!(error instanceof LockTimeout)) throw error;
-    throw new Failure('Another process is at work on this batch.', {
+    throw new Failure('Another process is already running this batch.', {
       code: 'batch_running',
       exit: exitCodes.conflict,
-      hint: 'Wait for it, or end it; the same command then goes on where it stopped.',
+      hint: 'Wait for it or stop it; then run the same command again to continue.',
     });
   }
 }

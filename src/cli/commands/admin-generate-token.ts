@@ -9,14 +9,14 @@ import type { CommandContext } from './context.js';
 
 type AdminToken = Answer<OperationOf<'admin.generateToken'>>;
 
-const formats = {
+const FORMATS = {
   plain: ({ token }: AdminToken) => token,
   env: ({ token }: AdminToken) => `REGEN_ADMIN_TOKEN=${token}`,
   header: ({ token }: AdminToken) => `Authorization: Bearer ${token}`,
   json: (answer: AdminToken) => JSON.stringify(answer),
 };
 
-/** Makes an admin token and hands it over: on stdout, or in a private file. Never on a screen unasked. */
+/** Creates an admin token, and prints it or writes it to a private file. A terminal shows it only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output, system } = context;
   const format = readFormat(context);
@@ -27,27 +27,27 @@ export async function run(context: CommandContext): Promise<void> {
   }
   if (file === undefined && system.stdout.isTTY && !flags.show) {
     throw usage(
-      'The token would be readable on this screen.',
-      'Pipe it, write it with --output-file, or add --show.',
+      'The token would be visible on this terminal.',
+      'Pipe it, write it to a file with --output-file, or pass --show.',
     );
   }
   if (file === undefined) {
     const answer = await createToken(context);
     if (output.mode.json) await output.answer(answer);
-    else await output.line(formats[format](answer));
-  } else await toFile(context, file, formats[format]);
+    else await output.line(FORMATS[format](answer));
+  } else await writeTokenFile(context, file, FORMATS[format]);
   await context.services.announce();
 }
 
-function readFormat(context: CommandContext): keyof typeof formats {
+function readFormat(context: CommandContext): keyof typeof FORMATS {
   const { flags, output } = context;
   const given = readText(context.flags, 'format');
   if (given === undefined) return 'plain';
   if (given !== 'env' && given !== 'json' && given !== 'header') {
-    throw usage(`--format is env, json or header, not '${given}'.`);
+    throw usage(`--format must be env, json or header, not '${given}'.`);
   }
   if (output.mode.json && given !== 'json' && flags['output-file'] === undefined) {
-    throw usage(`--json and --format ${given} exclude each other; give one of them.`);
+    throw usage(`--json and --format ${given} cannot be used together.`);
   }
   return given;
 }
@@ -59,11 +59,11 @@ async function createToken(context: CommandContext): Promise<AdminToken> {
   return answer;
 }
 
-/** The file is there, and private, before the token is made, so that none is made that cannot be kept. */
-async function toFile(
+/** Creates the private file before the token, so that no token is created that cannot be saved. */
+async function writeTokenFile(
   context: CommandContext,
   file: string,
-  written: (answer: AdminToken) => string,
+  format: (answer: AdminToken) => string,
 ): Promise<void> {
   const path = outputPath(context.system.cwd, file, 'admin-token');
   let expires_at = '';
@@ -72,7 +72,7 @@ async function toFile(
     try {
       const answer = await createToken(context);
       expires_at = answer.expires_at;
-      await handle.writeFile(`${written(answer)}\n`);
+      await handle.writeFile(`${format(answer)}\n`);
     } finally {
       await handle.close();
     }

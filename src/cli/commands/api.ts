@@ -5,7 +5,7 @@ import { printRequest } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-interface Call {
+interface ApiCall {
   readonly method: string;
   readonly path: string;
   readonly query: Record<string, string[]>;
@@ -13,7 +13,7 @@ interface Call {
   readonly body: string | undefined;
 }
 
-/** Sends any request to the service with the credential in use, and prints what it answers. */
+/** Sends any request to the service with the credential in use, and prints the response. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal, system } = context;
   const call = await readCall(context);
@@ -26,11 +26,11 @@ export async function run(context: CommandContext): Promise<void> {
   if (context.services.isChanging) await context.services.announce();
 }
 
-async function readCall(context: CommandContext): Promise<Call> {
+async function readCall(context: CommandContext): Promise<ApiCall> {
   const { args, flags } = context;
   const [first, second] = [args.method, args.path] as (string | undefined)[];
   const path = second ?? first;
-  if (path === undefined) throw usage('No path was given.', 'Write it as in: regen api /nodes');
+  if (path === undefined) throw usage('No path given.', 'Pass one, such as: regen api /nodes');
   refuseTwoReaders(context);
   const headers = parseHeaders(toList(flags.header));
   const body = await readBodyText(context, headers['content-type'] === undefined);
@@ -49,33 +49,36 @@ async function readCall(context: CommandContext): Promise<Call> {
   };
 }
 
-// The second reader would be handed nothing, and nobody would notice.
+// The second reader would silently get nothing.
 function refuseTwoReaders({ flags }: CommandContext): void {
   const fields = toList(flags.field).filter((text) => text.endsWith('=@-'));
   const readers = [...fields, ...[flags.body, flags['token-file']].filter((value) => value === '-')];
-  if (readers.length > 1) throw usage('Standard input can be read once only.', 'Give the others as @file.');
+  if (readers.length > 1) throw usage('Standard input can be read only once.', 'Pass the others as @file.');
 }
 
 function parseMethod(text = ''): string {
   if (/^[a-z]+$/i.test(text)) return text.toUpperCase();
-  throw usage(`'${text}' is no method.`, 'The method comes first: regen api PUT /publishers/my-team');
+  throw usage(
+    `Unknown HTTP method '${text}'.`,
+    'Write the method first, such as: regen api PUT /publishers/my-team',
+  );
 }
 
 function toList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value : [];
 }
 
-const secretHeaders = ['authorization', 'proxy-authorization', 'cookie'];
+const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie'];
 
 function parseHeaders(texts: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const text of texts) {
     const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):([^\r\n]*)$/.exec(text) ?? [];
-    if (!name) throw usage(`'${text.split(':')[0]}' is no header.`, "Write it as 'Name: value'.");
-    if (secretHeaders.includes(name.toLowerCase())) {
+    if (!name) throw usage(`Invalid header '${text.split(':')[0]}'.`, "Write it as 'Name: value'.");
+    if (SECRET_HEADERS.includes(name.toLowerCase())) {
       throw usage(
-        `The value of ${name} would be visible to everyone on this machine.`,
-        'The token in use is sent by itself; choose it with REGEN_TOKEN or --token-file.',
+        `The value of ${name} would be visible to other users of this machine.`,
+        'The stored token is sent automatically. Select another one with REGEN_TOKEN or --token-file.',
       );
     }
     headers[name.toLowerCase()] = value.trim();
@@ -83,7 +86,7 @@ function parseHeaders(texts: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** JSON as what it says, so that secrets in it can be masked. */
+/** Parses JSON, so that secrets in it can be masked. */
 function toReadable(body: string | undefined): unknown {
   try {
     return body === undefined ? undefined : JSON.parse(body);

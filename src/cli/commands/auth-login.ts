@@ -11,82 +11,83 @@ import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { CommandContext } from './context.js';
 
-/** Signs in where the service says that its people do, or keeps a token that somebody brings. */
+/** Signs in at the identity provider of the service, or stores an existing token. */
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, services } = context;
   const { target } = services;
   if (flags['with-token'] || flags.publisher) return keepToken(context);
   if (target.baseUrl !== undefined) return signIn(context, target.baseUrl);
-  await output.note(
-    'The embedded service is yours: its commands need no sign-in. Name another with --base-url.',
-  );
+  await output.note('The embedded service needs no sign-in. Select another service with --base-url.');
 }
 
 async function signIn(context: CommandContext, url: string): Promise<void> {
   const { output, system, flags, services } = context;
   const { target } = services;
-  // Decided: a job would wait for a person who is not there.
+  // Decided: a CI job fails instead of waiting for a person.
   if (system.env.CI || flags.input === false) {
     throw usage(
-      'Signing in takes a person with a browser.',
-      'A job brings its token: REGEN_TOKEN or --with-token.',
+      'Signing in requires a person with a browser.',
+      'Without one, set REGEN_TOKEN, or run: regen auth login --with-token < token.txt',
     );
   }
   const place = await signInPlace(context, url);
-  const signIn = toSignIn(place, await tokensFrom(context, place), system.now());
+  const signIn = toSignIn(place, await fetchTokens(context, place), system.now());
   const who = await readIdentity(context, url, signIn.access_token).catch((error) => {
-    throw error instanceof ServiceError && error.status === 401 ? notTaken(url, place.issuer, error) : error;
+    throw error instanceof ServiceError && error.status === 401
+      ? toRejectedFailure(url, place.issuer, error)
+      : error;
   });
   const store = context.services.openCredentialStore();
   const kept = await store.keepSignIn(signIn);
-  await output.note(`Signed in to ${target.name}${who ? ` as ${who}` : ''}; kept in ${store.placeOf(kept)}.`);
+  await output.note(
+    `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.placeOf(kept)}.`,
+  );
   if (!signIn.refresh_token && signIn.expires_at)
-    await output.warn(`${place.issuer} gives nothing to renew it with: it ends at ${signIn.expires_at}.`);
+    await output.warn(`${place.issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
 
-async function tokensFrom(context: CommandContext, place: SignInPlace): Promise<TokenEndpointResponse> {
+async function fetchTokens(context: CommandContext, place: SignInPlace): Promise<TokenEndpointResponse> {
   const provider = await openProvider(context.connect, place);
   const device = context.flags.device || (!hasBrowser(context.system) && knowsDevices(provider));
   return (device ? byDevice : byBrowser)(context, provider, place);
 }
 
-function notTaken(url: string, issuer: string, error: ServiceError): Failure {
-  return new Failure(`${issuer} signed you in, but ${url} does not take its token: ${error.message}`, {
+function toRejectedFailure(url: string, issuer: string, error: ServiceError): Failure {
+  return new Failure(`${issuer} signed you in, but ${url} rejected its token: ${error.message}`, {
     code: error.code,
     exit: exitCodes.notAllowed,
     status: error.status,
-    hint: 'Tell the people of the service; `regen doctor` compares the clocks.',
+    hint: 'Contact the operator of the service. To compare the clocks, run: regen doctor',
   });
 }
 
-/** Keeps a token that came over standard input, once the service said whose it is. */
+/** Stores a token from standard input, after the service identified its owner. */
 async function keepToken(context: CommandContext): Promise<void> {
   const { output } = context;
   const publisherId = readText(context.flags, 'publisher');
-  const token = await tokenGiven(context);
+  const token = await readToken(context);
   const store = context.services.openCredentialStore();
   const { url } = await context.services.reach();
   const who = await readIdentity(context, url, token);
   const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
-  const whose = who ? `of ${who}` : 'unchecked, because the service does not say whose it is,';
-  await output.note(
-    `The token ${whose} is kept in ${store.placeOf(kept)} for ${context.services.target.name}.`,
-  );
+  const owner = who ? ` of ${who}` : '';
+  await output.note(`Saved the token${owner} for ${context.services.target.name} in ${store.placeOf(kept)}.`);
+  if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 
-async function tokenGiven({ flags, system, mayAsk }: CommandContext): Promise<string> {
+async function readToken({ flags, system, mayAsk }: CommandContext): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
-    throw usage('Signing in here takes a token.', 'Pipe it in: regen auth login --with-token < token.txt');
+    throw usage('This sign-in requires a token.', 'Pipe it in: regen auth login --with-token < token.txt');
   }
-  // Typed on a terminal, standard input would show it.
+  // On a terminal, standard input would show the token.
   const text = mayAsk ? await system.prompts.password('Token:') : await readAll(system.stdin);
   const token = text.trim();
-  if (!token) throw usage('No token came over standard input.');
-  if (/\s/.test(token)) throw usage('A token is one word; more than that came over standard input.');
+  if (!token) throw usage('Standard input is empty; it must contain the token.');
+  if (/\s/.test(token)) throw usage('A token is one word, but standard input contains more.');
   return token;
 }
 
-/** @returns a name, or undefined where the service lacks the extension that tells it */
+/** @returns a name, or undefined if the service lacks the extension that reports it */
 async function readIdentity(
   context: CommandContext,
   url: string,

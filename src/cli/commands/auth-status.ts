@@ -4,7 +4,7 @@ import { signInHint } from '../sign-in/hint.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Who this is, where, by which credential, and how long it lasts. */
+/** Shows the user, the service, the credential and when it expires. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal } = context;
   const { name, url, client, credential, store } = await context.services.reach();
@@ -29,7 +29,7 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
-/** Nothing where the service lacks the extension that tells it. */
+/** Empty if the service lacks the extension that reports it. */
 async function readIdentity(client: Client, signal: AbortSignal): Promise<object> {
   try {
     return await client.user.me({}, { signal });

@@ -2,11 +2,11 @@ import { signInHint } from '../sign-in/hint.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Prints the token in use, for other programs; to a terminal only when asked to show it. */
+/** Prints the token in use for other programs; on a terminal only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
   const { system, flags, output } = context;
   if (system.stdout.isTTY && !flags.show) {
-    throw usage('A token would be readable on this screen.', 'Pipe it, or add --show.');
+    throw usage('The token would be visible on this terminal.', 'Pipe it, or pass --show.');
   }
   const { credential, name } = await context.services.reach();
   if (!credential) {

@@ -1,37 +1,37 @@
 import { setMaxListeners } from 'node:events';
-import { Board } from '../batch/batch-progress.js';
-import { checkAll, jobsLeft } from '../batch/check.js';
-import { Patience } from '../batch/circuit-breaker.js';
+import { BatchProgress } from '../batch/batch-progress.js';
+import { openBudget } from '../batch/budget.js';
+import { checkJobs, readRemainingJobs } from '../batch/check.js';
+import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import type { Journal } from '../batch/journal.js';
-import { openPurse } from '../batch/reserve.js';
-import { printResult, type Result, toResult } from '../batch/result.js';
+import { type JobResult, printResult, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
 import { withJournal } from '../batch/state.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { readConcurrency, runInParallel } from '../command/parallel.js';
-import { mostCredits } from '../generation/price.js';
+import { readMaxCredits } from '../generation/price.js';
 import { serviceKey } from '../generation/task.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
 import { previewJob } from './generate.js';
 
-/** What a batch may use. */
-interface Limits {
+/** The limits of a batch. */
+interface BatchLimits {
   readonly concurrency: number;
   readonly credits: number | undefined;
 }
 
-// Decided: four at a time; the embedded service works on fewer, and the others are read and saved meanwhile. Each task
-// under way is polled by itself, so that there is a limit.
-/** Runs the jobs of a file, or goes on with them where an earlier run of the same command stopped. */
+// Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
+// maximum, because each task is polled separately.
+/** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
 export async function run(context: CommandContext): Promise<number> {
   const limits = {
     concurrency: readConcurrency(context.flags.concurrency, { usual: 4, max: 100 }),
-    credits: mostCredits(context.flags),
+    credits: readMaxCredits(context.flags),
   };
   return withScratch(context.system.now(), async (scratch) => {
     const file = await openJobsFile(context, context.system, scratch);
@@ -40,11 +40,11 @@ export async function run(context: CommandContext): Promise<number> {
       file.state,
       serviceKey(context.services.target),
       async (journal) => {
-        const { keys, before } = await checkAll(context, file, journal);
+        const { keys, before } = await checkJobs(context, file, journal);
         if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
         await sayRemoved(context, journal, keys);
-        const board = new Board(context.output, keys.size, before);
-        return runBatch(context, file, journal, keys, board, limits);
+        const progress = new BatchProgress(context.output, keys.size, before);
+        return runBatch(context, file, journal, keys, progress, limits);
       },
     );
   });
@@ -56,15 +56,15 @@ async function dryRun(
   journal: Journal,
   keys: JobKeys,
 ): Promise<number> {
-  const requests = previewJobs(context, jobsLeft(context, file, journal, keys));
+  const requests = previewJobs(context, readRemainingJobs(context, file, journal, keys));
   const count = await printRequests(context, requests);
-  if (count === 0) await context.output.note('All jobs have ended; nothing is left to send.');
+  if (count === 0) await context.output.note('All jobs have ended; there is nothing left to send.');
   return exitCodes.done;
 }
 
 async function* previewJobs(
   context: CommandContext,
-  jobs: ReturnType<typeof jobsLeft>,
+  jobs: ReturnType<typeof readRemainingJobs>,
 ): AsyncGenerator<PrintedRequest> {
   for await (const job of jobs) {
     yield await previewJob(context.system, await planLine(parseJob(context.flags, job), context));
@@ -72,10 +72,10 @@ async function* previewJobs(
 }
 
 async function sayRemoved({ output }: CommandContext, journal: Journal, keys: JobKeys): Promise<void> {
-  const removed = [...journal.entries()].filter(([key]) => keys.lineOf(key) === undefined).length;
+  const removed = [...journal.entries()].filter(([key]) => keys.findLine(key) === undefined).length;
   if (removed > 0) {
     await output.note(
-      `Jobs of earlier runs that are not in the file any more: ${removed}. They are left as they are.`,
+      `Ignored ${removed} ${removed === 1 ? 'job' : 'jobs'} of earlier runs that ${removed === 1 ? 'is' : 'are'} no longer in the file.`,
     );
   }
 }
@@ -85,56 +85,59 @@ async function runBatch(
   file: JobsFile,
   journal: Journal,
   keys: JobKeys,
-  board: Board,
-  limits: Limits,
+  progress: BatchProgress,
+  limits: BatchLimits,
 ): Promise<number> {
   const { output, services } = context;
   const { target } = services;
-  const purse = await openPurse(context, journal, limits.credits);
-  // Reached before the first job, so that what hinders all of them is said once.
+  const budget = await openBudget(context, journal, limits.credits);
+  // Connects before the first job, so that a problem of all jobs is reported once.
   await context.services.reach(target);
-  context.interruption.hint = 'The same command goes on from here; what was sent already is not sent twice.';
-  // Each job under way listens for Ctrl-C in several places.
+  context.interruption.hint = 'Run the same command again to continue; sent jobs are not sent twice.';
+  // Each running job listens for Ctrl-C in several places.
   setMaxListeners(0, context.signal);
-  const patience = new Patience(context.signal);
+  const breaker = new CircuitBreaker(context.signal);
   const { ledger, signal, system, flags } = context;
   const batch = {
     ...{ services, ledger, signal, system, flags, output, target },
-    ...{ journal, board, patience, purse },
+    ...{ journal, progress, breaker, budget },
   };
-  const left = jobsLeft(context, file, journal, keys);
-  const results: Result[] = [];
-  await board.open();
+  const left = readRemainingJobs(context, file, journal, keys);
+  const results: JobResult[] = [];
+  await progress.open();
   try {
-    await runInParallel(untilOver(left, patience), limits.concurrency, async (job) => {
-      board.began();
+    await runInParallel(readUntilOpen(left, breaker), limits.concurrency, async (job) => {
+      progress.begin();
       const end = await runJob(batch, job);
       const result = toResult(job, end, journal.get(job.key));
-      board.ended(end, result.credits ?? 0);
+      progress.record(end, result.credits ?? 0);
       if (output.mode.json) results.push(result);
       else await printResult(output, result);
     });
   } finally {
-    board.close();
-    await output.note(board.summary);
+    progress.close();
+    await output.note(progress.summary);
   }
   if (output.mode.json) await output.answer(results);
-  await sayHowToGoOn(context, board);
-  return board.exit;
+  await sayHowToGoOn(context, progress);
+  return progress.exit;
 }
 
-/** Ends once no more jobs are to be sent. */
-async function* untilOver(jobs: AsyncGenerator<WrittenJob>, patience: Patience): AsyncGenerator<WrittenJob> {
-  while (!patience.isOver) {
+/** Reads jobs until no more may be sent. */
+async function* readUntilOpen(
+  jobs: AsyncGenerator<WrittenJob>,
+  breaker: CircuitBreaker,
+): AsyncGenerator<WrittenJob> {
+  while (!breaker.isOpen) {
     const next = await jobs.next();
     if (next.done) return;
     yield next.value;
   }
 }
 
-async function sayHowToGoOn(context: CommandContext, { failed, left }: Board): Promise<void> {
+async function sayHowToGoOn(context: CommandContext, { failed, left }: BatchProgress): Promise<void> {
   const { output } = context;
-  if (failed > 0) await output.note('What failed is sent anew with --retry-failed.');
-  if (left > 0) await output.note('The same command goes on with the rest.');
+  if (failed > 0) await output.note('Pass --retry-failed to send failed jobs again.');
+  if (left > 0) await output.note('Run the same command again to continue with the rest.');
   if (failed + left === 0) await context.services.announce();
 }

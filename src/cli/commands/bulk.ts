@@ -6,12 +6,12 @@ import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
 import type { CommandContext } from './context.js';
 
-interface Pair {
+interface VersionPair {
   readonly node_id: string;
   readonly version: string;
 }
 
-/** Reads any number of versions: split into requests, one merged answer in the order asked. */
+/** Reads any number of versions, in several requests, and merges the responses in the order of the input. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, command, signal } = context;
   const pairs = parsePairs(await readPairs(context));
@@ -33,14 +33,14 @@ async function readPairs({ args, system }: CommandContext): Promise<string[]> {
   const given = (args.pairs as readonly string[] | undefined) ?? [];
   if (given.length > 0 && !given.includes('-')) return [...given];
   if (given.length === 0 && system.stdin.isTTY) {
-    throw usage('No versions were named.', 'Write them as node@version, or pipe them in, one a line.');
+    throw usage('No versions given.', 'Pass them as node@version, or pipe them in, one per line.');
   }
   const pairs = given.filter((pair) => pair !== '-');
   for await (const pair of readLines(system.stdin)) pairs.push(pair);
   return pairs;
 }
 
-function parsePairs(texts: readonly string[]): Pair[] {
+function parsePairs(texts: readonly string[]): VersionPair[] {
   const pairs = texts.map((text) => {
     const at = text.lastIndexOf('@');
     return { text, node_id: text.slice(0, Math.max(at, 0)), version: text.slice(at + 1) };
@@ -51,6 +51,6 @@ function parsePairs(texts: readonly string[]): Pair[] {
       wrong.map(({ text }) => ({ path: `'${text}'`, message: 'must be written as node@version' })),
     );
   }
-  if (pairs.length === 0) throw usage('No versions were named.', 'Write them as node@version, one a line.');
+  if (pairs.length === 0) throw usage('No versions given.', 'Write them as node@version, one per line.');
   return pairs.map(({ node_id, version }) => ({ node_id, version }));
 }

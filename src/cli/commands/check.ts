@@ -10,7 +10,7 @@ import { withScratch } from '../terminal/scratch.js';
 import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
-/** Holds a pack against everything that publishing and the registry will hold it against; sends nothing. */
+/** Runs all checks of `version publish` and of the registry on a pack, without sending anything. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
@@ -29,14 +29,14 @@ export async function run(context: CommandContext): Promise<number> {
     if (output.mode.json) await output.answer(answer);
     else await output.answer(toRows(report, answer.verdict), command.shape);
     await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);
-    return answer.verdict === active ? exitCodes.done : exitCodes.endedBadly;
+    return answer.verdict === ACTIVE ? exitCodes.done : exitCodes.endedBadly;
   } finally {
     progress.end();
   }
 }
 
-const active = 'NodeVersionStatusActive';
-const flagged = 'NodeVersionStatusFlagged';
+const ACTIVE = 'NodeVersionStatusActive';
+const FLAGGED = 'NodeVersionStatusFlagged';
 
 function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
   return {
@@ -50,19 +50,19 @@ function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: 
       ...unreadable.map(({ file, line, message }) => ({ file, line, what: message })),
     ],
     findings,
-    verdict: findings.some(({ severity }) => severity === 'high') ? flagged : active,
+    verdict: findings.some(({ severity }) => severity === 'high') ? FLAGGED : ACTIVE,
   };
 }
 
-interface Row {
+interface CheckRow {
   readonly kind: string;
   readonly what: string;
   readonly where: string;
   readonly detail: string;
 }
 
-/** The same facts as a table: what the registry will list, what it cannot know, what it will hold against the pack. */
-function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): Row[] {
+/** The answer as a table: what the registry will list, what it cannot determine, and what it will flag. */
+function toRows({ nodes, unresolved, unreadable, findings }: CodeReport, verdict: string): CheckRow[] {
   const place = ({ file, line }: { file: string; line: number }) => `${file}:${line}`;
   return [
     ...nodes.map((node) => ({

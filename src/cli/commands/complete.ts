@@ -13,13 +13,12 @@ import { chooseTarget, isNamed, type Target } from '../connect/target.js';
 import tree from '../views/commands.generated.json' with { type: 'json' };
 import type { CommandContext } from './context.js';
 
-// Decided: a shell waits 300 ms at most; starting takes two thirds of it.
-const patienceMs = 100;
-/** What the background may take. */
-const backgroundMs = 10_000;
-const freshMs = 60_000;
+// Decided: a shell waits for at most 300 ms, and starting takes two thirds of that.
+const LIVE_TIMEOUT_MS = 100;
+const BACKGROUND_TIMEOUT_MS = 10_000;
+const FRESH_MS = 60_000;
 
-/** Prints the values a shell may offer, one a line. Whatever goes wrong, nothing is said and nothing is started. */
+/** Prints the values that a shell can offer, one per line. Errors are ignored, and no service is started. */
 export async function run(context: CommandContext): Promise<void> {
   try {
     const kind = context.args.kind as Kind;
@@ -27,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
     const values = await readValues(context, kind, words);
     for (const value of selectOfferable(values)) await context.output.line(value);
   } catch {
-    // A shell would print it in the middle of what is being typed.
+    // A shell would print an error in the middle of the command line.
   }
 }
 
@@ -45,13 +44,13 @@ function listProfiles({ system }: CommandContext): string[] {
   return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
 }
 
-/** As many of the newest as a person may want to choose from. */
-const mostTasks = 100;
+/** Only the newest tasks are offered. */
+const MAX_TASKS = 100;
 
 function listTasks({ ledger }: CommandContext): string[] {
   const ids: string[] = [];
   for (const { id, task_id } of ledger.entries()) {
-    if (ids.push(task_id ?? id) === mostTasks) break;
+    if (ids.push(task_id ?? id) === MAX_TASKS) break;
   }
   return ids;
 }
@@ -70,7 +69,7 @@ async function readLive(
   const cache = new CompletionCache(folders.state, [target.baseUrl ?? target.name, kind, nodeId ?? '']);
   const kept = cache.read();
   const inBackground = context.flags.background === true;
-  if (system.now() - kept.at < freshMs && !inBackground) return kept.values;
+  if (system.now() - kept.at < FRESH_MS && !inBackground) return kept.values;
 
   const reading = (async () => {
     const client = await connectToTarget(context, target);
@@ -79,17 +78,17 @@ async function readLive(
     cache.write({ values, at: system.now(), begun: kept.begun });
     return values;
   })().catch(() => undefined);
-  const late = pause(inBackground ? backgroundMs : patienceMs, 'late' as const, { ref: false });
+  const late = pause(inBackground ? BACKGROUND_TIMEOUT_MS : LIVE_TIMEOUT_MS, 'late' as const, { ref: false });
   const values = await Promise.race([reading, late]);
   if (values !== 'late') return values ?? kept.values;
-  if (!inBackground && system.now() - kept.begun > freshMs) {
+  if (!inBackground && system.now() - kept.begun > FRESH_MS) {
     cache.write({ ...kept, begun: system.now() });
-    goOn(context, kind, words);
+    readInBackground(context, kind, words);
   }
   return kept.values;
 }
 
-/** The service that runs already, with the credential a command would use; the embedded one is not started. */
+/** Connects with the credential that a command would use. The embedded service is not started. */
 async function connectToTarget(context: CommandContext, target: Target) {
   const { system, folders } = context;
   if (target.baseUrl === undefined) {
@@ -100,20 +99,20 @@ async function connectToTarget(context: CommandContext, target: Target) {
   const store = new CredentialStore(system, target.baseUrl, silent, place);
   const credential = await chooseCredential(system, {
     ...(isNamed(target) && { env: system.env }),
-    kept: () => asItIs(store),
+    kept: () => readKept(store),
   });
   return context.connect(target.baseUrl, credential);
 }
 
-/** Never renewed here: a shell that waits no longer would cut the renewal off, and with it the sign-in. */
-async function asItIs(store: CredentialStore): Promise<Credential | undefined> {
+/** Reads the credential without renewing it: the shell may kill the renewal, which would end the sign-in. */
+async function readKept(store: CredentialStore): Promise<Credential | undefined> {
   const { token, sign_in } = await store.read();
   const kept = token ?? sign_in?.access_token;
   return kept === undefined ? undefined : fixedCredential(kept, store.path);
 }
 
-/** Reads the same in the background, for the next time. */
-function goOn({ system }: CommandContext, kind: Kind, words: readonly string[]): void {
+/** Reads the values in the background, for the next completion. */
+function readInBackground({ system }: CommandContext, kind: Kind, words: readonly string[]): void {
   const [node, entry] = system.executable;
   spawn(node, [entry, '__complete', kind, '--background', '--', ...words], {
     detached: true,

@@ -8,12 +8,12 @@ import type { Interruption } from '../terminal/interrupted.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 
-/** What a command is run with: what was typed, and what it may use. It hands on the parts that others need. */
+/** The parsed command line, and everything that a command uses. */
 export interface CommandContext extends ParsedCommand {
   readonly system: System;
   readonly output: Output;
   readonly interruption: Interruption;
-  /** That of the interruption. */
+  /** Aborted by an interruption. */
   readonly signal: AbortSignal;
   readonly folders: Folders;
   readonly settings: Settings;
@@ -21,9 +21,9 @@ export interface CommandContext extends ParsedCommand {
   readonly ledger: Ledger;
   readonly connect: Connect;
   readonly services: ServiceConnector;
-  /** Whether somebody is there to answer a question. */
+  /** Whether the command can prompt. */
   readonly mayAsk: boolean;
 }
 
-/** What runs a command; its number is the exit code, nothing means done. */
+/** Runs a command. It returns the exit code; nothing means 0. */
 export type RunCommand = (context: CommandContext) => Promise<number | undefined> | Promise<void>;

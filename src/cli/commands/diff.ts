@@ -15,8 +15,8 @@ export async function run(context: CommandContext): Promise<void> {
   const breaking = changes.filter(({ breaks }) => breaks).length;
   await output.note(
     changes.length === 0
-      ? `The ${after.length} definitions are the same.`
-      : `${changes.length} changes, ${breaking} of them break workflows.`,
+      ? `No changes in ${after.length} definitions.`
+      : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}, ${breaking} breaking workflows.`,
   );
 }
 

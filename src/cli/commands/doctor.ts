@@ -7,7 +7,7 @@ import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Looks at everything a command depends on, and says what to do about what is wrong. Starts and changes nothing. */
+/** Checks everything that commands depend on, and says how to fix problems. Starts and changes nothing. */
 export async function run(context: CommandContext): Promise<number> {
   const { system, folders, output, command } = context;
   const service = await tryService(context);
@@ -26,7 +26,7 @@ export async function run(context: CommandContext): Promise<number> {
   return findWorst(findings);
 }
 
-/** What keeps every command from even finding its service is a finding too. */
+/** Reports it as a finding if the service cannot be determined. */
 async function tryService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
   try {
     return await checkService({ ...context, dataFolder: context.folders.data });
@@ -34,12 +34,12 @@ async function tryService(context: CommandContext): Promise<{ url?: string; find
     if (context.signal.aborted) throw error;
     const { message, facts } = toFailure(error);
     return {
-      findings: [fail('service', message, facts.exit, facts.hint ?? 'Fix it, and run regen doctor again.')],
+      findings: [fail('service', message, facts.exit, facts.hint ?? 'Fix it, and run `regen doctor` again.')],
     };
   }
 }
 
-/** An unreachable service explains more than a credential that nobody could look at. */
+/** An unreachable service comes first, because the credential cannot be checked without it. */
 function findWorst(findings: readonly Finding[]): number {
   const exits = findings.flatMap(({ exit }) => exit ?? []);
   const order = [exitCodes.unreachable, exitCodes.notAllowed, ...exits];

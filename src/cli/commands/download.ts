@@ -3,7 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
 import { findArchiveDigest, type NodeVersion, readVersion } from '../publish/published.js';
-import { endedBadly } from '../publish/state.js';
+import { toVerdictFailure } from '../publish/state.js';
 import { checkDigest, checkSha256, computeSha256 } from '../terminal/digest.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -18,7 +18,7 @@ export async function run(context: CommandContext): Promise<void> {
   const service = await context.services.reach();
   const version = await findVersion(context, service, nodeId, args.version as string | undefined);
   const { downloadUrl } = version;
-  if (!downloadUrl) throw nothingThere(nodeId, version.version);
+  if (!downloadUrl) throw toNothingToDownloadFailure(nodeId, version.version);
   const digest = await findArchiveDigest(service.client, version, signal);
   const name = `${nodeId}-${version.version}.zip`;
   const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
@@ -43,17 +43,15 @@ export async function run(context: CommandContext): Promise<void> {
     progress.end();
   }
   if (digest === undefined) {
-    await output.note(
-      `${service.name} publishes no digests, so the archive could not be checked against one.`,
-    );
+    await output.note(`${service.name} publishes no digests, so the archive was not verified.`);
   }
-  await output.note(`${formatBytes(size)} of ${nodeId} ${version.version}.`);
+  await output.note(`Downloaded ${nodeId} ${version.version} (${formatBytes(size)}).`);
   await output.answer({ path, node_id: nodeId, version: version.version, size, sha256 }, { only: 'path' });
 }
 
 /**
- * The version to download. Asked for as an installation, which counts it, where the service has that; else read.
- * @throws Failure where there is none, or none that may be downloaded
+ * Finds the version to download. The install operation counts the download; services without it are read.
+ * @throws Failure if there is none, or it may not be downloaded
  */
 async function findVersion(
   { signal }: CommandContext,
@@ -66,14 +64,14 @@ async function findVersion(
     return await client.node.install({ nodeId, ...(version !== undefined && { version }) }, { signal });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
-    // Either the service has no such operation, or the version is not active: what it is, reading tells.
-    const read = await readOnly(service, nodeId, version, signal);
-    if (!read) throw error.code === 'not_found' ? error : nothingThere(nodeId, version);
+    // Either the service lacks the operation, or the version is not active.
+    const read = await readUncounted(service, nodeId, version, signal);
+    if (!read) throw error.code === 'not_found' ? error : toNothingToDownloadFailure(nodeId, version);
     return requireDownloadable(nodeId, read);
   }
 }
 
-async function readOnly(
+async function readUncounted(
   { client }: Service,
   nodeId: string,
   version: string | undefined,
@@ -87,24 +85,24 @@ function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion 
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
-      throw endedBadly({ nodeId }, version);
+      throw toVerdictFailure({ nodeId }, version);
     case 'NodeVersionStatusDeleted':
-      throw nothingThere(nodeId, version.version, ', because it was deleted');
+      throw toNothingToDownloadFailure(nodeId, version.version, ', because it was deleted');
     case 'NodeVersionStatusPending':
-      throw new Failure(`${nodeId} ${version.version} is not checked by the registry yet.`, {
+      throw new Failure(`The registry has not finished checking ${nodeId} ${version.version}.`, {
         code: 'version_pending',
         exit: exitCodes.stillGoing,
-        hint: 'Try again in a while.',
+        hint: 'Try again later.',
       });
     default:
       return version;
   }
 }
 
-function nothingThere(nodeId: string, version: string | undefined, why = ''): Failure {
-  return new Failure(`There is nothing to download of ${nodeId}${version ? ` ${version}` : ''}${why}.`, {
+function toNothingToDownloadFailure(nodeId: string, version: string | undefined, why = ''): Failure {
+  return new Failure(`${nodeId}${version ? ` ${version}` : ''} cannot be downloaded${why}.`, {
     code: 'not_found',
     exit: exitCodes.notFound,
-    hint: `See what there is: regen version list ${nodeId}`,
+    hint: `List the versions with: regen version list ${nodeId}`,
   });
 }

@@ -6,7 +6,7 @@ import { runJobs } from '../generation/run-jobs.js';
 import { formatCreation, toReadable } from '../generation/start.js';
 import type { CommandContext } from './context.js';
 
-/** Starts a task for each image, waits, and brings home what they made. */
+/** Starts a task for each image, waits for it, and saves its results. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const jobs = await planJobs(context, context);
   if (!context.flags['dry-run']) return runJobs(context, jobs);
@@ -22,7 +22,7 @@ async function* previewJobs(system: StandardInput, jobs: readonly Job[]): AsyncG
   for (const job of jobs) yield await previewJob(system, job);
 }
 
-/** The request that a job would send, images named in place of their data. */
+/** The request that a job would send, with descriptions in place of images. */
 export async function previewJob(system: StandardInput, job: Job): Promise<PrintedRequest> {
   const { operation, body, images, fromTask } = job;
   const { kept } = await loadImages(images, getTaskFacts(operation).kind, system);

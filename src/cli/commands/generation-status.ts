@@ -7,12 +7,13 @@ import { findTask, readTask } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Shows an image or video task as its service has it now. */
+/** Shows the current state of an image or video task. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, output } = context;
   const starts = readStarts(context);
   const id = args.task_id as string | undefined;
-  if (!id) throw usage('<task_id> is required.', 'See what was started from here: regen task list');
+  if (!id)
+    throw usage('<task_id> is required.', 'List the tasks that were started from here with: regen task list');
   const task = await findTask(context, id, starts);
   const { answer, state, outputs } = await readTask(context, task);
   if (output.mode.json) return output.answer(answer);
@@ -33,7 +34,7 @@ function readStarts(context: CommandContext): readonly string[] {
   throw usage(`--kind must be one of ${[...operations.keys()].join(', ')}.`);
 }
 
-/** Each creation's parts in rows of their own, counted from 1. */
+/** Puts the fields of each creation in separate rows, numbered from 1. */
 function toRows({ creations, ...task }: z.infer<typeof VideoCreations>): object {
   const counted = (creations ?? []).map((creation, at) => [at + 1, creation]);
   return { ...task, creations: Object.fromEntries(counted) };

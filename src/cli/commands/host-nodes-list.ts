@@ -3,7 +3,7 @@ import { buildRequest, checkRequest } from '../command/request.js';
 import type { CommandContext } from './context.js';
 import { callOperation } from './operation.js';
 
-/** With a node and a version alone: that version's list, which needs no filters; else all, filtered. */
+/** Lists the definitions of one version, or all that match the filters. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, args, flags } = context;
   const operation = getOperation('hostNodes.listAll');

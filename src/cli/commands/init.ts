@@ -13,8 +13,8 @@ import { usage } from '../terminal/failure.js';
 import { oneLine } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
-/** What is wanted to know, in the order of the questions. */
-const fields = {
+/** The FIELDS of a manifest, in the order of the questions. */
+const FIELDS = {
   id: { question: 'Node id', schema: NodeId, required: true },
   name: { question: 'Display name', schema: z.string().min(1).max(200), required: true },
   publisher: { question: 'Publisher id', schema: PublisherId, required: true },
@@ -36,21 +36,21 @@ const fields = {
   },
 } as const;
 
-type Name = keyof typeof fields;
-type Facts = Partial<Record<Name, string>>;
+type FieldName = keyof typeof FIELDS;
+type FieldValues = Partial<Record<FieldName, string>>;
 
-/** Writes a pyproject.toml for a pack that has none, and asks what the folder does not tell. */
+/** Writes a pyproject.toml, and asks for what cannot be inferred from the folder. */
 export async function run(context: CommandContext): Promise<void> {
   const { args, system, flags, output } = context;
   const folder = resolve(system.cwd, (args.dir as string | undefined) ?? '.');
   const path = join(folder, 'pyproject.toml');
   if (existsSync(path) && !flags.force) {
-    throw usage(`${path} exists already.`, 'Change it by hand, or write a new one over it with --force.');
+    throw usage(`${path} already exists.`, 'Edit it, or pass --force to overwrite it.');
   }
-  const given = givenFacts(context);
+  const given = readFlags(context);
   const found = await findOut(folder);
   for (const warning of found.warnings) await output.warn(warning);
-  const facts = await completeFacts(context, { ...(await inferFacts(context, found, given)), ...given });
+  const facts = await completeValues(context, { ...(await inferValues(context, found, given)), ...given });
   await sayChoices(context, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = newPyproject({
@@ -60,30 +60,32 @@ export async function run(context: CommandContext): Promise<void> {
   });
   writeFileAtomic.sync(path, text);
   await output.answer({ path, ...facts, dependencies: found.dependencies }, { only: 'path' });
-  await output.note('Next: regen version check, then regen version publish.');
+  await output.note('NextStep: regen version check, then regen version publish.');
 }
 
-/** What was chosen without being asked for, and might be another than was meant. */
+/** Reports values that were inferred and may be wrong. */
 async function sayChoices(
   { output, mayAsk }: CommandContext,
   folder: string,
-  given: Facts,
-  { id, publisher }: Facts,
+  given: FieldValues,
+  { id, publisher }: FieldValues,
 ): Promise<void> {
   const name = basename(folder);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (given.id === undefined && /[^\x00-\x7f]/.test(name)) {
-    await output.warn(`The folder's name '${name}' became the node id '${id}'; choose another with --id.`);
+    await output.warn(
+      `The node id '${id}' is derived from the folder name '${name}'. Choose another one with --id.`,
+    );
   }
   if (given.publisher === undefined && !mayAsk) await output.note(`The publisher is ${publisher}.`);
 }
 
 /**
- * What the flags say.
- * @throws Failure naming every flag whose value cannot be taken
+ * Reads the values from the flags.
+ * @throws Failure with all invalid flags
  */
-function givenFacts(context: CommandContext): Facts {
-  const names = Object.keys(fields) as Name[];
+function readFlags(context: CommandContext): FieldValues {
+  const names = Object.keys(FIELDS) as FieldName[];
   const given = names.flatMap((name) => {
     const value = readText(context.flags, name);
     return value === undefined ? [] : [[name, value.trim()] as const];
@@ -96,17 +98,17 @@ function givenFacts(context: CommandContext): Facts {
   return Object.fromEntries(given);
 }
 
-function findProblem(name: Name, value: string): string | undefined {
-  const { schema, required } = fields[name];
+function findProblem(name: FieldName, value: string): string | undefined {
+  const { schema, required } = FIELDS[name];
   if (value === '' && !required) return undefined;
   const checked = check(schema as z.ZodType, value);
   return checked.ok ? undefined : checked.problems[0]?.message;
 }
 
-/** What the folder says, and what follows from it. */
-async function inferFacts(context: CommandContext, found: Found, given: Facts): Promise<Facts> {
+/** Infers values from the folder and the stored tokens. */
+async function inferValues(context: CommandContext, found: Found, given: FieldValues): Promise<FieldValues> {
   const id = given.id ?? found.id;
-  // Whoever publishes as one publisher only means that one.
+  // Users with a token for one publisher probably mean that one.
   const { publish_tokens = {} } = await context.services.openCredentialStore().read();
   const [publisher, another] = Object.keys(publish_tokens);
   return {
@@ -123,37 +125,41 @@ function toTitle(id: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const firstVersion = '1.0.0';
+const FIRST_VERSION = '1.0.0';
 
-/** Asks for what is not known yet; where nobody answers, what can be done without is left out. */
-async function completeFacts(context: CommandContext, known: Facts): Promise<Facts> {
+/** Asks for missing values. Without prompts, optional ones are left out. */
+async function completeValues(context: CommandContext, known: FieldValues): Promise<FieldValues> {
   const facts = { ...known };
-  const unknown = (Object.keys(fields) as Name[]).filter((name) => facts[name] === undefined);
+  const unknown = (Object.keys(FIELDS) as FieldName[]).filter((name) => facts[name] === undefined);
   if (context.mayAsk) {
-    for (const name of unknown) facts[name] = await askFor(context, name, proposeValue(name, facts));
+    for (const name of unknown) facts[name] = await askField(context, name, proposeValue(name, facts));
     return facts;
   }
-  facts.version ??= firstVersion;
-  const missing = unknown.filter((name) => fields[name].required && facts[name] === undefined);
+  facts.version ??= FIRST_VERSION;
+  const missing = unknown.filter((name) => FIELDS[name].required && facts[name] === undefined);
   if (missing.length === 0) return facts;
   throw usage(
-    `${missing.map((name) => `--${name}`).join(', ')} must be given, because nobody is there to ask.`,
-    `Write them as in: regen node init ${missing.map((name) => `--${name} …`).join(' ')}`,
+    `${missing.map((name) => `--${name}`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} required, because this command cannot prompt.`,
+    `Pass values, such as: regen node init ${missing.map((name) => `--${name} …`).join(' ')}`,
   );
 }
 
-function proposeValue(name: Name, { id }: Facts): string | undefined {
-  if (name === 'version') return firstVersion;
+function proposeValue(name: FieldName, { id }: FieldValues): string | undefined {
+  if (name === 'version') return FIRST_VERSION;
   return name === 'name' && id ? toTitle(id) : undefined;
 }
 
-async function askFor(context: CommandContext, name: Name, proposal: string | undefined): Promise<string> {
-  const { question } = fields[name];
+async function askField(
+  context: CommandContext,
+  name: FieldName,
+  proposal: string | undefined,
+): Promise<string> {
+  const { question } = FIELDS[name];
   for (;;) {
     const answer = (await context.system.prompts.input(`${question}:`, proposal)).trim();
     const problem = findProblem(name, answer);
     if (!problem) return answer;
-    await context.output.warn(`It ${problem}.`);
+    await context.output.warn(`${question.split(/,| \(/)[0]} ${problem}.`);
   }
 }
 

@@ -8,7 +8,7 @@ import { buildRequest, checkRequest, ignoredFields, type Request } from '../comm
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Runs the one operation a command stands for. */
+/** Runs the operation of a command. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, args, flags, output } = context;
   const operation = getOperation(command.operation as string);
@@ -16,10 +16,10 @@ export async function run(context: CommandContext): Promise<void> {
   const request = buildRequest(command, args, flags, body);
   checkRequest(operation, command, request, body !== undefined, args);
   for (const name of ignoredFields(operation, body)) {
-    await output.warn(`The service does not take '${name}'; it will be ignored.`);
+    await output.warn(`The service does not accept '${name}'; it is ignored.`);
   }
   if (operation.method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
-    throw usage('There is nothing to change.', `See: regen ${command.words.join(' ')} --help`);
+    throw usage('No changes given.', `See the flags: regen ${command.words.join(' ')} --help`);
   }
   if (flags['dry-run']) return printDryRun(context, operation, request);
   await confirmCommand(context);
@@ -27,7 +27,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (command.changes) await context.services.announce();
 }
 
-/** Sends a request and prints its answer: one, or with `--all` every page. */
+/** Sends a request and prints its response, or with `--all` the responses for all pages. */
 export async function callOperation(
   context: CommandContext,
   operation: Operation,
@@ -58,7 +58,7 @@ export async function callOperation(
 async function sayMore({ output }: CommandContext, answer: object | undefined): Promise<void> {
   const { page, totalPages } = (answer ?? {}) as { page?: number; totalPages?: number };
   if (page !== undefined && totalPages !== undefined && page < totalPages) {
-    await output.note(`Page ${page} of ${totalPages}; --all reads every page.`);
+    await output.note(`Page ${page} of ${totalPages}. Pass --all for every page.`);
   }
 }
 
@@ -66,7 +66,7 @@ function largestPages(operation: Operation): Record<string, number> {
   return operation.query && 'pageSize' in operation.query.shape ? { pageSize: 100 } : { limit: 100 };
 }
 
-/** Pages in the shape of one: their items together, the counts telling of a single page. */
+/** Merges pages into the shape of one page that has all items. */
 function mergePages(all: readonly object[]): object {
   const items = all.flatMap((page) => itemsOf(page) as unknown[]);
   const entries = Object.entries(all[0] ?? {}).map(([name, value]) => {

@@ -6,7 +6,7 @@ import { outputPath, saveFile } from '../terminal/save.js';
 import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
-/** Writes the archive that publish would upload, or lists what would be in it. */
+/** Writes the archive that `version publish` would upload, or lists its files. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output, system } = context;
   const pack = await readPack(context, context.args.dir as string | undefined);

@@ -8,28 +8,28 @@ import { checkCode } from '../publish/findings.js';
 import { publishMany } from '../publish/many.js';
 import { type Pack, readPack } from '../publish/pack.js';
 import { publishPack } from '../publish/publish-pack.js';
-import { publishToken } from '../publish/token.js';
-import { publishBody } from '../publish/upload.js';
+import { findPublishToken } from '../publish/token.js';
+import { buildPublishBody } from '../publish/upload.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { readAll } from '../terminal/stdin.js';
 import type { CommandContext } from './context.js';
 
-/** Publishes a folder; of several, all that can be. */
+/** Publishes one or more folders. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const { flags } = context;
   const dirs = [...new Set(context.args.dir as readonly string[] | undefined)];
   if (dirs.length < 2 && flags.concurrency !== undefined)
-    throw usage('--concurrency is for several folders.');
+    throw usage('--concurrency requires several folders.');
   const timeoutMs = durationMs(readText(context.flags, 'timeout') ?? '30m', '--timeout');
   const changelog = await readChangelog(context);
   if (dirs.length > 1) {
-    const preview = (pack: Pack) => requestFor(pack, changelog);
+    const preview = (pack: Pack) => previewRequest(pack, changelog);
     return publishMany(context, dirs, { changelog, timeoutMs, ...(flags['dry-run'] && { preview }) });
   }
   const pack = await readPack(context, dirs[0]);
-  if (flags['dry-run']) await printRequest(context, requestFor(pack, changelog));
+  if (flags['dry-run']) await printRequest(context, previewRequest(pack, changelog));
   else await publishOne(context, pack, changelog, timeoutMs);
   return undefined;
 }
@@ -43,10 +43,11 @@ async function publishOne(
   const { output } = context;
   const progress = new Progress(output);
   await checkCode(context, pack, progress);
-  context.interruption.hint = 'Run the same command again to go on; the version number is not used up.';
-  const tokenOf = (service: Service, publisherId: string) => publishToken(context, service, publisherId);
+  context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
+  const findToken = (service: Service, publisherId: string) =>
+    findPublishToken(context, service, publisherId);
   try {
-    const version = await publishPack(context, pack, { changelog, timeoutMs, progress, tokenOf });
+    const version = await publishPack(context, pack, { changelog, timeoutMs, progress, findToken });
     progress.end();
     await output.answer(version);
     await context.services.announce();
@@ -59,14 +60,14 @@ async function readChangelog(context: CommandContext): Promise<string | undefine
   const text = readText(context.flags, 'changelog');
   const file = readText(context.flags, 'changelog-file');
   if (text !== undefined && file !== undefined)
-    throw usage('--changelog and --changelog-file exclude each other.');
+    throw usage('--changelog and --changelog-file cannot be used together.');
   if (file === undefined) return text;
   const { stdin, cwd } = context.system;
   return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
 }
 
-function requestFor({ manifest }: Pack, changelog: string | undefined): PrintedRequest {
+function previewRequest({ manifest }: Pack, changelog: string | undefined): PrintedRequest {
   const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
-  const body = publishBody({ manifest, changelog }, 'masked');
+  const body = buildPublishBody({ manifest, changelog }, 'masked');
   return toPrintedRequest(getOperation('version.publish'), { params, query: {}, body });
 }

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { CommandContext } from './context.js';
 
-/** Prints what services in the background wrote; with `--json` as a list. */
+/** Prints the log of background services; with `--json` as a list. */
 export async function run({ folders, output }: CommandContext): Promise<void> {
   const logFile = folders.serviceLog;
   const isThere = existsSync(logFile);
@@ -10,11 +10,11 @@ export async function run({ folders, output }: CommandContext): Promise<void> {
     const lines = isThere ? (await readFile(logFile, 'utf8')).split('\n').filter(Boolean) : [];
     return output.answer(lines.map(parseEntry));
   }
-  if (!isThere) return output.note(`Nothing is logged yet; the log will be ${logFile}.`);
+  if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
   for await (const chunk of createReadStream(logFile)) await output.write(chunk);
 }
 
-/** The service writes objects; whatever else came is a message. */
+/** The service logs objects; any other line is a message. */
 function parseEntry(line: string): object {
   try {
     const value = JSON.parse(line);

@@ -5,7 +5,7 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { findService, readDataFolder } from './serve-status.js';
 
-/** Gives the service of a folder a new signing key, whether it runs or not. */
+/** Replaces the signing key of a data folder, whether its service runs or not. */
 export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
@@ -14,20 +14,22 @@ export async function run(context: CommandContext): Promise<void> {
     : await rotateStopped(folder, async ({ rotateKeyIn }) => ({
         kid: await rotateKeyIn(folder, context.system.now),
       }));
-  await context.output.note('Tokens signed with the old key stay valid until they expire, at most an hour.');
+  await context.output.note(
+    'Tokens signed with the old key stay valid until they expire, for an hour at most.',
+  );
   await context.output.answer({ kid });
 }
 
-/** Replaces a secret of a folder on which no service runs. */
+/** Replaces a secret of a data folder whose service does not run. */
 export async function rotateStopped<Result>(
   folder: string,
   work: (service: typeof import('../../service/index.js')) => Promise<Result> | Result,
 ): Promise<Result> {
   if (!existsSync(join(folder, 'regen.db'))) {
-    throw new Failure(`There is no data of a service in ${folder}.`, {
+    throw new Failure(`${folder} is not the data folder of a service.`, {
       code: 'not_found',
       exit: exitCodes.notFound,
-      hint: 'Name the folder with --data.',
+      hint: 'Pass the data folder with --data.',
     });
   }
   const service = await import('../../service/index.js');
@@ -38,7 +40,7 @@ export async function rotateStopped<Result>(
     throw new Failure(`The service of ${folder} is starting or stopping.`, {
       code: 'folder_in_use',
       exit: exitCodes.conflict,
-      hint: 'Try again in a moment.',
+      hint: 'Try again in a few seconds.',
     });
   }
 }

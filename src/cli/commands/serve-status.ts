@@ -6,7 +6,7 @@ import { findLocal, type LocalService } from '../connect/local.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Shows the service that works on a folder. */
+/** Shows the service that uses a data folder. */
 export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
@@ -26,7 +26,7 @@ export function readDataFolder(context: CommandContext): string {
   return data ? resolve(context.system.cwd, data) : context.folders.data;
 }
 
-/** The service of a folder. One that holds the folder and cannot be found has lost its record, and writes it again. */
+/** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
 export async function findService(
   context: CommandContext,
   folder: string,
@@ -34,13 +34,13 @@ export async function findService(
   const look = () => findLocal(folder, context.connect);
   for (let tries = 0; tries < 20; tries++) {
     const found = await look();
-    if (found || !(await isHeld(folder))) return found;
+    if (found || !(await isLocked(folder))) return found;
     await pause(250, undefined, { signal: context.signal });
   }
   return undefined;
 }
 
-async function isHeld(folder: string): Promise<boolean> {
+async function isLocked(folder: string): Promise<boolean> {
   const path = join(folder, 'service.lock');
   if (!existsSync(path)) return false;
   const { LockTimeout, takeLock } = await import('../../disk/lock.js');

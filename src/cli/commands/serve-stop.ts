@@ -2,7 +2,7 @@ import { drainLocal } from '../connect/local.js';
 import type { CommandContext } from './context.js';
 import { findService, readDataFolder } from './serve-status.js';
 
-/** Lets the service that works on a folder finish, and ends it. */
+/** Lets the service of a data folder finish its work, and stops it. */
 export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);

@@ -13,7 +13,7 @@ type StartService = typeof import('../../service/index.js')['startService'];
 type ConfigurationInput = NonNullable<Parameters<StartService>[0]>;
 type RunningService = Awaited<ReturnType<StartService>>;
 
-/** Runs the service until it is told to end; its URL is the one line on stdout. */
+/** Runs the service until it is stopped. Its URL is the only line on stdout. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
   const configuration = await buildConfiguration(context);
@@ -26,12 +26,12 @@ export async function run(context: CommandContext): Promise<void> {
   await service.ended;
 }
 
-/** Who makes what, so that nobody takes a preview for a vendor's work. */
+/** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */
 function describeMakers({ context }: RunningService): string[] {
   const { image, video } = context.configuration.generation;
   const made = (by: typeof image | typeof video) =>
     by.engine === 'local'
-      ? "previews made on this machine (engine: local-preview), not a vendor's work"
+      ? 'previews made on this machine (engine: local-preview), not by a vendor'
       : `made by the vendor at ${new URL(by.baseUrl).host}`;
   return [`Images are ${made(image)}.`, `Videos are ${made(video)}.`];
 }
@@ -59,7 +59,7 @@ async function buildConfiguration(context: CommandContext): Promise<Configuratio
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw usage(`--port is a number from 0 to 65535, not '${text}'.`);
+  throw usage(`--port must be a number from 0 to 65535, not '${text}'.`);
 }
 
 async function startHere(
@@ -80,7 +80,7 @@ async function startHere(
       throw new Failure(error.message, {
         code: 'folder_in_use',
         exit: exitCodes.conflict,
-        hint: `End the one that runs with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
+        hint: `Stop the running service with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
       });
     }
     if (error instanceof service.ResourceExhausted)
@@ -106,11 +106,11 @@ async function startInBackground(context: CommandContext, configuration: Configu
   const env = keyVariables(configuration);
   const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
-  if (!started) await output.note('It was running already.');
+  if (!started) await output.note('The service was already running.');
   await output.line(service.url);
 }
 
-/** The environment variables that hold the keys of vendors. The configuration was not judged yet. */
+/** The environment variables with the keys of vendors. The configuration is not validated yet. */
 function keyVariables({ generation }: ConfigurationInput): string[] {
   return [generation?.image, generation?.video].flatMap((maker) => {
     const name = maker?.engine === 'upstream' ? maker.key?.env : undefined;

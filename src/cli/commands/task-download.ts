@@ -6,7 +6,7 @@ import { findEnd, findTask, readTask } from '../generation/task.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Saves what a task made. Its URLs are asked for anew, because they run out. */
+/** Saves the results of a task. Their URLs are read again, because they expire. */
 export async function run(context: CommandContext): Promise<number> {
   const { args, flags, system, services, ledger, signal } = context;
   const id = args.task_id as string | undefined;
@@ -20,7 +20,7 @@ export async function run(context: CommandContext): Promise<number> {
     label: id,
     run: async () => {
       const seen = await readTask(context, task);
-      if (findEnd(seen.state) !== 'well') throw nothingYet(id, seen.state);
+      if (findEnd(seen.state) !== 'well') throw toNothingToSaveFailure(id, seen.state);
       return {
         lines: await saveResults({ services, ledger, signal, watch, destination }, task, seen),
         answer: seen.answer,
@@ -30,9 +30,9 @@ export async function run(context: CommandContext): Promise<number> {
   return runAll(context, watch, [item]);
 }
 
-function nothingYet(id: string, state: string): Failure {
+function toNothingToSaveFailure(id: string, state: string): Failure {
   const over = findEnd(state) !== undefined;
-  return new Failure(`There is nothing to save of task ${id}: it is ${state}.`, {
+  return new Failure(`Task ${id} has no results to save; its status is ${state}.`, {
     code: over ? 'task_failed' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
     ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),

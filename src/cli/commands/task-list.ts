@@ -1,6 +1,6 @@
 import type { CommandContext } from './context.js';
 
-/** Lists the ledger; to a person with one id a task, its own where it has one: each names it to every command. */
+/** Lists the ledger. A terminal shows one id per task, that of the service if there is one; all commands take both. */
 export async function run({ command, ledger, output, system }: CommandContext): Promise<void> {
   const entries = [...ledger.entries()];
   if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson)

@@ -2,21 +2,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getOperation } from '../../contract/index.js';
 import { printDryRun } from '../command/dry-run.js';
 import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
-import { type Source, toReference } from '../generation/images.js';
+import { type ImageSource, toReference } from '../generation/images.js';
 import type { Job } from '../generation/plan.js';
 import { runJobs } from '../generation/run-jobs.js';
 import { toReadable } from '../generation/start.js';
 import { findEntry, findTarget } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
-import { notInLedger } from './task-show.js';
+import { toUnknownTaskFailure } from './task-show.js';
 
-/** Sends the request of an entry again. */
+/** Sends the request of a ledger entry again. */
 export async function run(context: CommandContext): Promise<number | undefined> {
   const id = context.args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
   const entry = findEntry(context, id);
-  if (!entry) throw notInLedger(id);
+  if (!entry) throw toUnknownTaskFailure(id);
   const job = rebuildJob(entry);
   if (context.flags['dry-run']) {
     const request = { params: {}, query: {}, body: toReadable(entry.request) };
@@ -24,31 +24,36 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     return undefined;
   }
   if (entry.task_id !== undefined) {
-    await context.output.note(`This is a new task, paid for again: ${entry.task_id} was answered.`);
+    await context.output.note(
+      `Task ${entry.task_id} was already started. This is a new task, and is paid for again.`,
+    );
   }
   const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
   return runJobs(context, [job], findTarget(context, entry), choice);
 }
 
 function rebuildJob({ operation, request, name }: Entry): Job {
-  const images: Record<string, Source | Source[]> = {};
+  const images: Record<string, ImageSource | ImageSource[]> = {};
   const body: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(request)) {
     if (Array.isArray(value) && value.some(isImageReference))
-      images[field] = value.map((one) => sameImage(field, one));
-    else if (isImageReference(value)) images[field] = sameImage(field, value);
+      images[field] = value.map((one) => findSentImage(field, one));
+    else if (isImageReference(value)) images[field] = findSentImage(field, value);
     else body[field] = value;
   }
   return { operation, body, images, name };
 }
 
-/** The image that was sent before, if it still lies where it lay. */
-function sameImage(field: string, kept: ImageReference | string): Source {
+/** Finds the image that was sent, if its file has not changed. */
+function findSentImage(field: string, kept: ImageReference | string): ImageSource {
   if (typeof kept === 'string') return { kind: 'url', url: kept };
   if (kept.file === undefined) {
-    throw usage(`The ${field} was piped in and is not kept.`, 'Run the command itself again.');
+    throw usage(
+      `The ${field} came from standard input and was not saved.`,
+      'Run the original command again.',
+    );
   }
   const now = existsSync(kept.file) ? toReference(readFileSync(kept.file)) : undefined;
   if (now?.sha256 === kept.sha256) return { kind: 'file', path: kept.file, bytes: kept.bytes };
-  throw usage(`${kept.file} is not the image any more that was sent then.`, 'Run the command itself again.');
+  throw usage(`${kept.file} has changed since it was sent.`, 'Run the original command again.');
 }

@@ -1,17 +1,17 @@
 import { ServiceError } from '../../client/errors.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Entry } from '../connect/ledger.js';
-import { finishTask, type Outcome, planAwait } from '../generation/await-task.js';
+import { finishTask, planAwait, type TaskOutcome } from '../generation/await-task.js';
 import { Resume } from '../generation/run-jobs.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { findEnd, findEntry, findTask, readTask, type Task, toTask } from '../generation/task.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Waits for tasks and brings home what they made. */
+/** Waits for tasks, and saves their results. */
 export async function run(context: CommandContext): Promise<number> {
   const all = context.flags.all === true;
-  const ids = all ? await everyId(context) : givenIds(context);
+  const ids = all ? await listOpenIds(context) : readIds(context);
   const watch = new Watch(context.output);
   const entries = ids.map((id) => findEntry(context, id));
   const awaiting = planAwait(
@@ -29,7 +29,7 @@ export async function run(context: CommandContext): Promise<number> {
       run: async () => {
         const task = await findTask(context, id);
         const outcome = finishTask(awaiting, task);
-        const ended = await (all ? outcome.catch((error) => givenUp(context, task, error)) : outcome);
+        const ended = await (all ? outcome.catch((error) => giveUp(context, task, error)) : outcome);
         resume.remove(id);
         return ended;
       },
@@ -40,25 +40,25 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function givenIds({ args }: CommandContext): string[] {
+function readIds({ args }: CommandContext): string[] {
   const given = [...new Set((args.task_id as readonly string[] | undefined) ?? [])];
   if (given.length > 0) return given;
-  throw usage('No tasks were named.', 'Name them, or use --all for every task that has not ended yet.');
+  throw usage('No tasks given.', 'Pass their ids, or --all for all unfinished tasks.');
 }
 
-/** Of every task that has not ended, oldest first: in the order they were started. */
-async function everyId(context: CommandContext): Promise<string[]> {
-  if ((context.args.task_id?.length ?? 0) > 0) throw usage('<task_id> and --all exclude each other.');
+/** The ids of all unfinished tasks, oldest first. */
+async function listOpenIds(context: CommandContext): Promise<string[]> {
+  if ((context.args.task_id?.length ?? 0) > 0) throw usage('<task_id> and --all cannot be used together.');
   const open = [...context.ledger.entries()].filter(({ state, task_id }) => task_id && !findEnd(state));
-  const entries = await withinReach(context, open.reverse());
+  const entries = await skipUnreachable(context, open.reverse());
   return entries.flatMap(({ task_id }) => task_id ?? []);
 }
 
 /**
- * The entries whose services can be reached; it says which cannot. The others stay in the ledger.
- * @throws Failure where no service can be reached
+ * Skips entries whose services cannot be reached, with a warning. They stay in the ledger.
+ * @throws Failure if no service can be reached
  */
-async function withinReach(context: CommandContext, entries: readonly Entry[]): Promise<Entry[]> {
+async function skipUnreachable(context: CommandContext, entries: readonly Entry[]): Promise<Entry[]> {
   const firsts = new Map([...entries].reverse().map((entry) => [entry.service, entry]));
   const lost = new Map<string, Failure>();
   const look = async (entry: Entry) => {
@@ -76,22 +76,22 @@ async function withinReach(context: CommandContext, entries: readonly Entry[]): 
   if (failure && reached.length === 0) throw failure;
   for (const service of lost.keys()) {
     const count = entries.filter((entry) => entry.service === service).length;
-    await context.output.warn(`${service} cannot be reached; ${formatCount(count)} left out.`);
+    await context.output.warn(`Could not reach ${service}; skipped ${formatCount(count)}.`);
   }
   return reached;
 }
 
 /**
- * Takes a task that its service knows nothing of any more for ended, so that it is not asked for again.
- * @throws the error where it says anything else
+ * Ends a task that its service no longer has, so that it is not polled again.
+ * @throws any other error
  */
-async function givenUp(context: CommandContext, { id, entry, target }: Task, error: unknown) {
+async function giveUp(context: CommandContext, { id, entry, target }: Task, error: unknown) {
   if (!entry || !(error instanceof ServiceError) || error.status !== 404) throw error;
   context.ledger.change(entry.id, { state: 'GONE' });
-  await context.output.warn(`${target.name} knows no task ${id} any more; it is left out.`);
-  return { lines: [], answer: {} } satisfies Outcome;
+  await context.output.warn(`${target.name} no longer has task ${id}; skipped it.`);
+  return { lines: [], answer: {} } satisfies TaskOutcome;
 }
 
 function formatCount(count: number): string {
-  return count === 1 ? '1 task is' : `${count} tasks are`;
+  return count === 1 ? '1 task' : `${count} tasks`;
 }

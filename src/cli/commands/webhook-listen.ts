@@ -15,39 +15,39 @@ import { Inbox, isDone } from '../webhooks/inbox.js';
 import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
-import { End, firstEnd } from '../webhooks/until.js';
+import { awaitEnd, TaskEnd } from '../webhooks/until.js';
 import type { CommandContext } from './context.js';
 
-/** Receives webhooks, prints them, and passes them on, until it is told to end or a task has ended. */
+/** Receives webhooks, prints and forwards them, until it is interrupted or the task has ended. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
-  const wishes = readWishes(context);
+  const options = readOptions(context);
   const act = createActions(context);
   const secrets = await SecretsInUse.open(context);
-  const task = wishes.until === undefined ? undefined : await findTask(context, wishes.until);
-  const end = new End(task?.id);
+  const task = options.until === undefined ? undefined : await findTask(context, options.until);
+  const end = new TaskEnd(task?.id);
   const inbox = new Inbox({
     handled: new Handled(context.folders.state),
     show: (event) => showEvent(context, event),
     act: async (event) => {
       const reply = await act(event);
-      if (isDone(reply)) end.look(event);
+      if (isDone(reply)) end.observe(event);
       return reply;
     },
   });
-  const receiver = await receiveWebhooks({ output, now: system.now, secrets, inbox, port: wishes.port });
-  const address = wishes.publicUrl ?? receiver.url;
+  const receiver = await receiveWebhooks({ output, now: system.now, secrets, inbox, port: options.port });
+  const address = options.publicUrl ?? receiver.url;
   const { services, ledger, signal } = context;
-  const parts = { services, ledger, signal, output, now: system.now, inbox, secrets, address };
+  const catchUpContext = { services, ledger, signal, output, now: system.now, inbox, secrets, address };
   try {
     await sayWhere(context, receiver.url, address);
-    await catchUp(parts, task?.id);
+    await catchUp(catchUpContext, task?.id);
     const stop = afterSleep(context.system.now, () => {
-      catchUp(parts, task?.id).catch((error) => context.output.warn(String(error)));
+      catchUp(catchUpContext, task?.id).catch((error) => context.output.warn(String(error)));
     });
     try {
       if (!task) return await untilInterrupted(context.signal);
-      const seen = await firstEnd(parts, task, end, wishes.timeoutMs);
+      const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
       const { state, outputs } = seen;
       if (task.entry) context.ledger.change(task.entry.id, { state, outputs });
       if (findEnd(state) === 'badly') throw await toTaskFailure(context, task, seen);
@@ -59,23 +59,23 @@ export async function run(context: CommandContext): Promise<void> {
   }
 }
 
-interface Wishes {
-  /** 0: a free one. */
+interface ListenOptions {
+  /** 0 means any free port. */
   readonly port: number;
   readonly publicUrl: string | undefined;
   readonly until: string | undefined;
   readonly timeoutMs: number | undefined;
 }
 
-function readWishes(context: CommandContext): Wishes {
+function readOptions(context: CommandContext): ListenOptions {
   const port = readText(context.flags, 'port') ?? '0';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw usage(`--port is a number from 0 to 65535, not '${port}'.`);
+    throw usage(`--port must be a number from 0 to 65535, not '${port}'.`);
   }
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');
   const timeout = readText(context.flags, 'timeout');
-  if (timeout !== undefined && until === undefined) throw usage('--timeout needs --until.');
+  if (timeout !== undefined && until === undefined) throw usage('--timeout requires --until.');
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout, '--timeout');
   return { port: Number(port), publicUrl, until, timeoutMs };
 }
@@ -83,16 +83,16 @@ function readWishes(context: CommandContext): Wishes {
 async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {
   const { output } = context;
   const { url: service, name } = await context.services.reach();
-  await output.note(`Listening at ${url}. Ctrl-C ends it.`);
-  await output.note(`Tasks started with --webhook-url ${address} (videos: --callback-url) are told here.`);
-  if (!isHere(service) && isHere(address)) {
-    await output.warn(
-      `${name} cannot reach this machine by that address; give the address of a tunnel as --public-url.`,
-    );
+  await output.note(`Listening at ${url}. Press Ctrl-C to stop.`);
+  await output.note(
+    `Start tasks with --webhook-url ${address} (videos: --callback-url) to receive their webhooks.`,
+  );
+  if (!isLocalAddress(service) && isLocalAddress(address)) {
+    await output.warn(`${name} cannot reach this address. Pass the URL of a tunnel with --public-url.`);
   }
 }
 
-function isHere(url: string): boolean {
+function isLocalAddress(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 

@@ -3,7 +3,7 @@ import { printDryRun } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Prints what signs the user's webhooks, or replaces it; to a terminal only when asked to show it. */
+/** Prints or rotates the signing secret of the user's webhooks; on a terminal only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {
   const { system, flags, output, signal } = context;
   const rotates = flags.rotate === true;
@@ -13,13 +13,13 @@ export async function run(context: CommandContext): Promise<void> {
     return printDryRun(context, operation, { params: {}, query: {}, body: undefined });
   }
   if (system.stdout.isTTY && !flags.show) {
-    throw usage('The secret would be readable on this screen.', 'Pipe it, or add --show.');
+    throw usage('The secret would be visible on this terminal.', 'Pipe it, or pass --show.');
   }
   const { client } = await context.services.reach();
   const { webhook } = client;
   const answer = rotates ? await webhook.rotateSecret({}, { signal }) : await webhook.secret({}, { signal });
   await output.answer(answer, { only: 'secret' });
   if (!rotates) return;
-  await output.note('The old secret signs, too, for 24 hours.');
+  await output.note('Webhooks are also signed with the old secret for 24 hours.');
   await context.services.announce();
 }

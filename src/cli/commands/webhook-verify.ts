@@ -4,48 +4,49 @@ import { verifyWebhook, type Webhook, type WebhookProblem } from '../../client/w
 import { webhookHeaders } from '../../contract/events.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
-import { howChanged } from '../webhooks/explain.js';
+import { findChange } from '../webhooks/explain.js';
 import { readRawRequest } from '../webhooks/raw-request.js';
 import { readSecrets } from '../webhooks/secrets.js';
 import type { CommandContext } from './context.js';
 
-/** Says whether a webhook is genuine; where it is not, why. */
+/** Verifies a webhook, and explains why it is not valid. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, system } = context;
   const webhook = await readWebhook(context);
   const secrets = await readSecrets(context);
   const problems = verifyWebhook(webhook, secrets, system.now());
   if (problems.length === 0) {
-    await output.note('The signature is right.');
+    await output.note('The signature is valid.');
     const sent_at = new Date(Number(webhook.timestamp) * 1000).toISOString();
     return output.answer({ verified: true, id: webhook.id, sent_at });
   }
-  throw notVerified(webhook, secrets, problems);
+  throw toNotVerifiedFailure(webhook, secrets, problems);
 }
 
-function notVerified(
+function toNotVerifiedFailure(
   webhook: Webhook,
   secrets: readonly string[],
   problems: readonly WebhookProblem[],
 ): Failure {
   const isForeign = problems.some(({ kind }) => kind === 'signature');
-  const changed = isForeign ? howChanged(webhook, secrets) : undefined;
+  const changed = isForeign ? findChange(webhook, secrets) : undefined;
   const details = problems.map(({ header, message }) => ({ path: header, message }));
-  const said = details.map(({ path, message }) => `${path} ${message}`).join('; ');
-  const message = changed ? `The signature does not fit, because ${changed}.` : `${said}.`;
+  const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ');
+  const message = changed ? `The signature is not valid, because ${changed}.` : `${sentence}.`;
   return new Failure(message, {
     code: 'webhook_not_verified',
     exit: exitCodes.usage,
     hint: changed
-      ? 'Verify the bytes of the body as they came, before anything reads or changes them.'
-      : hints[isForeign ? 'signature' : (problems[0] as WebhookProblem).kind],
+      ? 'Verify the unchanged bytes of the body, before anything parses or changes them.'
+      : HINTS[isForeign ? 'signature' : (problems[0] as WebhookProblem).kind],
     details,
   });
 }
 
-const hints: Readonly<Record<WebhookProblem['kind'], string>> = {
-  signature: 'After a rotation the old secret signs for 24 hours; `regen webhook secret` tells the new one.',
-  time: 'The signature itself is right; a webhook that is sent again has a new timestamp.',
+const HINTS: Readonly<Record<WebhookProblem['kind'], string>> = {
+  signature:
+    'The old secret is valid for 24 hours after a rotation. Show the new one with: regen webhook secret',
+  time: 'The signature itself is valid. A webhook that is sent again has a new timestamp.',
   missing: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
   malformed: 'A webhook has the headers webhook-id, webhook-timestamp and webhook-signature.',
 };
@@ -62,7 +63,7 @@ async function readWebhook(context: CommandContext): Promise<Webhook> {
   }
   const missing = names.filter((name) => !given.includes(name)).map((name) => `--${name}`);
   if (missing.length > 0)
-    throw usage(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required, too.`);
+    throw usage(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required as well.`);
   const [id, timestamp, signature] = names.map((name) => (flags[name] as string).trim()) as [
     string,
     string,
@@ -77,7 +78,7 @@ async function readInputFile({ args, system }: CommandContext): Promise<Buffer> 
   if (system.stdin.isTTY) {
     throw usage(
       'There is nothing to verify.',
-      'Name a file, or pipe the request in: its headers, an empty line, its body.',
+      'Pass a file, or pipe the request in: headers, an empty line and the body.',
     );
   }
   return readBytes(system.stdin);

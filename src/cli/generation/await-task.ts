@@ -20,24 +20,27 @@ import {
   type TaskState,
 } from './task.js';
 
-/** How one of a command's tasks ended. */
-export interface Outcome {
-  /** For stdout, one a line. */
+/** How one task of a command ended. */
+export interface TaskOutcome {
+  /** Printed on stdout, one per line. */
   readonly lines: readonly string[];
-  /** For `--json`. */
+  /** Printed with `--json`. */
   readonly answer: unknown;
   readonly failure?: Failure;
 }
 
-/** Hears of tasks while they are waited for. */
+/** The state of a task whose service does not answer. */
+export const NOT_ANSWERING = 'not answering';
+
+/** Is notified of tasks while a command waits for them. */
 interface TaskObserver {
-  /** What a task was last seen to be. */
+  /** Reports the latest state of a task. */
   state(id: string, state: string): void;
-  /** A line that stays. */
+  /** Prints a line that stays. */
   say(text: string): Promise<void>;
 }
 
-/** How a command waits, and where it leaves results. */
+/** How long a command waits, and where it saves results. */
 export interface AwaitContext extends TaskContext {
   readonly now: () => number;
   readonly watch: TaskObserver;
@@ -53,7 +56,7 @@ interface PlanAwaitContext extends TaskContext {
   readonly flags: FlagValues;
 }
 
-/** How a command's flags say to wait, and where to save. */
+/** Reads from the flags of a command how long to wait and where to save. */
 export function planAwait(
   { services, ledger, signal, system, flags }: PlanAwaitContext,
   watch: TaskObserver,
@@ -66,8 +69,8 @@ export function planAwait(
 }
 
 /**
- * How long to wait for a task, and the longest pause between two looks.
- * @param offPeak whether a task takes the 48 hours that service.md gives to off-peak ones
+ * Reads how long to wait for a task, and the maximum polling interval.
+ * @param offPeak whether a task may take the 48 hours that service.md allows off-peak tasks
  */
 export function readWaitFlags(
   { timeout, interval }: FlagValues,
@@ -80,10 +83,10 @@ export function readWaitFlags(
 }
 
 /**
- * Waits until a task has ended and brings home what it made.
- * @param begun what its start answered, where this command started it
+ * Waits until a task has ended, and saves its results.
+ * @param begun the response to its start, if this command started it
  */
-export async function finishTask(context: AwaitContext, task: Task, begun?: TaskState): Promise<Outcome> {
+export async function finishTask(context: AwaitContext, task: Task, begun?: TaskState): Promise<TaskOutcome> {
   try {
     const seen = begun && findEnd(begun.state) ? begun : await untilEnded(context, task);
     if (findEnd(seen.state) === 'badly') {
@@ -107,7 +110,7 @@ function untilEnded(context: AwaitContext, task: Task): Promise<TaskState> {
   return wait(() => readTask(context, task), {
     isDone: (seen) => findEnd(seen.state) !== undefined,
     onAnswer: (seen) => watch.state(task.id, seen.state),
-    onFailure: () => watch.state(task.id, 'not answering'),
+    onFailure: () => watch.state(task.id, NOT_ANSWERING),
     timeoutMs,
     intervalMs,
     signal,
@@ -115,7 +118,7 @@ function untilEnded(context: AwaitContext, task: Task): Promise<TaskState> {
   });
 }
 
-/** The URLs of what a task made, or the paths it was saved at. */
+/** @returns the URLs of the results of a task, or the paths of the saved files */
 export async function saveResults(
   context: Omit<AwaitContext, 'now' | 'timeoutMs' | 'intervalMs'>,
   task: Task,
@@ -132,12 +135,12 @@ export async function saveResults(
       const facts = { name, task_id: task.id, index: at + 1 };
       const saved = await destination.save(client, url, facts, signal);
       paths.push(saved.path);
-      await watch.say(`${formatBytes(saved.bytes)} saved as ${saved.path}.`);
+      await watch.say(`Saved ${saved.path} (${formatBytes(saved.bytes)}).`);
       if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
     } catch (error) {
       signal.throwIfAborted();
       const { message, facts } = toFailure(error);
-      const hint = `The task is done; save its results elsewhere with: regen task download ${task.id} -o …`;
+      const hint = `The task is done. Save its results elsewhere with: regen task download ${task.id} -o …`;
       throw new Failure(message, { ...facts, hint });
     }
   }
@@ -147,7 +150,7 @@ export async function saveResults(
 
 type Figures = TaskFigures & { readonly operation?: string };
 
-/** What was asked for and what came of it; `null` where the service does not say. */
+/** The request and its result; `null` for what the service does not report. */
 function formatReceipt({ id, target, entry }: Task, figures: Figures, saved: Saved): object {
   return {
     task_id: id,
@@ -162,7 +165,7 @@ function formatReceipt({ id, target, entry }: Task, figures: Figures, saved: Sav
   };
 }
 
-/** The end of a task that failed. */
+/** The failure of a command whose task failed. */
 export async function toTaskFailure(
   context: Pick<TaskContext, 'services' | 'signal'>,
   task: Task,
@@ -174,7 +177,7 @@ export async function toTaskFailure(
   return new Failure(`The ${noun} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
     exit: exitCodes.endedBadly,
-    hint: `Look at what was asked for with: regen task show ${id}`,
+    hint: `Show its request with: regen task show ${id}`,
   });
 }
 
@@ -192,15 +195,15 @@ export function formatResume(ids: readonly string[], flags: FlagValues): string 
 }
 
 export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}): Failure {
-  return new Failure(`The ${noun} ${id} is still running, and the time to wait for it is over.`, {
+  return new Failure(`The ${noun} ${id} is still running; the command stopped waiting for it.`, {
     code: 'still_running',
     exit: exitCodes.stillGoing,
-    hint: `Go back to it with: ${formatResume([id], flags)}`,
+    hint: `Resume with: ${formatResume([id], flags)}`,
   });
 }
 
 function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
-  return new Failure(`${target.name} cannot tell the status of the ${noun} ${id}; the task goes on.`, {
+  return new Failure(`${target.name} cannot report the status of the ${noun} ${id}. The task continues.`, {
     code: 'status_unreadable',
     exit: exitCodes.stillGoing,
     hint: explainWebhook(kind, entry),
@@ -208,15 +211,14 @@ function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
 }
 
 function explainWebhook(kind: TaskKind, entry: Entry | undefined): string {
-  const { field, flag } = addressOf[kind];
-  const isTold = entry?.request[field] !== undefined;
-  return isTold
-    ? `Its webhook is told; where that is \`regen webhook listen\`, add --until ${entry.task_id ?? entry.id}.`
-    : `Run \`regen webhook listen\`, and start it with ${flag} to be told there when its status changes.`;
+  const { field, flag } = WEBHOOK_FIELDS[kind];
+  return entry?.request[field] === undefined
+    ? `Run \`regen webhook listen\`, and pass its URL with ${flag} to be notified when the status changes.`
+    : `Its webhook is notified. To wait for it, run: regen webhook listen --until ${entry.task_id ?? entry.id}`;
 }
 
-/** What names an address that is told of a task. */
-const addressOf = {
+/** The field and the flag for the webhook URL of a task. */
+const WEBHOOK_FIELDS = {
   image: { field: 'webhook_url', flag: '--webhook-url' },
   video: { field: 'callback_url', flag: '--callback-url' },
 } as const;

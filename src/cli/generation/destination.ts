@@ -18,11 +18,11 @@ import { usage } from '../terminal/failure.js';
 import { harmlessName, isFile, isFolder, saveFile, toExistsFailure } from '../terminal/save.js';
 import { detectFileType } from './file-type.js';
 
-/** What the placeholders of a pattern stand for. */
-interface Facts {
+/** The values of the placeholders in a pattern. */
+interface PatternValues {
   readonly name: string;
   readonly task_id: string;
-  /** Of the outputs of one task, from 1. */
+  /** The position among the outputs of one task, from 1. */
   readonly index: number;
 }
 
@@ -34,18 +34,18 @@ export interface Saved {
 
 /** How results are saved. */
 export interface SaveOptions {
-  /** Over existing files. */
+  /** Overwrites existing files. */
   readonly force: boolean;
-  /** With a receipt beside each. */
+  /** Writes a receipt beside each file. */
   readonly receipt: boolean;
-  /** A command that may have been killed after it saved them: where the same bytes lie, they are saved. */
+  /** The command may have been killed after it saved a file: a file with the same bytes counts as saved. */
   readonly resumed?: boolean;
 }
 
 /** The types that results may have: a file of any of them is in the way of a pattern with {ext}. */
 const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
-const placeholder = /\{(\w+)\}/g;
-const known = ['name', 'task_id', 'index', 'ext'];
+const PLACEHOLDER = /\{(\w+)\}/g;
+const PLACEHOLDER_NAMES = ['name', 'task_id', 'index', 'ext'];
 
 /** Where results are saved: `--output <file|folder/|pattern>`. */
 export class Destination {
@@ -56,31 +56,31 @@ export class Destination {
     given: string,
     readonly how: SaveOptions,
   ) {
-    const odd = [...given.matchAll(placeholder)]
+    const unknown = [...given.matchAll(PLACEHOLDER)]
       .map(([, word]) => word as string)
-      .find((word) => !known.includes(word));
-    if (odd !== undefined) {
+      .find((word) => !PLACEHOLDER_NAMES.includes(word));
+    if (unknown !== undefined) {
       throw usage(
-        `--output knows no {${odd}}.`,
-        `A pattern may hold ${known.map((word) => `{${word}}`).join(', ')}.`,
+        `Unknown placeholder {${unknown}} in --output.`,
+        `Use ${PLACEHOLDER_NAMES.map((word) => `{${word}}`).join(', ')}.`,
       );
     }
     const folder = given.endsWith('/') || given.endsWith('\\') || isFolder(resolve(cwd, given));
-    // Decided: in a folder, results are called after image and task, so that none is in another's way.
+    // Decided: in a folder, file names contain the names of the image and the task, so that they do not collide.
     this.#pattern = folder ? join(given, '{name}-{task_id}.{ext}') : given;
   }
 
   /**
-   * Refuses, before anything is paid for, what could not be saved in the end.
-   * @param names what `{name}` stands for, of every task
-   * @param isOurs whether an earlier run of this very command may have left what lies at a path
+   * Refuses results that could not be saved, before they are paid for.
+   * @param names the value of `{name}` for each task
+   * @param isOurs whether an earlier run of the same command may have saved the file at a path
    */
   check(names: readonly string[], isOurs: (path: string) => boolean = () => false): void {
     const paths = names.flatMap((name) => this.firstPath(name) ?? []);
     if (new Set(paths).size < paths.length) {
       throw usage(
-        '--output would save several results under one name.',
-        'Name a folder/, or use {task_id} in the name.',
+        '--output would save several results under the same name.',
+        'Use a folder (-o results/), or {task_id} in the name.',
       );
     }
     if (this.how.force) return;
@@ -89,14 +89,14 @@ export class Destination {
     if (taken !== undefined) throw toExistsFailure(taken);
   }
 
-  /** Where a first result will lie, its {ext} left open; `undefined` where only the task's id tells. */
+  /** The path of the first result, except for its {ext}; `undefined` if the path contains the task id. */
   firstPath(name: string): string | undefined {
     if (this.#pattern.includes('{task_id}')) return undefined;
     return this.#path({ name, task_id: '', index: 1 }, '{ext}');
   }
 
-  /** Fetches one result. It has its name only once it is whole. */
-  async save(client: Client, url: string, facts: Facts, signal: AbortSignal): Promise<Saved> {
+  /** Downloads one result. It gets its name when it is complete. */
+  async save(client: Client, url: string, facts: PatternValues, signal: AbortSignal): Promise<Saved> {
     const folder = dirname(this.#path(facts, 'part'));
     mkdirSync(folder, { recursive: true });
     const fetched = createPartPath(folder);
@@ -117,7 +117,10 @@ export class Destination {
     }
   }
 
-  /** Writes a receipt beside a saved file, and gives its path. */
+  /**
+   * Writes a receipt beside a saved file.
+   * @returns its path
+   */
   async writeReceipt({ path }: Saved, receipt: object): Promise<string> {
     const beside = `${path}.receipt.json`;
     const text = `${JSON.stringify(receipt, null, 2)}\n`;
@@ -132,39 +135,39 @@ export class Destination {
     return this.how.resumed === true && isFile(path) && (await computeSha256(path)) === sha256;
   }
 
-  #path({ name, task_id, index }: Facts, ext: string): string {
+  #path({ name, task_id, index }: PatternValues, ext: string): string {
     const values: Record<string, string> = {
       name: harmlessName(name),
       task_id: harmlessName(task_id),
       index: String(index),
       ext,
     };
-    const path = this.#pattern.replace(placeholder, (_, word: string) => values[word] as string);
+    const path = this.#pattern.replace(PLACEHOLDER, (_, word: string) => values[word] as string);
     if (index === 1 || this.#pattern.includes('{index}')) return resolve(this.cwd, path);
     const ending = extname(path);
     return resolve(this.cwd, `${path.slice(0, path.length - ending.length)}-${index}${ending}`);
   }
 }
 
-/** The destination that a command's flags name; `--receipt` and `--force` alone mean nothing. */
+/** The destination in the flags of a command; `--receipt` and `--force` need `--output`. */
 export function openDestination(cwd: string, flags: FlagValues, resumed = false): Destination | undefined {
   const { output, force, receipt } = flags;
   const how = { force: force === true, receipt: receipt === true, resumed };
   if (typeof output === 'string') return new Destination(cwd, output, how);
   const alone = ['receipt', 'force'].find((flag) => flags[flag]);
-  if (alone) throw usage(`--${alone} needs --output: without it nothing is saved.`);
+  if (alone) throw usage(`--${alone} requires --output; nothing is saved without it.`);
   return undefined;
 }
 
-/** What the bytes are, else what the service says they are, else what the URL ends in. */
+/** Uses the type detected from the bytes, else the content type, else the extension in the URL. */
 function chooseExtension(path: string, contentType: string | undefined, url: string): string {
   const head = Buffer.alloc(16);
   const file = openSync(path, 'r');
   readSync(file, head, 0, 16, 0);
   closeSync(file);
-  const said = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
-  const written = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
-  return detectFileType(head)?.ext ?? said ?? written ?? 'bin';
+  const declared = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
+  const inUrl = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
+  return detectFileType(head)?.ext ?? declared ?? inUrl ?? 'bin';
 }
 
 function listResultPaths(path: string): string[] {

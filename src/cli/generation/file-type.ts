@@ -1,30 +1,30 @@
-/** What a file is, told by its first bytes. */
-interface Kind {
+/** The type of a file, detected from its first bytes. */
+interface FileType {
   readonly ext: string;
   readonly mediaType: string;
 }
 
-const kinds: readonly (Kind & { fits(head: Buffer): boolean })[] = [
-  { ext: 'png', mediaType: 'image/png', fits: (head) => startsWith(head, '89504e470d0a1a0a') },
-  { ext: 'jpg', mediaType: 'image/jpeg', fits: (head) => startsWith(head, 'ffd8ff') },
+const FILE_TYPES: readonly (FileType & { matches(head: Buffer): boolean })[] = [
+  { ext: 'png', mediaType: 'image/png', matches: (head) => startsWith(head, '89504e470d0a1a0a') },
+  { ext: 'jpg', mediaType: 'image/jpeg', matches: (head) => startsWith(head, 'ffd8ff') },
   {
     ext: 'webp',
     mediaType: 'image/webp',
-    fits: (head) => textAt(head, 0, 4) === 'RIFF' && textAt(head, 8, 12) === 'WEBP',
+    matches: (head) => textAt(head, 0, 4) === 'RIFF' && textAt(head, 8, 12) === 'WEBP',
   },
-  { ext: 'avif', mediaType: 'image/avif', fits: (head) => textAt(head, 4, 12) === 'ftypavif' },
-  { ext: 'mp4', mediaType: 'video/mp4', fits: (head) => textAt(head, 4, 8) === 'ftyp' },
-  { ext: 'gif', mediaType: 'image/gif', fits: (head) => textAt(head, 0, 4) === 'GIF8' },
+  { ext: 'avif', mediaType: 'image/avif', matches: (head) => textAt(head, 4, 12) === 'ftypavif' },
+  { ext: 'mp4', mediaType: 'video/mp4', matches: (head) => textAt(head, 4, 8) === 'ftyp' },
+  { ext: 'gif', mediaType: 'image/gif', matches: (head) => textAt(head, 0, 4) === 'GIF8' },
   {
     ext: 'tif',
     mediaType: 'image/tiff',
-    fits: (head) => ['II*\0', 'MM\0*'].includes(textAt(head, 0, 4)),
+    matches: (head) => ['II*\0', 'MM\0*'].includes(textAt(head, 0, 4)),
   },
 ];
 
 /** @param head the first 16 bytes, or as many as there are */
-export function detectFileType(head: Buffer): Kind | undefined {
-  return kinds.find(({ fits }) => fits(head));
+export function detectFileType(head: Buffer): FileType | undefined {
+  return FILE_TYPES.find(({ matches }) => matches(head));
 }
 
 function startsWith(head: Buffer, hex: string): boolean {

@@ -21,33 +21,29 @@ export interface PriceContext {
 }
 
 /**
- * Says what jobs cost before they are started, and asks where that is much.
- * @throws Failure where it is more than `--max-credits`, where that cannot be told, or where the answer is no
+ * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
+ * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
-export async function agreeOnPrice(
-  context: PriceContext,
-  jobs: readonly Job[],
-  target: Target,
-): Promise<void> {
-  const most = mostCredits(context.flags);
+export async function checkPrice(context: PriceContext, jobs: readonly Job[], target: Target): Promise<void> {
+  const most = readMaxCredits(context.flags);
   const prices = await readPrices(context, target);
   const price =
     prices && sumPrices(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
-  if (price === undefined) return sayUnknown(context.output, jobs, target, most);
-  const inAll = jobs.length > 1 ? ' in all' : '';
+  if (price === undefined) return reportUnknownPrice(context.output, jobs, target, most);
+  const inTotal = jobs.length > 1 ? ' in total' : '';
   if (most !== undefined && price > most) {
-    throw new Failure(`This costs ${price} credits${inAll}, more than --max-credits ${most}.`, {
+    throw new Failure(`This costs ${price} credits${inTotal}, more than --max-credits ${most}.`, {
       code: 'over_budget',
       exit: exitCodes.usage,
-      hint: 'Nothing was sent. `regen video prices` shows what is cheaper.',
+      hint: 'Nothing was sent. See the prices with: regen video prices',
     });
   }
-  // Decided: what costs nothing is not worth a word.
-  if (price > 0) await context.output.note(`Costs ${formatCredits(price)}${inAll}.`);
+  // Decided: a price of 0 is not reported.
+  if (price > 0) await context.output.note(`Costs ${formatCredits(price)}${inTotal}.`);
   await confirmPrice(context, price);
 }
 
-/** What generation costs at a service; `undefined` where it does not tell, or not in a form that is known here. */
+/** The prices of a service; `undefined` if it has none, or has them in an unknown form. */
 export async function readPrices(
   { services, signal }: Pick<PriceContext, 'services' | 'signal'>,
   target: Target,
@@ -57,40 +53,40 @@ export async function readPrices(
     const answer = await client.video.prices({}, { signal });
     return Prices.safeParse(answer).data;
   } catch (error) {
-    // Why it refuses, the start itself tells better.
+    // The start reports the reason better.
     if (error instanceof ServiceError || error instanceof ResponseError) return undefined;
     throw error;
   }
 }
 
-/** @throws Failure where `--max-credits` is no whole number */
-export function mostCredits(flags: FlagValues): number | undefined {
+/** @throws Failure if `--max-credits` is not a whole number */
+export function readMaxCredits(flags: FlagValues): number | undefined {
   const given = flags['max-credits'];
   if (given === undefined) return undefined;
   if (/^\d{1,15}$/.test(String(given))) return Number(given);
-  throw usage(`--max-credits is a whole number of credits, not '${given}'.`);
+  throw usage(`--max-credits must be a whole number, not '${given}'.`);
 }
 
 function sumPrices(prices: readonly (number | undefined)[]): number | undefined {
   return prices.reduce((all, one) => (all === undefined || one === undefined ? undefined : all + one), 0);
 }
 
-async function sayUnknown(
+async function reportUnknownPrice(
   output: Output,
   jobs: readonly Job[],
   { name }: Target,
   most: number | undefined,
 ): Promise<void> {
   if (most !== undefined) {
-    throw new Failure(`${name} tells no price of this, so --max-credits cannot be kept.`, {
+    throw new Failure(`${name} does not publish this price, so --max-credits cannot be enforced.`, {
       code: 'price_unknown',
       exit: exitCodes.usage,
-      hint: 'Nothing was sent. Leave it out to pay whatever this costs.',
+      hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
     });
   }
-  // Images cost nothing almost everywhere.
+  // Images are free on almost every service.
   if (jobs.some(({ operation }) => getTaskFacts(operation).kind === 'video'))
-    await output.note(`${name} does not say beforehand what this costs.`);
+    await output.note(`${name} does not publish the price of this video.`);
 }
 
 async function confirmPrice({ flags, mayAsk, settings, system }: PriceContext, price: number): Promise<void> {

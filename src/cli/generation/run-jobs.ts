@@ -1,12 +1,13 @@
+import { getTaskFacts } from '../../contract/index.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import type { Choice, Ledger } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 import type { System } from '../terminal/system.js';
-import { finishTask, formatResume, type Outcome, planAwait } from './await-task.js';
+import { finishTask, formatResume, planAwait, type TaskOutcome } from './await-task.js';
 import type { Job } from './plan.js';
-import { agreeOnPrice, type PriceContext } from './price.js';
+import { checkPrice, type PriceContext } from './price.js';
 import { runAll, Watch } from './run-tasks.js';
 import { startTask } from './start.js';
 import type { Task, TaskContext } from './task.js';
@@ -16,7 +17,7 @@ interface RunJobsContext extends ParsedCommand, PriceContext, TaskContext {
   readonly interruption: Interruption;
 }
 
-/** Starts tasks and, unless `--no-wait` is given, waits for them and brings home what they made. */
+/** Starts tasks and, without `--no-wait`, waits for them and saves their results. */
 export async function runJobs(
   context: RunJobsContext,
   jobs: readonly Job[],
@@ -48,10 +49,10 @@ export async function runJobs(
     say: (text: string) => watch.say(text),
   };
   const resume = new Resume(context);
-  // Reached before the first job, so that what hinders all of them is said once.
-  await agreeOnPrice(context, jobs, target);
+  // Connects before the first job, so that a problem of all jobs is reported once.
+  await checkPrice(context, jobs, target);
 
-  const run = async (job: Job): Promise<Outcome> => {
+  const run = async (job: Job): Promise<TaskOutcome> => {
     const { task, seen } = await startTask(starting, job, {
       choice,
       output: destination?.firstPath(job.name),
@@ -64,7 +65,7 @@ export async function runJobs(
       return { lines: [task.id], answer: seen.answer };
     }
     watch.state(task.id, seen.state);
-    if (jobs.length === 1) await watch.stage('Waiting for it');
+    if (jobs.length === 1) await watch.stage(describeWork(jobs));
     const outcome = await finishTask(awaiting, task, seen);
     if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
     resume.remove(task.id);
@@ -72,7 +73,7 @@ export async function runJobs(
   };
 
   try {
-    await watch.stage(jobs.length === 1 ? 'Asking for one task' : `Asking for ${jobs.length} tasks`);
+    await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
     const items = jobs.map((job) => ({ label: job.name, run: () => run(job) }));
     const exit = await runAll(context, watch, items);
     entries.close();
@@ -83,9 +84,23 @@ export async function runJobs(
   }
 }
 
+const VERBS: Readonly<Record<string, string>> = {
+  'image.relight': 'Relighting',
+  'image.styleTransfer': 'Styling',
+  'image.skinEnhancer': 'Enhancing',
+  'image.upscaler': 'Upscaling',
+};
+
+/** Such as `Relighting 6 images`. */
+function describeWork(jobs: readonly Job[]): string {
+  const [{ operation }] = jobs as [Job];
+  const { kind } = getTaskFacts(operation);
+  return `${VERBS[operation] ?? 'Rendering'} ${jobs.length === 1 ? `the ${kind}` : `${jobs.length} ${kind}s`}`;
+}
+
 /**
- * The entries of one command. They are closed runAll, once all that the command started has come to an end: until
- * then the same command, run again, takes them up, the finished ones too.
+ * The ledger entries of one command. They are closed together, once all its tasks have ended. Until then the same
+ * command, run again, resumes them, including those that are done.
  */
 class Entries {
   readonly #open = new Set<string>();
@@ -103,13 +118,13 @@ class Entries {
 
   close(): void {
     const { ledger } = this;
-    // One that was refused is not in the ledger any more.
+    // A refused task is no longer in the ledger.
     const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
     if ([...this.#open].every(isOver)) for (const id of this.#ended) ledger.change(id, { closed: true });
   }
 }
 
-/** Without waiting there is nothing to save, and no time to wait. */
+/** Refuses flags that have no effect with `--no-wait`. */
 function refuseUnused(flags: ParsedCommand['flags']): void {
   if (flags.wait !== false) return;
   const unused = ['output', 'force', 'receipt', 'timeout', 'interval'].find(
@@ -117,12 +132,12 @@ function refuseUnused(flags: ParsedCommand['flags']): void {
   );
   if (!unused) return;
   throw usage(
-    `--no-wait and --${unused} exclude each other.`,
-    'Use it with `regen task wait` or `task download`.',
+    `--no-wait and --${unused} cannot be used together.`,
+    'Pass it to `regen task wait` or `regen task download` instead.',
   );
 }
 
-/** Keeps the command that resumes in step with the tasks that are under way. */
+/** Keeps the hint of an interruption up to date: the command that resumes the unfinished tasks. */
 export class Resume {
   readonly #ids = new Set<string>();
 
@@ -143,7 +158,7 @@ export class Resume {
   #tell(): void {
     this.context.interruption.hint =
       this.#ids.size > 0
-        ? `The work goes on. Go back to it with: ${formatResume([...this.#ids], this.context.flags)}`
-        : 'Run the same command again to go on; what was asked for already is not asked for twice.';
+        ? `The work continues. Resume with: ${formatResume([...this.#ids], this.context.flags)}`
+        : 'Run the same command again to continue; started tasks are not started twice.';
   }
 }

@@ -6,15 +6,16 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { oneLine } from '../terminal/text.js';
-import type { Outcome } from './await-task.js';
+import { NOT_ANSWERING, type TaskOutcome } from './await-task.js';
+import { findEnd } from './task.js';
 
-/** One of a command's items, with what it is called where there are several. */
-export interface Item {
+/** One task of a command. Its label is printed if there are several. */
+export interface TaskItem {
   readonly label: string;
-  run(): Promise<Outcome>;
+  run(): Promise<TaskOutcome>;
 }
 
-// Decided: four tasks of one command are under way at a time; more would only wait at the service.
+// Decided: a command runs four tasks in parallel; more would only queue at the service.
 const CONCURRENCY = 4;
 
 interface RunAllContext extends ParsedCommand {
@@ -22,10 +23,17 @@ interface RunAllContext extends ParsedCommand {
   readonly signal: AbortSignal;
 }
 
-/** Runs items in parallel, prints what comes of each in their order, and gives the exit code of all. */
-export async function runAll(context: RunAllContext, watch: Watch, items: readonly Item[]): Promise<number> {
+/**
+ * Runs items in parallel, and prints their outcomes in order.
+ * @returns the combined exit code
+ */
+export async function runAll(
+  context: RunAllContext,
+  watch: Watch,
+  items: readonly TaskItem[],
+): Promise<number> {
   const { output } = context;
-  const outcomes: Outcome[] = [];
+  const outcomes: TaskOutcome[] = [];
   let printed = 0;
   let printing = Promise.resolve();
   const printReady = async () => {
@@ -48,7 +56,7 @@ export async function runAll(context: RunAllContext, watch: Watch, items: readon
   return combineExits(outcomes.map(({ failure }) => failure?.facts.exit ?? exitCodes.done));
 }
 
-async function printOutcome(output: Output, { lines, failure }: Outcome, label?: string): Promise<void> {
+async function printOutcome(output: Output, { lines, failure }: TaskOutcome, label?: string): Promise<void> {
   if (!output.mode.json) for (const line of lines) await output.line(oneLine(line));
   if (!failure) return;
   await output.failure(
@@ -56,7 +64,7 @@ async function printOutcome(output: Output, { lines, failure }: Outcome, label?:
   );
 }
 
-async function runOne(item: Item, context: RunAllContext): Promise<Outcome> {
+async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
   try {
@@ -69,7 +77,7 @@ async function runOne(item: Item, context: RunAllContext): Promise<Outcome> {
   }
 }
 
-/** Tells a person what the tasks of a command are at: a spinner with states and elapsed time. */
+/** Shows the progress of the tasks of a command: a spinner with their states and the elapsed time. */
 export class Watch {
   readonly #progress: Progress;
   readonly #states = new Map<string, string>();
@@ -87,13 +95,13 @@ export class Watch {
     this.#tick();
   }
 
-  /** What a task was last seen to be. */
+  /** Reports the latest state of a task. */
   state(id: string, state: string): void {
     this.#states.set(id, state);
     this.#tick();
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   say(text: string): Promise<void> {
     return this.output.note(text);
   }
@@ -106,14 +114,27 @@ export class Watch {
 
   #tick(): void {
     const seconds = Math.round((this.output.system.now() - this.#begun) / 1000);
-    this.#progress.update(`(${[...this.#counted(), formatElapsed(seconds)].join(', ')})`);
+    this.#progress.update(`(${[...this.#countStates(), formatElapsed(seconds)].join(', ')})`);
   }
 
-  #counted(): string[] {
+  #countStates(): string[] {
     const counts = new Map<string, number>();
-    for (const state of this.#states.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
-    return [...counts].map(([state, count]) => (this.#states.size === 1 ? state : `${count} ${state}`));
+    for (const state of this.#states.values()) {
+      const word = describeState(state);
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    return [...counts].map(([word, count]) => (this.#states.size === 1 ? word : `${count} ${word}`));
   }
+}
+
+const QUEUED_STATES = ['CREATED', 'created', 'queueing'];
+
+/** The state in the words of a person; services use different ones for images and videos. */
+function describeState(state: string): string {
+  const end = findEnd(state);
+  if (end) return end === 'well' ? 'done' : 'failed';
+  if (state === NOT_ANSWERING) return state;
+  return QUEUED_STATES.includes(state) ? 'queued' : 'running';
 }
 
 function formatElapsed(seconds: number): string {

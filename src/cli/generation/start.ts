@@ -23,14 +23,14 @@ import {
   toTask,
 } from './task.js';
 
-/** A task whose start was answered. */
-export interface Started {
+/** A task that the service accepted. */
+export interface StartedTask {
   readonly task: Task;
-  /** What the start was answered; of a task that an earlier run started, what it was just now. */
+  /** The response to its start, or the current state if an earlier run started it. */
   readonly seen: TaskState;
 }
 
-/** Where a job goes, and what is told of it on the way. */
+/** Where a job is sent, and how its progress is reported. */
 export interface StartContext extends TaskContext {
   readonly system: Pick<System, 'stdin'>;
   readonly output: Output;
@@ -38,19 +38,23 @@ export interface StartContext extends TaskContext {
   say(text: string): Promise<void>;
 }
 
-/** How a job is written into the ledger. */
+/** How a job is recorded in the ledger. */
 export interface StartOptions {
   readonly choice: Choice;
-  /** Where its results are to be saved, if that is known. */
+  /** Where its results will be saved, if that is known. */
   readonly output?: string | undefined;
-  /** Whether it is a job of a batch. */
+  /** Present if it is a job of a batch. */
   readonly batch?: true;
-  /** Told the local id before the request is sent. */
+  /** Called with the local id before the request is sent. */
   onEntry?(id: string): void;
 }
 
-/** Starts a task. The ledger knows of it before the service does. */
-export async function startTask(context: StartContext, job: Job, options: StartOptions): Promise<Started> {
+/** Starts a task. It is recorded in the ledger before the request is sent. */
+export async function startTask(
+  context: StartContext,
+  job: Job,
+  options: StartOptions,
+): Promise<StartedTask> {
   const { ledger, target } = context;
   const { sent, kept } = await loadImages(job.images, getTaskFacts(job.operation).kind, context.system);
   const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
@@ -73,14 +77,13 @@ export async function startTask(context: StartContext, job: Job, options: StartO
     options.onEntry?.(opened.entry.id);
   }
   const { entry, repeats, stale } = opened;
-  if (repeats)
-    await context.say(`Sending again what an earlier run sent and was not answered (${entry.id}).`);
+  if (repeats) await context.say(`Repeating request ${entry.id} of an earlier run, which got no response.`);
   if (stale) {
     await context.output.warn(
-      `The same was sent at ${stale.created_at} and never answered (${stale.id}); this is a new task.`,
+      `The same request was sent at ${stale.created_at} and got no response (${stale.id}). This is a new task.`,
     );
   }
-  // The same key takes the same body only.
+  // An idempotency key is valid for the same body only.
   const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
   const body = { ...job.body, ...made, ...same, ...sent };
   try {
@@ -99,10 +102,10 @@ export async function startTask(context: StartContext, job: Job, options: StartO
 }
 
 /**
- * Goes on with a task that an earlier run started, finished or not.
- * @returns undefined where its service knows nothing of it any more
+ * Resumes a task that an earlier run started, even if it has ended.
+ * @returns undefined if its service no longer has it
  */
-async function resumeTask(context: StartContext, entry: Entry): Promise<Started | undefined> {
+async function resumeTask(context: StartContext, entry: Entry): Promise<StartedTask | undefined> {
   const { ledger, say } = context;
   const task = toTask(context, entry);
   try {
@@ -121,8 +124,8 @@ async function resumeTask(context: StartContext, entry: Entry): Promise<Started 
 const MAX_TRIES = 5;
 const MAX_PAUSE_MS = 10_000;
 
-// Decided: a start whose answer was lost is sent again at once only to the embedded service, which is known to honour
-// the key; elsewhere the person decides, by running the command again.
+// Decided: a start whose response was lost is retried only on the embedded service, which is known to honour the key.
+// On other services the user decides, by running the command again.
 async function sendStart(
   { services, target, signal }: StartContext,
   name: string,
@@ -138,28 +141,28 @@ async function sendStart(
       signal.throwIfAborted();
       if (attempt === MAX_TRIES || !mayRepeat(error, target)) throw error;
       if (error instanceof NetworkError) services.forgetEmbedded();
-      const asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
-      const pauseMs = asked ?? backoffMs(attempt, { firstMs: 300, maxMs: 2_000 });
+      const retryAfterMs = error instanceof ServiceError ? error.retryAfterMs : undefined;
+      const pauseMs = retryAfterMs ?? backoffMs(attempt, { firstMs: 300, maxMs: 2_000 });
       await pause(Math.min(pauseMs, MAX_PAUSE_MS), undefined, { signal });
     }
   }
 }
 
 function mayRepeat(error: unknown, target: Target): boolean {
-  // The service is still at work on what an earlier run of this command asked for.
+  // The service is still processing the request of an earlier run.
   if (error instanceof ServiceError) return error.code === 'idempotency_in_flight';
   return error instanceof NetworkError && target.baseUrl === undefined;
 }
 
-/** Whether the service has surely not begun a task: it said so, or nothing reached it. */
+/** Whether the service certainly did not start a task: it refused, or the request did not reach it. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof NetworkError) return error.sent === false;
   if (error instanceof ServiceError) return error.status < 500 && ![408, 409, 429].includes(error.status);
-  // Any other failure of the client's came before the request; everything else is open.
+  // The client refused the request before it was sent. After all other errors a task may exist.
   return error instanceof ClientError && error.code === 'invalid_request';
 }
 
-/** A body as a person may read it: in place of an image, what it is. */
+/** A request body with descriptions in place of images. */
 export function toReadable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(request).map(([name, value]) => [
     name,
@@ -170,23 +173,23 @@ export function toReadable(request: Readonly<Record<string, unknown>>): Record<s
 
 function describeValue(value: unknown): unknown {
   if (!isImageReference(value)) return value;
-  return `<Base64 of ${value.file ?? 'the image given'}, ${value.bytes} bytes>`;
+  return `<Base64 of ${value.file ?? 'the given image'}, ${value.bytes} bytes>`;
 }
 
-/** What `--from-task` gives to a request. */
+/** The fields that `--from-task` adds to a request. */
 export interface Creation {
   readonly video_creation_id: string;
   readonly video_url: string;
 }
 
-/** Stands for a creation that was not looked up: it says to a person what will be there. */
+/** Describes a creation that was not read. */
 export function formatCreation(id: string): Creation {
   return { video_creation_id: `<creation of task ${id}>`, video_url: `<video of task ${id}>` };
 }
 
 /**
- * The video that a task made.
- * @throws Failure where it made none, or none yet
+ * Finds the video of a task.
+ * @throws Failure if it has none, or none yet
  */
 async function findCreation(context: TaskContext, id: string): Promise<Creation> {
   const task = await findTask(context, id);
@@ -194,12 +197,12 @@ async function findCreation(context: TaskContext, id: string): Promise<Creation>
   const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
   const [first] = creations ?? [];
   if (first) return { video_creation_id: first.id, video_url: first.url };
-  throw nothingToExtend(task, seen.state);
+  throw toNothingToExtendFailure(task, seen.state);
 }
 
-function nothingToExtend({ id }: Task, state: string): Failure {
+function toNothingToExtendFailure({ id }: Task, state: string): Failure {
   const over = findEnd(state) !== undefined;
-  return new Failure(`Task ${id} has no video to extend: it is ${state}.`, {
+  return new Failure(`Task ${id} has no video to extend; its status is ${state}.`, {
     code: over ? 'nothing_to_extend' : 'still_running',
     exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
     ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),

@@ -10,14 +10,14 @@ import type { ServiceConnector } from '../connect/services.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 
-/** What reading a task takes. */
+/** What is needed to read a task. */
 export interface TaskContext {
   readonly services: ServiceConnector;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
 }
 
-/** A task somewhere, whether it was started from here or not. */
+/** A task on a service, started from here or elsewhere. */
 export interface Task extends Pick<TaskFacts, 'kind' | 'noun' | 'read'> {
   readonly id: string;
   readonly target: Target;
@@ -25,18 +25,18 @@ export interface Task extends Pick<TaskFacts, 'kind' | 'noun' | 'read'> {
   readonly entry?: Entry;
 }
 
-/** A task that is known by the operation that started it. */
+/** Makes a task from the operation that started it. */
 export function toStartedTask(operation: string, id: string, target: Target): Task {
   const { kind, noun, read } = getTaskFacts(operation);
   return { id, kind, noun, read, target };
 }
 
-/** What the ledger calls a service. */
+/** The name of a service in the ledger. */
 export function serviceKey({ baseUrl }: Target): string {
   return baseUrl === undefined ? 'local' : new URL(baseUrl).href.replace(/\/$/, '');
 }
 
-/** Where an entry's task lives. The environment's tokens go along only where this run names that very service. */
+/** The service of an entry. Tokens of the environment are used only if this command names the same service. */
 export function findTarget(
   { services }: Pick<TaskContext, 'services'>,
   { service }: Pick<Entry, 'service'>,
@@ -47,21 +47,21 @@ export function findTarget(
   return { name: service, baseUrl: service, source: 'ledger' };
 }
 
-/** The entry with a local or remote id; where a service is named on the command line, of that service. */
+/** Finds an entry by its local or remote id. A service that is named on the command line must match. */
 export function findEntry(
   { services, ledger }: Pick<TaskContext, 'services' | 'ledger'>,
   id: string,
 ): Entry | undefined {
   const entry = ledger.find(id);
   const { target } = services;
-  const typed = target.source === '--base-url' || target.source === '--profile';
-  return entry && typed && entry.service !== serviceKey(target) ? undefined : entry;
+  const isTyped = target.source === '--base-url' || target.source === '--profile';
+  return entry && isTyped && entry.service !== serviceKey(target) ? undefined : entry;
 }
 
 /**
- * The task with a local or remote id.
- * @param starts operations that may have started a task that is not in the ledger; each way to read it is tried
- * @throws Failure where there is none
+ * Finds a task by its local or remote id.
+ * @param starts operations that may have started it if it is not in the ledger; their status operations are tried
+ * @throws Failure if there is none
  */
 export async function findTask(
   context: TaskContext,
@@ -83,26 +83,26 @@ export async function findTask(
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }
   }
-  throw new Failure(`There is no task ${id}, neither in the ledger nor on ${target.name}.`, {
+  throw new Failure(`Task ${id} was not found, neither in the ledger nor on ${target.name}.`, {
     code: 'not_found',
     exit: exitCodes.notFound,
-    hint: 'See what was started from here: regen task list',
+    hint: 'List the tasks that were started from here with: regen task list',
   });
 }
 
-/** @throws Failure where the entry's request was never answered */
+/** @throws Failure if the request of the entry got no response */
 export function toTask(context: Pick<TaskContext, 'services'>, entry: Entry): Task {
   const { task_id, operation, id } = entry;
   if (task_id !== undefined)
     return { ...toStartedTask(operation, task_id, findTarget(context, entry)), entry };
-  throw new Failure(`The request ${id} was never answered, so its task is not known.`, {
+  throw new Failure(`The request ${id} got no response, so its task is unknown.`, {
     code: 'unanswered',
     exit: exitCodes.notFound,
-    hint: `Send it again, under the same idempotency key: regen task rerun ${id}`,
+    hint: `Repeat it with the same idempotency key: regen task rerun ${id}`,
   });
 }
 
-/** Whether a service has no way to tell the status of such a task. */
+/** Whether the error means that the service cannot report the status of such a task. */
 export function cannotRead(error: unknown, { read }: Task): boolean {
   return (
     error instanceof ServiceError &&
@@ -111,7 +111,7 @@ export function cannotRead(error: unknown, { read }: Task): boolean {
   );
 }
 
-/** Reads a task once, and writes what was seen into the ledger. */
+/** Reads a task once, and records its state in the ledger. */
 export async function readTask(
   { services, ledger, signal }: TaskContext,
   { id, kind, read, target, entry }: Task,
@@ -120,7 +120,7 @@ export async function readTask(
   try {
     const { client } = await services.reach(target);
     const input = { task_id: id };
-    // The embedded service is better started again than asked again.
+    // The embedded service is restarted instead of retried.
     const limits = { signal, ...(local && { retries: 0 }) };
     const { data: answer } = await client.request(getOperation(read), input as never, limits);
     const seen = readTaskState(kind, answer);
@@ -134,7 +134,7 @@ export async function readTask(
 
 type Account = z.output<typeof TaskAccount>;
 
-/** What a task cost, its seed, and why it failed; undefined where the service does not say. */
+/** The cost and seed of a task, and why it failed; undefined if the service does not report them. */
 export async function readAccount(
   { services, signal }: Pick<TaskContext, 'services' | 'signal'>,
   { id, target }: Task,
@@ -149,62 +149,68 @@ export async function readAccount(
   }
 }
 
-/** What an answer tells of a task, of an image or a video alike. */
+/** The state of an image or video task in a response. */
 export interface TaskState {
-  /** As it came. */
+  /** The unchanged response. */
   readonly answer: unknown;
-  /** The task's. */
+  /** The id of the task. */
   readonly id: string;
-  /** In the service's own word: `IN_PROGRESS`, `queueing`. */
+  /** In the service's words: `IN_PROGRESS`, `queueing`. */
   readonly state: string;
-  /** URLs of what it made. */
+  /** The URLs of its results. */
   readonly outputs: readonly string[];
-  /** Why it failed, where the service says so. */
+  /** Why it failed, if the service says so. */
   readonly reason?: string;
-  /** The ledger keeps them. */
+  /** Recorded in the ledger. */
   readonly facts: TaskFigures;
 }
 
-/** What some answers tell beside a task's state. */
+/** What some services report in addition to the state. */
 export interface TaskFigures {
   readonly credits?: number;
   readonly seed?: number;
 }
 
-/** The id and state of the task in an answer to its start, or to a look at it. */
+/** Reads the id and state of a task from the response to its start or to a poll. */
 export function readTaskState(kind: TaskKind, answer: unknown): TaskState {
   if (kind === 'image') {
     const task = imageTaskOf(answer as ImageTask);
-    return { answer, id: task.task_id, state: task.status, outputs: task.generated, facts: factsIn(task) };
+    return {
+      answer,
+      id: task.task_id,
+      state: task.status,
+      outputs: task.generated,
+      facts: readFigures(task),
+    };
   }
   const task = answer as VideoAnswer;
-  // Decided: a video's cover is no output of its own; `--json` shows it.
+  // Decided: the cover of a video is not an output; `--json` shows it.
   const outputs = (task.creations ?? []).flatMap(({ url }) => url ?? []);
   const reason = task.err_code;
   const id = task.task_id ?? task.id ?? '';
-  return { answer, id, state: task.state, outputs, facts: factsIn(task), ...(reason && { reason }) };
+  return { answer, id, state: task.state, outputs, facts: readFigures(task), ...(reason && { reason }) };
 }
 
 type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
   Partial<z.infer<typeof VideoTask>> &
   Partial<z.infer<typeof VideoCreations>>;
 
-// No field of an image task, but some services tell them.
-function factsIn(task: object): TaskFigures {
+// The contract has no such fields for image tasks, but some services send them.
+function readFigures(task: object): TaskFigures {
   const { credits, seed } = task as TaskFigures;
   return { ...(credits !== undefined && { credits }), ...(seed !== undefined && { seed }) };
 }
 
-const ends: Readonly<Record<string, 'well' | 'badly'>> = {
+const ENDS: Readonly<Record<string, 'well' | 'badly'>> = {
   COMPLETED: 'well',
   FAILED: 'badly',
   success: 'well',
   failed: 'badly',
-  // Decided: our own word for a task that its service knows nothing of any more.
+  // Decided: our own word for a task that its service no longer has.
   GONE: 'badly',
 };
 
-/** How a task in a state has ended. Decided: in any other state it is running. */
+/** How a task has ended. Decided: any unknown state is running. */
 export function findEnd(state = ''): 'well' | 'badly' | undefined {
-  return Object.hasOwn(ends, state) ? ends[state] : undefined;
+  return Object.hasOwn(ENDS, state) ? ENDS[state] : undefined;
 }

@@ -6,8 +6,8 @@ import { formatBytes } from '../terminal/text.js';
 import type { Pack } from './pack.js';
 
 /**
- * Builds a pack's archive at `path`.
- * @throws Failure where the service would not take it
+ * Builds the archive of a pack at `path`.
+ * @throws Failure if the service would refuse it
  */
 export async function buildArchive(
   { signal }: { readonly signal: AbortSignal },
@@ -19,7 +19,7 @@ export async function buildArchive(
     signal,
     onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
   });
-  const problem = limitProblem(archive);
+  const problem = findLimitProblem(archive);
   if (!problem) return archive;
   throw new Failure(`The archive ${problem}; nothing was sent.`, {
     code: 'archive_limit',
@@ -27,11 +27,10 @@ export async function buildArchive(
   });
 }
 
-function limitProblem({ size, unpacked }: BuiltArchive): string | undefined {
-  if (size > limits.archive)
-    return `is ${formatBytes(size)}; at most ${formatBytes(limits.archive)} are accepted`;
+function findLimitProblem({ size, unpacked }: BuiltArchive): string | undefined {
+  if (size > limits.archive) return `is ${formatBytes(size)}; the limit is ${formatBytes(limits.archive)}`;
   if (unpacked > size * limits.archiveRatio) {
-    return `unpacks to more than ${limits.archiveRatio} times its size, which the registry takes for a zip bomb`;
+    return `unpacks to more than ${limits.archiveRatio} times its size, which the registry refuses as a zip bomb`;
   }
   return undefined;
 }

@@ -7,8 +7,8 @@ import type { Pack } from './pack.js';
 import type { PublishContext } from './publishing.js';
 
 /**
- * Reads a pack's code as the service will.
- * @throws Failure where a finding would flag the version, unless `--allow-findings`
+ * Reads the code of a pack as the service will.
+ * @throws Failure if a finding would flag the version, without `--allow-findings`
  */
 export async function checkCode(
   { flags, output }: Pick<PublishContext, 'flags' | 'output'>,
@@ -34,12 +34,12 @@ export async function checkCode(
   return report;
 }
 
-/** What is no obstacle, but seldom what the author meant. */
+/** Warns of what does not prevent publishing, but is probably a mistake. */
 export async function warnOfGaps(output: Output, report: CodeReport): Promise<void> {
   const { nodes, unresolved, unreadable } = report;
   if (nodes.length === 0 && unresolved.length === 0) {
     await output.warn(
-      'No node definition was found; is __init__.py packed, and does it name NODE_CLASS_MAPPINGS?',
+      'No node definition was found. Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS.',
     );
   }
   for (const { file, line, message } of unreadable) await output.warn(`${file}:${line} ${message}.`);

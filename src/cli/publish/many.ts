@@ -9,31 +9,31 @@ import { type Pack, readPack } from './pack.js';
 import { publishPack } from './publish-pack.js';
 import type { NodeVersion } from './published.js';
 import { labelContext, type PublishContext } from './publishing.js';
-import { type PublishToken, publishToken } from './token.js';
+import { findPublishToken, type PublishToken } from './token.js';
 
 export interface ManyOptions {
   readonly changelog: string | undefined;
-  /** How long to wait for the registry, of each. Milliseconds. */
+  /** How long to wait for the verdict on each. */
   readonly timeoutMs: number;
-  /** Shows what would be sent, in place of sending it. */
+  /** Set for a dry run: returns the request to print instead of sending it. */
   readonly preview?: (pack: Pack) => PrintedRequest;
 }
 
 /** One row of the report. */
-interface Row {
+interface ReportRow {
   readonly dir: string;
   readonly node_id: string | null;
   readonly version: string | null;
-  /** As the registry has it; null where it was not published. */
+  /** As returned by the registry; null if it was not published. */
   readonly node_version: NodeVersion | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-const columns = ['dir', 'node_id', 'version', 'node_version.status', 'error.message'];
+const COLUMNS = ['dir', 'node_id', 'version', 'node_version.status', 'error.message'];
 
 /**
- * Publishes several folders, some at a time, and reports on all of them. Decided: all are checked before the first is
- * sent; one that does not pass keeps no other from being published.
+ * Publishes several folders in parallel, with one report. Decided: all are checked before the first one is sent, and a
+ * folder that fails does not stop the others.
  */
 export async function publishMany(
   context: PublishContext,
@@ -42,58 +42,58 @@ export async function publishMany(
 ): Promise<number> {
   const { output } = context;
   const concurrency = readConcurrency(context.flags.concurrency, { usual: 3, max: 16 });
-  const run = new Run(context, dirs);
+  const run = new PublishRun(context, dirs);
   try {
     await run.each('Checking', dirs, concurrency, async (dir) => {
       const part = labelContext(context, dir);
       const pack = await readPack(part, dir);
       run.read.set(dir, pack);
-      await checkCode(part, pack, silent);
+      await checkCode(part, pack, SILENT);
     });
-    const sound = dirs.filter((dir) => !run.failures.has(dir));
+    const passed = dirs.filter((dir) => !run.failures.has(dir));
     const { preview } = options;
     if (preview)
       await printRequests(
         context,
-        sound.map((dir) => preview(run.read.get(dir) as Pack)),
+        passed.map((dir) => preview(run.read.get(dir) as Pack)),
       );
-    else await publishAll(run, sound, concurrency, options);
+    else await publishAll(run, passed, concurrency, options);
   } finally {
     run.end();
   }
   if (!options.preview) {
-    await output.answer(run.rows, { columns });
+    await output.answer(run.rows, { columns: COLUMNS });
     const failed = run.failures.size;
-    if (failed > 0) await output.note(`${failed} of ${dirs.length} failed.`);
+    if (failed > 0) await output.note(`${failed} of ${dirs.length} packs failed.`);
     if (run.published.size > 0) await context.services.announce();
   }
   return combineExits(dirs.map((dir) => run.failures.get(dir)?.facts.exit ?? exitCodes.done));
 }
 
 async function publishAll(
-  run: Run,
+  run: PublishRun,
   dirs: readonly string[],
   concurrency: number,
   { changelog, timeoutMs }: ManyOptions,
 ): Promise<void> {
   const { context } = run;
-  context.interruption.hint = 'Run the same command again with --skip-existing to go on.';
+  context.interruption.hint = 'PublishRun the same command again with --skip-existing to continue.';
   const tokens = new Map<string, Promise<PublishToken>>();
-  // One of each publisher, made or asked for once.
-  const tokenOf = (service: Service, publisherId: string) => {
-    const token = tokens.get(publisherId) ?? publishToken(context, service, publisherId);
+  // Each publisher has one token, which is created or asked for once.
+  const findToken = (service: Service, publisherId: string) => {
+    const token = tokens.get(publisherId) ?? findPublishToken(context, service, publisherId);
     tokens.set(publisherId, token);
     return token;
   };
   await run.each('Publishing', dirs, concurrency, async (dir) => {
-    const options = { changelog, timeoutMs, progress: silent, tokenOf };
+    const options = { changelog, timeoutMs, progress: SILENT, findToken };
     const pack = run.read.get(dir) as Pack;
     run.published.set(dir, await publishPack(labelContext(context, dir), pack, options));
   });
 }
 
-/** What became of each folder so far, and how a person hears of it. */
-class Run {
+/** The results for each folder so far, and the progress display. */
+class PublishRun {
   readonly read = new Map<string, Pack>();
   readonly published = new Map<string, NodeVersion>();
   readonly failures = new Map<string, Failure>();
@@ -106,7 +106,7 @@ class Run {
     this.#progress = new Progress(context.output);
   }
 
-  /** Does something for each folder, several in parallel; the report says which failed. */
+  /** Calls `act` for several folders in parallel, and records which ones failed. */
   async each(
     what: string,
     dirs: readonly string[],
@@ -116,12 +116,12 @@ class Run {
     if (dirs.length === 0) return;
     await this.#progress.stage(`${what} ${dirs.length} ${dirs.length === 1 ? 'pack' : 'packs'}`);
     await runInParallel(dirs, concurrency, async (dir) => {
-      await act(dir).catch((error) => this.#failed(dir, error));
+      await act(dir).catch((error) => this.#recordFailure(dir, error));
       this.#progress.update(`(${this.published.size} published, ${this.failures.size} failed)`);
     });
   }
 
-  async #failed(dir: string, error: unknown): Promise<void> {
+  async #recordFailure(dir: string, error: unknown): Promise<void> {
     const { signal, output } = this.context;
     signal.throwIfAborted();
     const failure = toFailure(error);
@@ -133,7 +133,7 @@ class Run {
     this.#progress.end();
   }
 
-  get rows(): Row[] {
+  get rows(): ReportRow[] {
     return this.dirs.map((dir) => {
       const { manifest } = this.read.get(dir) ?? {};
       const failure = this.failures.get(dir);
@@ -148,8 +148,8 @@ class Run {
   }
 }
 
-/** Several packs share one display. */
-const silent: Stages = {
+/** Several packs share one progress display. */
+const SILENT: Stages = {
   stage: async () => undefined,
   update: () => undefined,
   transferred: () => undefined,

@@ -11,31 +11,31 @@ import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { formatBytes, shellWord } from '../terminal/text.js';
 import type { PublishContext } from './publishing.js';
 
-/** A folder that may be published: what it says of itself, and its files. */
+/** A folder that can be published: its manifest and its files. */
 export interface Pack {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly files: readonly PackFile[];
-  /** Bytes of all files. */
+  /** The total size in bytes. */
   readonly size: number;
 }
 
 /**
- * Reads a folder; where none is named, the working folder.
- * @throws Failure naming everything that keeps it from being published, at once
+ * Reads a folder; by default the working folder.
+ * @throws Failure with all problems that prevent publishing
  */
 export async function readPack(
   { system, flags, output }: Pick<PublishContext, 'system' | 'flags' | 'output'>,
   dir?: string,
 ): Promise<Pack> {
   const folder = resolve(system.cwd, dir ?? '.');
-  refuseNoFolder(folder);
+  requireFolder(folder);
   const publisher = readText(flags, 'publisher');
   const read = await readManifest(folder, publisher ? { publisher } : {});
-  if (!read.ok) throw cannotPublish('The pyproject.toml cannot be published as it is', read.problems, dir);
+  if (!read.ok) throw toPackFailure('pyproject.toml has problems', read.problems, dir);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
-  const { files, untracked } = requireSound(
+  const { files, untracked } = checkFiles(
     await chooseFiles(folder, manifest.includes, matchArchives(manifest.node.id)),
   );
   if (untracked.length > 0) {
@@ -45,41 +45,41 @@ export async function readPack(
   return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
 }
 
-function refuseNoFolder(path: string): void {
+function requireFolder(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw usage(`There is no folder ${path}.`);
-  if (!stats.isDirectory()) throw usage(`${path} is a file; the folder with the pyproject.toml is needed.`);
+  if (!stats) throw usage(`The folder ${path} does not exist.`);
+  if (!stats.isDirectory()) throw usage(`${path} is a file; pass the folder that contains pyproject.toml.`);
 }
 
-/** The archives that `version pack` left at the pack's root. */
+/** Matches the archives that `version pack` wrote into the folder. */
 function matchArchives(nodeId: string): (path: string) => boolean {
   const start = `${nodeId}-`;
   return (path) =>
     path.startsWith(start) && path.endsWith('.zip') && valid(path.slice(start.length, -4)) !== null;
 }
 
-/** The first few of many. */
+/** Lists the first 5 paths. */
 function formatPaths(paths: readonly string[]): string {
   const more = paths.length - 5;
   return `${paths.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function requireSound(chosen: ChosenFiles): ChosenFiles {
+function checkFiles(chosen: ChosenFiles): ChosenFiles {
   const problems = [...chosen.problems];
   const size = chosen.files.reduce((sum, file) => sum + file.size, 0);
   if (chosen.files.length > limits.archiveEntries) {
     problems.push({
       where: 'The pack',
-      message: `holds ${chosen.files.length} files; at most ${limits.archiveEntries} are accepted`,
+      message: `has ${chosen.files.length} files; the limit is ${limits.archiveEntries}`,
     });
   }
   if (size > limits.archiveUnpacked) {
     problems.push({
       where: 'The pack',
-      message: `is ${formatBytes(size)}; at most ${formatBytes(limits.archiveUnpacked)} are accepted`,
+      message: `is ${formatBytes(size)}; the limit is ${formatBytes(limits.archiveUnpacked)}`,
     });
   }
-  if (problems.length > 0) throw cannotPublish('The files cannot be packed as they are', problems);
+  if (problems.length > 0) throw toPackFailure('The files cannot be packed', problems);
   return chosen;
 }
 
@@ -90,17 +90,17 @@ async function refuseSecrets(files: readonly PackFile[]): Promise<void> {
     code: 'secrets_found',
     exit: exitCodes.usage,
     details: found.map(({ path, line, kind }) => ({ path: line ? `${path}:${line}` : path, message: kind })),
-    hint: 'Name them in .regenignore, or publish them all the same with --allow-secrets.',
+    hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.',
   });
 }
 
-function cannotPublish(what: string, problems: readonly PackProblem[], dir?: string): Failure {
+function toPackFailure(what: string, problems: readonly PackProblem[], dir?: string): Failure {
   const details = problems.map(({ where, message }) => ({ path: where, message }));
   const [first] = details;
   const message =
     first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
   const isMissing = first?.path === 'pyproject.toml' && first.message.startsWith('is missing');
-  const hint = isMissing && `Write one with: regen node init${dir ? ` ${shellWord(dir)}` : ''}`;
+  const hint = isMissing && `Create one with: regen node init${dir ? ` ${shellWord(dir)}` : ''}`;
   return new Failure(message, {
     code: 'invalid_pack',
     exit: exitCodes.usage,

@@ -8,22 +8,22 @@ import { withScratch } from '../terminal/scratch.js';
 import { formatBytes } from '../terminal/text.js';
 import { buildArchive } from './build.js';
 import type { Pack } from './pack.js';
-import { type NodeVersion, readVersion, type Subject } from './published.js';
+import { type NodeVersion, readVersion, type VersionContext } from './published.js';
 import type { PublishContext } from './publishing.js';
-import { endedBadly, isSettled, nextStep } from './state.js';
+import { findNextStep, isSettled, toVerdictFailure } from './state.js';
 import type { PublishToken } from './token.js';
 import { isUncertain, type Registration, registerAndUpload } from './upload.js';
 
 /** How a pack that passed its checks is published. */
 export interface PublishOptions {
   readonly changelog: string | undefined;
-  /** How long to wait for the registry. Milliseconds. */
+  /** How long to wait for the verdict. */
   readonly timeoutMs: number;
   readonly progress: Stages;
-  tokenOf(service: Service, publisherId: string): Promise<PublishToken>;
+  findToken(service: Service, publisherId: string): Promise<PublishToken>;
 }
 
-/** Packs a folder, registers it as a version, uploads it, and waits for what the registry thinks. */
+/** Packs a folder, registers it as a version, uploads it, and waits for the registry's verdict. */
 export function publishPack(
   context: PublishContext,
   pack: Pack,
@@ -54,14 +54,14 @@ async function buildRegistration(
 async function publishRegistration(
   context: PublishContext,
   registration: Registration,
-  { timeoutMs, progress, tokenOf }: PublishOptions,
+  { timeoutMs, progress, findToken }: PublishOptions,
   scratch: string,
 ): Promise<NodeVersion> {
   const { manifest, archive } = registration;
   const { services, connect, signal, flags } = context;
   const service = await services.reach();
-  const token = await tokenOf(service, manifest.publisher);
-  const subject: Subject = {
+  const token = await findToken(service, manifest.publisher);
+  const subject: VersionContext = {
     client: service.credential ? service.client : await connect(service.url, token.token),
     serviceUrl: service.url,
     connect,
@@ -70,8 +70,9 @@ async function publishRegistration(
     signal,
   };
   for (let round = 0; ; round++) {
-    const next = await nextStep(subject, archive, scratch);
-    if (next.step === 'done') return round > 0 ? next.version : alreadyThere(context, subject, next.version);
+    const next = await findNextStep(subject, archive, scratch);
+    if (next.step === 'done')
+      return round > 0 ? next.version : acceptExisting(context, subject, next.version);
     if (next.step === 'wait') return waitForVerdict(context, subject, next.version, timeoutMs, progress);
     try {
       const registered = await registerAndUpload(context, service, token, registration, progress);
@@ -83,33 +84,33 @@ async function publishRegistration(
   }
 }
 
-async function alreadyThere(
+async function acceptExisting(
   { flags, output }: PublishContext,
-  { nodeId, version }: Subject,
+  { nodeId, version }: VersionContext,
   published: NodeVersion,
 ): Promise<NodeVersion> {
   if (!flags['skip-existing']) {
     throw new Failure(`${nodeId} ${version} is already published, with the same files.`, {
       code: 'version_exists',
       exit: exitCodes.conflict,
-      hint: 'With --skip-existing this is no failure.',
+      hint: 'Pass --skip-existing to treat this as success.',
     });
   }
   await output.note(`${nodeId} ${version} is already published, with the same files.`);
   return published;
 }
 
-/** Waits until the registry is through with a version, and says what it thinks. */
+/** Waits for the verdict of the registry, and reports it. */
 async function waitForVerdict(
   context: PublishContext,
-  subject: Subject,
+  subject: VersionContext,
   uploaded: NodeVersion,
   timeoutMs: number,
   progress: Stages,
 ): Promise<NodeVersion> {
   const { signal, output, flags } = context;
   if (flags.wait === false) return uploaded;
-  context.interruption.hint = `It is uploaded, and the registry goes on. Look with: regen version bulk ${subject.nodeId}@${subject.version}`;
+  context.interruption.hint = `The upload is complete. See the verdict later with: regen version bulk ${subject.nodeId}@${subject.version}`;
   await progress.stage('Waiting for the registry to check it');
   try {
     const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {
@@ -119,43 +120,50 @@ async function waitForVerdict(
       signal,
     });
     progress.end();
-    if (version.status !== 'NodeVersionStatusActive') throw endedBadly(subject, version);
-    if (version.status_reason) await output.warn(`The registry notes: ${shorten(version.status_reason)}`);
+    if (version.status !== 'NodeVersionStatusActive') throw toVerdictFailure(subject, version);
+    if (version.status_reason) await output.warn(`The registry reported: ${shorten(version.status_reason)}`);
     await sayVerdict(context, subject, version);
     return version;
   } catch (error) {
     if (!(error instanceof StillRunningError)) throw error;
     throw new Failure(
-      `${subject.nodeId} ${subject.version} is uploaded, and the registry is not through with it yet.`,
+      `${subject.nodeId} ${subject.version} is uploaded, but the registry has not finished its checks.`,
       {
         code: 'still_running',
         exit: exitCodes.stillGoing,
-        hint: `Look again with: regen version bulk ${subject.nodeId}@${subject.version}`,
+        hint: `See the verdict later with: regen version bulk ${subject.nodeId}@${subject.version}`,
       },
     );
   }
 }
 
-/** After the upload nobody should have to guess: the state, and what the registry found in the pack. */
-async function sayVerdict({ output }: PublishContext, subject: Subject, version: NodeVersion): Promise<void> {
-  const found = await definitionsFound(subject, version);
+/** Reports the status of a version and the number of its definitions. */
+async function sayVerdict(
+  { output }: PublishContext,
+  subject: VersionContext,
+  version: NodeVersion,
+): Promise<void> {
+  const found = await describeDefinitions(subject, version);
   await output.note(`${subject.nodeId} ${subject.version} is Active${found}.`);
 }
 
-async function definitionsFound({ client, nodeId, signal }: Subject, version: NodeVersion): Promise<string> {
+async function describeDefinitions(
+  { client, nodeId, signal }: VersionContext,
+  version: NodeVersion,
+): Promise<string> {
   if (version.host_node_extract_status === 'failed') return ', but its node definitions could not be read';
   try {
     const filters = { node_id: nodeId, node_version: version.version, pageSize: 1 };
     const { total } = await client.hostNodes.listAll(filters, { signal });
     return ` with ${total} node definition${total === 1 ? '' : 's'}`;
   } catch (error) {
-    // It is published; a count that cannot be had is no reason to fail.
+    // The version is published; a missing count is not a failure.
     if (error instanceof ClientError) return '';
     throw error;
   }
 }
 
-/** The whole reason is part of the answer; a person hears its beginning. */
+/** Shortens the reason for a message; the output has all of it. */
 function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 299)}…` : text;
 }

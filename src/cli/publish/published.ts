@@ -11,11 +11,11 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
 
-/** Which version, and through whom it is asked about. */
-export interface Subject {
+/** A version, and the client that reads it. */
+export interface VersionContext {
   readonly client: Client;
   readonly serviceUrl: string;
-  /** A client without a credential, for archives that lie elsewhere. */
+  /** Creates a client without a credential, for archives on another host. */
   readonly connect: (origin: string) => Promise<Client>;
   readonly nodeId: string;
   readonly version: string;
@@ -23,22 +23,23 @@ export interface Subject {
 }
 
 /**
- * The version as the registry has it, or undefined. Read through the bulk operation, which every such service has.
- * @throws Failure where the registry will not tell
+ * Reads a version with the bulk operation, which every registry has.
+ * @returns undefined if there is no such version
+ * @throws Failure if the registry refuses
  */
 export async function readVersion({
   client,
   nodeId,
   version,
   signal,
-}: Pick<Subject, 'client' | 'nodeId' | 'version' | 'signal'>): Promise<NodeVersion | undefined> {
+}: Pick<VersionContext, 'client' | 'nodeId' | 'version' | 'signal'>): Promise<NodeVersion | undefined> {
   const body = { node_versions: [{ node_id: nodeId, version }] };
   const { node_versions: items } = await client.version.bulk({ body }, { signal });
   const item = items[0];
   if (item?.status === 'success') return item.node_version;
   if (item?.status === 'not_found') return undefined;
   throw new Failure(
-    `The registry does not show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`,
+    `The registry refuses to show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`,
     {
       code: item?.status ?? 'error',
       exit: exitCodes.endedBadly,
@@ -63,7 +64,7 @@ export async function findArchiveDigest(
   throw new Failure(`The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`, {
     code: 'digest_missing',
     exit: exitCodes.unreachable,
-    hint: 'Try again; if it does not help, tell the operator of the registry.',
+    hint: 'Try again. If this persists, contact the operator of the registry.',
   });
 }
 
@@ -81,18 +82,18 @@ async function declaresDigests(client: Client, signal: AbortSignal): Promise<boo
   }
 }
 
-/** What lies behind a version's downloadUrl, held against an archive just built. */
-export type Uploaded = 'nothing' | 'same' | 'other';
+/** How an uploaded archive compares to the one that was built. */
+export type UploadState = 'nothing' | 'same' | 'other';
 
-/** Compares trees by what the service says of its archive, or downloads it where the service says nothing. */
+/** Compares the file trees, by the digests that the service reports, or by downloading the archive. */
 export async function compareUploaded(
-  subject: Subject,
+  subject: VersionContext,
   downloadUrl: string | undefined,
   archive: BuiltArchive,
   scratch: string,
-): Promise<Uploaded> {
+): Promise<UploadState> {
   if (!downloadUrl) return 'nothing';
-  const client = await clientFor(subject, downloadUrl);
+  const client = await chooseClient(subject, downloadUrl);
   const { status, headers, body } = await client.raw({
     method: 'HEAD',
     path: downloadUrl,
@@ -104,17 +105,17 @@ export async function compareUploaded(
   if (tree) return tree === archive.tree ? 'same' : 'other';
   const digest = /sha-256=:([^:]+):/.exec(headers['repr-digest'] ?? '')?.[1];
   if (digest && Buffer.from(digest, 'base64').toString('hex') === archive.sha256) return 'same';
-  return (await downloadedTree(subject, client, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
+  return (await downloadTree(subject, client, downloadUrl, scratch)) === archive.tree ? 'same' : 'other';
 }
 
-/** The credential stays on the service's own origin. */
-async function clientFor({ client, serviceUrl, connect }: Subject, url: string): Promise<Client> {
+/** The credential is sent to the origin of the service only. */
+async function chooseClient({ client, serviceUrl, connect }: VersionContext, url: string): Promise<Client> {
   const { origin } = new URL(url);
   return origin === new URL(serviceUrl).origin ? client : connect(origin);
 }
 
-async function downloadedTree(
-  { signal }: Subject,
+async function downloadTree(
+  { signal }: VersionContext,
   client: Client,
   url: string,
   scratch: string,

@@ -5,7 +5,7 @@ import type { Interruption } from '../terminal/interrupted.js';
 import { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 
-/** What publishing a pack takes. */
+/** What is needed to publish a pack. */
 export interface PublishContext {
   readonly services: ServiceConnector;
   readonly connect: Connect;
@@ -17,7 +17,7 @@ export interface PublishContext {
   readonly interruption: Pick<Interruption, 'hint'>;
 }
 
-/** The same for one of several packs: its warnings name its folder, and everything else is left to the report. */
+/** The context of one of several packs: warnings name its folder, and all else is in the report. */
 export function labelContext(context: PublishContext, dir: string): PublishContext {
   return {
     ...context,

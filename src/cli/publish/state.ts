@@ -1,31 +1,35 @@
 import { inc } from 'semver';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { compareUploaded, type NodeVersion, readVersion, type Subject } from './published.js';
+import { compareUploaded, type NodeVersion, readVersion, type VersionContext } from './published.js';
 
 /** What is left to do for a version. */
-export type Next =
+export type NextStep =
   | { readonly step: 'register' }
-  /** Everything is uploaded; the registry is at work on it. */
+  /** The upload is complete; the registry is checking it. */
   | { readonly step: 'wait'; readonly version: NodeVersion }
-  /** This very tree is published already. */
+  /** The same files are already published. */
   | { readonly step: 'done'; readonly version: NodeVersion };
 
 /**
- * Looks at what the registry has of this version.
- * @throws Failure where its number is used up: by another tree, by a deleted version, or ended badly
+ * Compares the version in the registry with the archive.
+ * @throws Failure if the number is used by other files, by a deleted version, or by a flagged or banned one
  */
-export async function nextStep(subject: Subject, archive: BuiltArchive, scratch: string): Promise<Next> {
+export async function findNextStep(
+  subject: VersionContext,
+  archive: BuiltArchive,
+  scratch: string,
+): Promise<NextStep> {
   const version = await readVersion(subject);
   if (!version) return { step: 'register' };
   const name = `${subject.nodeId} ${subject.version}`;
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
-      throw endedBadly(subject, version);
+      throw toVerdictFailure(subject, version);
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
-      throw toConflict(`${name} was deleted, and its number is not given out again.`, subject);
+      throw toConflict(`${name} was deleted; its number cannot be used again.`, subject);
   }
   const uploaded = await compareUploaded(subject, version.downloadUrl, archive, scratch);
   if (uploaded === 'nothing') return { step: 'register' };
@@ -33,15 +37,15 @@ export async function nextStep(subject: Subject, archive: BuiltArchive, scratch:
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
 }
 
-/** Whether the registry is through with a version, well or badly. */
+/** Whether the registry has finished its checks of a version. */
 export function isSettled({ status, host_node_extract_status }: NodeVersion): boolean {
   if (status === 'NodeVersionStatusPending') return false;
   return status !== 'NodeVersionStatusActive' || host_node_extract_status !== 'pending';
 }
 
-/** The end of a version that the registry turned down. */
-export function endedBadly(
-  { nodeId }: Pick<Subject, 'nodeId'>,
+/** The failure for a version that the registry flagged or banned. */
+export function toVerdictFailure(
+  { nodeId }: Pick<VersionContext, 'nodeId'>,
   { version, status, status_reason }: NodeVersion,
 ): Failure {
   const verdict = (status ?? 'unknown').replace('NodeVersionStatus', '');
@@ -50,15 +54,15 @@ export function endedBadly(
     {
       code: `version_${verdict.toLowerCase()}`,
       exit: exitCodes.endedBadly,
-      hint: 'Mend it and publish it under the next number; this one is used up.',
+      hint: 'Fix it, and publish it with the next version number; this one is used up.',
     },
   );
 }
 
-function toConflict(message: string, { version }: Subject): Failure {
+function toConflict(message: string, { version }: VersionContext): Failure {
   return new Failure(message, {
     code: 'version_exists',
     exit: exitCodes.conflict,
-    hint: `Publish it as ${inc(version, 'patch')}, or any other number not yet used.`,
+    hint: `Change the version to ${inc(version, 'patch')}, or any unused one, and publish again.`,
   });
 }

@@ -5,17 +5,17 @@ import { isNamed } from '../connect/target.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { PublishContext } from './publishing.js';
 
-/** A personal access token for publishing, and whether it may be replaced by a new one without asking. */
+/** A personal access token for publishing. `replaceable`: it may be replaced by a new one without asking. */
 export interface PublishToken {
   readonly token: string;
   readonly replaceable: boolean;
 }
 
 /**
- * The publisher's token: REGEN_PUBLISH_TOKEN, the store, for the embedded service one made now, else asked for.
- * @throws Failure where there is none and nobody to ask
+ * Finds the token of a publisher: REGEN_PUBLISH_TOKEN, the store, a new one on the embedded service, or a prompt.
+ * @throws Failure if there is none and the command cannot prompt
  */
-export async function publishToken(
+export async function findPublishToken(
   context: Pick<PublishContext, 'system' | 'services' | 'mayAsk' | 'output' | 'signal'>,
   service: Service,
   publisherId: string,
@@ -30,14 +30,14 @@ export async function publishToken(
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
   }
-  throw new Failure(`Publishing to ${service.name} takes a personal access token of ${publisherId}.`, {
+  throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
     exit: exitCodes.notAllowed,
-    hint: `Set REGEN_PUBLISH_TOKEN, or keep one: regen auth login --with-token --publisher ${publisherId} < token.txt`,
+    hint: `Set REGEN_PUBLISH_TOKEN, or save one with: regen auth login --with-token --publisher ${publisherId} < token.txt`,
   });
 }
 
-/** On the embedded service a missing publisher and a token are made on the way. */
+/** Creates a token on the embedded service, and the publisher if it does not exist. */
 export async function makeToken(
   { output, signal }: Pick<PublishContext, 'output' | 'signal'>,
   service: Service,
@@ -47,14 +47,14 @@ export async function makeToken(
   const made = await makePublisher(service, publisherId, signal);
   const body = {
     name: `regen on ${hostname()}`.slice(0, 100),
-    description: 'Made when publishing from this machine',
+    description: 'Created when publishing from this machine',
   };
   const { token } = await client.publisher.token.create({ publisherId, body }, { signal });
   await store.keepPublishToken(publisherId, token);
   await output.note(
     made
-      ? `Made the publisher ${publisherId} and a token for it on the embedded service.`
-      : `Made a token of ${publisherId} on the embedded service.`,
+      ? `Created the publisher ${publisherId} and a token for it on the embedded service.`
+      : `Created a token of ${publisherId} on the embedded service.`,
   );
   return token;
 }
@@ -74,7 +74,7 @@ async function makePublisher(
     await client.publisher.create({ body: { id: publisherId, name: publisherId } }, { signal });
     return true;
   } catch (error) {
-    // Another publish at the same moment was first.
+    // Another command created it at the same time.
     if (error instanceof ServiceError && error.code === 'duplicate_publisher') return false;
     throw error;
   }

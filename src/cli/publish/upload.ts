@@ -11,17 +11,17 @@ import type { NodeVersion } from './published.js';
 import type { PublishContext } from './publishing.js';
 import { makeToken, type PublishToken } from './token.js';
 
-/** What is registered. */
+/** A version to register. */
 export interface Registration {
   readonly manifest: Manifest;
   readonly changelog: string | undefined;
   readonly archive: BuiltArchive;
-  /** Where the archive lies on this disk. */
+  /** The path of the archive. */
   readonly path: string;
 }
 
 /** The body of the publish request. */
-export function publishBody(
+export function buildPublishBody(
   { manifest, changelog }: Pick<Registration, 'manifest' | 'changelog'>,
   token: string,
 ) {
@@ -34,7 +34,7 @@ export function publishBody(
 
 type UploadContext = Pick<PublishContext, 'connect' | 'output' | 'signal'>;
 
-/** Registers a version and uploads its archive; what it answers is still Pending. */
+/** Registers a version and uploads its archive. The version is still Pending. */
 export async function registerAndUpload(
   context: UploadContext,
   service: Service,
@@ -64,14 +64,14 @@ async function registerVersion(
 ) {
   const { publisher: publisherId, node } = registration.manifest;
   const send = async (pat: string) => {
-    const client = await withBearer(context.connect, service, pat);
-    const body = publishBody(registration, pat);
+    const client = await chooseBearer(context.connect, service, pat);
+    const body = buildPublishBody(registration, pat);
     return client.version.publish({ publisherId, nodeId: node.id, body }, { signal: context.signal });
   };
   try {
     return await send(token);
   } catch (error) {
-    // The embedded service's data may have been removed, the token kept here belongs to what was there before.
+    // The data of the embedded service may have been removed, and the token with it.
     const outdated =
       error instanceof ServiceError && ['invalid_personal_access_token', 'not_found'].includes(error.code);
     if (!outdated || !replaceable) throw error;
@@ -79,14 +79,14 @@ async function registerVersion(
   }
 }
 
-/** The publish token serves as the bearer where there is no other credential. */
-async function withBearer(connect: Connect, service: Service, token: string): Promise<Client> {
+/** Uses the publish token as the bearer token if there is no other credential. */
+async function chooseBearer(connect: Connect, service: Service, token: string): Promise<Client> {
   return service.credential ? service.client : connect(service.url, token);
 }
 
 /**
- * Whether a failure leaves open what the registry has now, so that looking again tells how to go on: a lost answer,
- * an upload URL that ran out, or another publish of the same version at the same time.
+ * Whether the state of the registry is unknown after a failure, so that it must be read again: after a lost response,
+ * an expired upload URL, or another publish of the same version at the same time.
  */
 export function isUncertain(error: unknown): boolean {
   if (error instanceof NetworkError) return error.sent !== false;

@@ -5,7 +5,7 @@ import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import { readAddress } from './address.js';
 import type { Event } from './event.js';
-import { done, isDone, type Reply } from './inbox.js';
+import { DONE, isDone, type Reply } from './inbox.js';
 
 interface ActionsContext {
   readonly flags: FlagValues;
@@ -14,29 +14,29 @@ interface ActionsContext {
   readonly signal: AbortSignal;
 }
 
-/** What `--forward-to` and `--exec` ask for: the first that fails is the answer. */
+/** Runs `--forward-to` and `--exec`, and replies with the first failure. */
 export function createActions(context: ActionsContext): (event: Event) => Promise<Reply> {
   const to = readAddress(context.flags, 'forward-to');
   const command = readText(context.flags, 'exec');
   return async (event) => {
-    const forwarded = to ? await forwardEvent(context, new URL(to), event) : done;
+    const forwarded = to ? await forwardEvent(context, new URL(to), event) : DONE;
     if (!isDone(forwarded) || command === undefined) return forwarded;
     return runCommand(context, command, event);
   };
 }
 
-/** Headers that belong to one connection, not to the request. */
-const ofConnection = [
+/** Headers of the connection, which are not forwarded. */
+const CONNECTION_HEADERS = [
   ...['connection', 'keep-alive', 'host', 'content-length', 'transfer-encoding', 'te', 'trailer'],
   ...['expect', 'upgrade', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate'],
 ];
 
-/** Passes on the body byte by byte and the headers as they came; what is answered is the answer. */
+/** Forwards the unchanged body and headers, and replies with the status of the response. */
 async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: Event): Promise<Reply> {
   const agent = new Agent({ connections: 1 });
   try {
     const headers = Object.entries(event.headers).filter(
-      ([name]) => !ofConnection.includes(name.toLowerCase()),
+      ([name]) => !CONNECTION_HEADERS.includes(name.toLowerCase()),
     );
     const answer = await request(to, {
       method: 'POST',
@@ -45,7 +45,7 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
       body: event.body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
     });
-    // Nothing of what is answered but its status is of interest.
+    // Only the status is needed.
     answer.body.on('error', () => {}).destroy();
     const status = answer.statusCode;
     await output.note(`Forwarded ${event.id} to ${to.origin}: ${status}.`);
@@ -54,7 +54,7 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
     signal.throwIfAborted();
     const { code, message } = error as NodeJS.ErrnoException;
     await output.warn(
-      `${to.origin} could not be reached (${code ?? message}); the service will send ${event.id} again.`,
+      `Could not reach ${to.origin} (${code ?? message}). The service will send ${event.id} again.`,
     );
     return { status: 502 };
   } finally {
@@ -62,9 +62,9 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
   }
 }
 
-// Decided: the command is a line for the shell, as the user typed it. What came from outside is on its standard input
-// and in variables alone, never in the line. Its output goes to stderr: stdout is for events.
-/** Runs a command with the body on its standard input; anything but exit 0 makes the service send it again. */
+// Decided: the command is a shell command line, exactly as the user typed it. Data of the webhook is on its standard
+// input and in variables only, never in the command line. Its output goes to stderr, because stdout is for events.
+/** Runs a command with the body on its standard input. Any exit code but 0 makes the service send it again. */
 async function runCommand(
   { system, output, signal }: ActionsContext,
   command: string,
@@ -85,14 +85,14 @@ async function runCommand(
   });
   for (const from of [child.stdout, child.stderr])
     from.on('data', (chunk) => void system.stderr.write(chunk));
-  // A command need not read what it is given.
+  // A command may ignore its standard input.
   child.stdin.on('error', () => {}).end(event.body);
   const code = await new Promise<number | string>((ended) => {
     child.once('error', (error) => ended(error.message));
     child.once('close', (exit, killed) => ended(exit ?? killed ?? 'unknown'));
   });
   signal.throwIfAborted();
-  if (code === 0) return done;
-  await output.warn(`The command ended with ${code}; the service will send ${event.id} again.`);
+  if (code === 0) return DONE;
+  await output.warn(`The command failed with ${code}. The service will send ${event.id} again.`);
   return { status: 500 };
 }

@@ -18,13 +18,13 @@ export interface CatchUpContext extends TaskContext {
   readonly now: () => number;
   readonly inbox: Inbox;
   readonly secrets: SecretsInUse;
-  /** What tasks were given to tell this listener. */
+  /** The URL of this listener in the requests of tasks. */
   readonly address: string;
 }
 
 /**
- * Deals with what the service tried in vain to tell this address: each task as it is now, once.
- * @param taskId whose webhooks count wherever they were told
+ * Handles the webhooks that the service could not deliver to this address: once for each task, in its current state.
+ * @param taskId a task whose webhooks are included whatever their address
  */
 export async function catchUp(context: CatchUpContext, taskId?: string): Promise<void> {
   const { address, output, signal } = context;
@@ -32,22 +32,22 @@ export async function catchUp(context: CatchUpContext, taskId?: string): Promise
   if (!log) return;
   const own = log.filter(({ url, task_id }) => task_id === taskId || isSame(url, address));
   const missed = new Set(own.filter(wasMissed).map(({ task_id }) => task_id));
-  // Oldest first, as they would have come.
+  // Oldest first, the order of delivery.
   for (const id of [...missed].reverse()) {
     try {
       const event = own.find(({ task_id }) => task_id === id)?.event;
       const kind = event === webhookEventOf('video') ? 'video' : 'image';
       const task = await findTask(context, id, listTaskOperations(kind));
-      await tellInbox(context, task, await readTask(context, task), own);
+      await deliverState(context, task, await readTask(context, task), own);
     } catch (error) {
       signal.throwIfAborted();
-      await output.warn(`What was missed of ${id} cannot be read: ${(error as Error).message}`);
+      await output.warn(`Could not read the missed webhooks of task ${id}: ${(error as Error).message}`);
     }
   }
 }
 
-/** Tells of a task what was read, in place of the webhooks that the log has of it. */
-export async function tellInbox(
+/** Passes the current state of a task to the inbox, in place of the webhooks in the log. */
+export async function deliverState(
   { inbox, secrets, now }: Pick<CatchUpContext, 'inbox' | 'secrets' | 'now'>,
   task: Task,
   seen: TaskState,
@@ -58,12 +58,12 @@ export async function tellInbox(
     0,
     ofTask.findIndex(({ state }) => state === seen.state),
   );
-  // The log is newest first: what follows came before.
+  // The log is newest first, so the rest is older.
   const [id = `task_${task.id}_${seen.state}`, ...replaces] = ofTask.slice(at).map((delivery) => delivery.id);
   return inbox.take(composeEvent({ task, seen, id, replaces }, secrets.all[0] as string, now()));
 }
 
-interface Read {
+interface TaskEvent {
   readonly task: Task;
   readonly seen: TaskState;
   readonly id: string;
@@ -71,10 +71,10 @@ interface Read {
 }
 
 /** The event as the service would send it now. */
-function composeEvent({ task, seen, id, replaces }: Read, secret: string, now: number): Event {
+function composeEvent({ task, seen, id, replaces }: TaskEvent, secret: string, now: number): Event {
   const name = webhookEventOf(task.kind);
-  const told = task.kind === 'image' ? imageTaskOf(seen.answer as ImageTask) : seen.answer;
-  const body = Buffer.from(JSON.stringify(told));
+  const payload = task.kind === 'image' ? imageTaskOf(seen.answer as ImageTask) : seen.answer;
+  const body = Buffer.from(JSON.stringify(payload));
   const timestamp = String(Math.floor(now / 1000));
   const headers = {
     'content-type': 'application/json',
@@ -86,7 +86,7 @@ function composeEvent({ task, seen, id, replaces }: Read, secret: string, now: n
   return { id, name, taskId: task.id, seen, body, headers, caughtUp: true, replaces };
 }
 
-/** The delivery log, newest first; undefined where this service has none. */
+/** Reads the delivery log, newest first; undefined if the service has none. */
 export async function readDeliveries(
   { services, signal, output }: Pick<CatchUpContext, 'services' | 'signal' | 'output'>,
   taskId?: string,
@@ -99,14 +99,14 @@ export async function readDeliveries(
     signal.throwIfAborted();
     if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
     if (!(error instanceof ClientError)) throw error;
-    // The embedded service may have ended meanwhile; the next one who asks starts it again.
+    // The embedded service may have stopped; the next request starts it again.
     if (error instanceof NetworkError) services.forgetEmbedded();
-    await output.warn(`What was missed is not known: ${error.message}`);
+    await output.warn(`Could not read the delivery log: ${error.message}`);
     return undefined;
   }
 }
 
-/** What was not tried yet is on its way. */
+/** A delivery that was not attempted yet will still arrive. */
 function wasMissed({ status, attempts }: Delivery): boolean {
   return status === 'failed' || (status === 'pending' && attempts > 0);
 }

@@ -2,37 +2,37 @@ import type { ImageTask } from '../../contract/image-task.js';
 import { readTaskState, type TaskState } from '../generation/task.js';
 import { oneLine } from '../terminal/text.js';
 
-/** What a webhook told. */
+/** The content of a webhook. */
 export interface Event {
-  /** Its webhook-id, the same over retries. */
+  /** Its webhook-id, the same in all retries. */
   readonly id: string;
   /** Such as `image.task.updated`. */
   readonly name: string;
   readonly taskId: string | undefined;
   readonly seen: TaskState | undefined;
-  /** Byte by byte. */
+  /** The unchanged bytes. */
   readonly body: Uint8Array;
-  /** As they came. */
+  /** The unchanged headers. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Read from the service, because nothing came. */
+  /** It was read from the service, because no webhook arrived. */
   readonly caughtUp: boolean;
-  /** Webhooks that have nothing to add to it. */
+  /** Ids of older webhooks of the task, which it makes obsolete. */
   readonly replaces?: readonly string[];
 }
 
-type Sent = Pick<Event, 'id' | 'body' | 'headers'> & { readonly header: string };
+type ReceivedWebhook = Pick<Event, 'id' | 'body' | 'headers'> & { readonly header: string };
 
-/** Reads a verified webhook. Its kind is told by the body: the header is not signed. */
-export function parseEvent({ id, body, headers, header }: Sent): Event {
-  const told = parseBody(body);
-  const { task_id, status, id: videoId, state } = (told ?? {}) as Record<string, unknown>;
+/** Parses a verified webhook. Its kind comes from the body, because the header is not signed. */
+export function parseEvent({ id, body, headers, header }: ReceivedWebhook): Event {
+  const payload = parseBody(body);
+  const { task_id, status, id: videoId, state } = (payload ?? {}) as Record<string, unknown>;
   const own = { id, body, headers, caughtUp: false };
   if (typeof task_id === 'string' && typeof status === 'string') {
-    const answer = { generated: [], ...(told as object) } as unknown as ImageTask;
+    const answer = { generated: [], ...(payload as object) } as unknown as ImageTask;
     return { ...own, name: 'image.task.updated', taskId: task_id, seen: readTaskState('image', answer) };
   }
   if (typeof videoId === 'string' && typeof state === 'string') {
-    return { ...own, name: 'video.task.updated', taskId: videoId, seen: readTaskState('video', told) };
+    return { ...own, name: 'video.task.updated', taskId: videoId, seen: readTaskState('video', payload) };
   }
   return { ...own, name: oneLine(header), taskId: undefined, seen: undefined };
 }

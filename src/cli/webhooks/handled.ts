@@ -2,11 +2,11 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 
-const mostKept = 10_000;
+const MAX_KEPT = 10_000;
 
 /**
- * Which webhooks were dealt with, so that a repeat is not dealt with again by this listener or the next one. One line
- * each in a file of the user's own.
+ * The webhooks that were handled, so that neither this listener nor the next one handles them again. They are kept in a
+ * file of the user, one per line.
  */
 export class Handled {
   readonly #path: string;
@@ -15,9 +15,9 @@ export class Handled {
   constructor(stateFolder: string) {
     this.#path = join(stateFolder, 'webhooks', 'handled');
     const lines = (readPrivateFile(this.#path) ?? '').split('\n').filter(Boolean);
-    this.#names = new Set(lines.slice(-mostKept));
-    // Also where there is no such file: what is added later needs one.
-    if (lines.length > 2 * mostKept || lines.length === 0) {
+    this.#names = new Set(lines.slice(-MAX_KEPT));
+    // Also creates the file, so that `add` can append to it.
+    if (lines.length > 2 * MAX_KEPT || lines.length === 0) {
       writePrivateFile(this.#path, [...this.#names].map((name) => `${name}\n`).join(''));
     }
   }
@@ -27,7 +27,7 @@ export class Handled {
   }
 
   add(...names: readonly string[]): void {
-    // Encoded, because a line end in a name would be two names.
+    // Encoded, because a name with a line break would become two names.
     const fresh = names.map((name) => encodeURI(name)).filter((name) => !this.#names.has(name));
     if (fresh.length === 0) return;
     for (const name of fresh) this.#names.add(name);

@@ -1,56 +1,56 @@
 import type { Event } from './event.js';
 import type { Handled } from './handled.js';
 
-/** How a webhook is answered. */
+/** The response to a webhook. */
 export interface Reply {
   readonly status: number;
-  /** Passed on where the one it was forwarded to asks for a pause. */
+  /** The Retry-After header of the address that it was forwarded to. */
   readonly retryAfter?: string | undefined;
 }
 
-export const done: Reply = { status: 204 };
+export const DONE: Reply = { status: 204 };
 
 export function isDone({ status }: Reply): boolean {
   return status >= 200 && status < 300;
 }
 
-interface Parts {
+interface InboxOptions {
   readonly handled: Handled;
-  /** Comes once for each event. */
+  /** Called once for each event. */
   readonly show: (event: Event) => Promise<void>;
-  /** What is to be done with an event; called again for a repeat of one that failed. */
+  /** Handles an event. Called again when an event that failed is repeated. */
   readonly act: (event: Event) => Promise<Reply>;
 }
 
-// Decided: events are dealt with one after the other, in the order they came.
-/** Deals with each event once, however often it comes and on whatever way. */
+// Decided: events are handled one after the other, in the order of arrival.
+/** Handles each event once, however often it arrives. */
 export class Inbox {
   readonly #underWay = new Map<string, Promise<Reply>>();
   readonly #shown = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(readonly parts: Parts) {}
+  constructor(readonly options: InboxOptions) {}
 
-  /** A repeat of what is under way has the same end. */
+  /** A repeat of an event that is being handled gets the same reply. */
   take(event: Event): Promise<Reply> {
     const begun = this.#underWay.get(event.id);
     if (begun) return begun;
-    const reply = this.#last.then(() => this.#deal(event)).finally(() => this.#underWay.delete(event.id));
+    const reply = this.#last.then(() => this.#handle(event)).finally(() => this.#underWay.delete(event.id));
     this.#last = reply.catch(() => {});
     this.#underWay.set(event.id, reply);
     return reply;
   }
 
-  /** Resolves once all that came is dealt with. */
+  /** Resolves when all events are handled. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  async #deal(event: Event): Promise<Reply> {
-    const { handled, show, act } = this.parts;
+  async #handle(event: Event): Promise<Reply> {
+    const { handled, show, act } = this.options;
     const state = `${event.taskId} ${event.seen?.state}`;
-    // What was caught up with has the state of its task, which comes but once, for a name.
-    if (handled.has(event.id) || handled.has(state)) return done;
+    // An event that was caught up with is identified by the state of its task, which occurs once.
+    if (handled.has(event.id) || handled.has(state)) return DONE;
     if (!this.#shown.has(event.id)) await show(event);
     this.#shown.add(event.id);
     const reply = await act(event);

@@ -9,10 +9,10 @@ import { parseEvent } from './event.js';
 import type { Inbox, Reply } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
 
-/** Where webhooks come in. */
+/** A server that receives webhooks. */
 interface Receiver {
   readonly url: string;
-  /** Takes no more, and waits for what is being answered. */
+  /** Accepts no more requests, and waits for those in progress. */
   close(): Promise<void>;
 }
 
@@ -24,10 +24,10 @@ interface ReceiveContext {
   readonly inbox: Inbox;
 }
 
-// Decided: a video's payload alone may hold a million characters of up to 4 bytes.
-const mostBytes = 8 * 1024 ** 2;
+// Decided: the payload of a video can have a million characters of up to 4 bytes.
+const MAX_BODY_BYTES = 8 * 1024 ** 2;
 
-// Decided: the listener is on loopback alone; what comes from elsewhere comes through a tunnel.
+// Decided: the listener is on loopback only; other machines reach it through a tunnel.
 /** Listens on loopback for webhooks, at any path. */
 export async function receiveWebhooks(context: ReceiveContext): Promise<Receiver> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
@@ -53,15 +53,19 @@ async function listenOnPort(server: Server, port: number): Promise<void> {
   await new Promise<void>((listening, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return failed(error);
-      const taken = { code: 'port_taken', exit: exitCodes.unreachable, hint: 'Choose another with --port.' };
-      failed(new Failure(`Something else listens on port ${port}.`, taken));
+      const taken = {
+        code: 'port_taken',
+        exit: exitCodes.unreachable,
+        hint: 'Choose another port with --port.',
+      };
+      failed(new Failure(`Port ${port} is already in use.`, taken));
     });
     server.listen(port, '127.0.0.1', listening);
   });
 }
 
 function sendReply(response: ServerResponse, { status, retryAfter }: Reply): void {
-  // The sender reads nothing but the status; a connection kept open would hold up the end.
+  // The sender reads only the status; an open connection would delay the end of the command.
   const headers = { connection: 'close', ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
   response.writeHead(status, headers).end();
 }
@@ -84,18 +88,18 @@ async function answerRequest(
   if (problems.some(({ kind }) => kind === 'signature') && (await secrets.renew())) problems = verify();
   const [problem] = problems;
   if (problem) {
-    await output.warn(`Refused what came as ${id || 'no webhook'}: ${problem.header} ${problem.message}.`);
+    await output.warn(`Refused ${id ? `webhook ${id}` : 'a request'}: ${problem.header} ${problem.message}.`);
     return { status: 401 };
   }
   const headers = request.headers as Readonly<Record<string, string | readonly string[]>>;
   return inbox.take(parseEvent({ id, body, headers, header: header(webhookHeaders.event) }));
 }
 
-/** @returns undefined where it is too large */
+/** @returns undefined if it is too large */
 async function readRequestBody(request: IncomingMessage): Promise<Buffer | undefined> {
   try {
-    // Destroyed, it could not be answered any more.
-    return await readBody(request.iterator({ destroyOnReturn: false }), mostBytes);
+    // A destroyed request could not be answered.
+    return await readBody(request.iterator({ destroyOnReturn: false }), MAX_BODY_BYTES);
   } catch (error) {
     if (error instanceof BodyTooLong) return undefined;
     throw error;

@@ -16,16 +16,16 @@ export interface SecretsContext {
   readonly signal: AbortSignal;
 }
 
-/** What may have signed a webhook: of a file, of the environment, or of the service. The newest first. */
+/** Reads the signing secrets from a file, the environment or the service. The newest is first. */
 export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<readonly string[]> {
   const file = readText(context.flags, 'secret-file');
-  if (file !== undefined) return inFile(resolve(context.system.cwd, file));
+  if (file !== undefined) return readSecretFile(resolve(context.system.cwd, file));
   const given = context.system.env.REGEN_WEBHOOK_SECRET;
   if (given !== undefined) return checkSecrets(given.split(/\s+/), 'REGEN_WEBHOOK_SECRET');
-  return [await ofService(context)];
+  return [await fetchSecret(context)];
 }
 
-async function inFile(path: string): Promise<readonly string[]> {
+async function readSecretFile(path: string): Promise<readonly string[]> {
   return checkSecrets((await readFile(path, 'utf8')).split(/\s+/), path);
 }
 
@@ -33,27 +33,33 @@ function checkSecrets(words: readonly string[], source: string): readonly string
   const secrets = words.filter((word) => word !== '');
   // The secret itself is not repeated.
   if (secrets.length > 0 && secrets.every(isWebhookSecret)) return secrets;
-  const what = secrets.length === 0 ? 'holds no signing secret' : 'holds what is no signing secret';
-  throw usage(`${source} ${what}.`, 'One is whsec_ followed by Base64; `regen webhook secret` tells yours.');
+  const what = secrets.length === 0 ? 'contains no signing secret' : 'contains an invalid signing secret';
+  throw usage(
+    `${source} ${what}.`,
+    'A secret is whsec_ followed by Base64. Show yours with: regen webhook secret',
+  );
 }
 
-async function ofService({ services, signal }: Pick<SecretsContext, 'services' | 'signal'>): Promise<string> {
+async function fetchSecret({
+  services,
+  signal,
+}: Pick<SecretsContext, 'services' | 'signal'>): Promise<string> {
   const { client, name } = await services.reach();
   try {
     return (await client.webhook.secret({}, { signal })).secret;
   } catch (error) {
     if (!(error instanceof ServiceError) || ![404, 405].includes(error.status)) throw error;
-    throw new Failure(`${name} does not tell what signs its webhooks.`, {
+    throw new Failure(`${name} does not publish the signing secret of its webhooks.`, {
       code: 'no_webhook_secret',
       exit: exitCodes.notFound,
-      hint: 'Put the secret it gave you into a file, and name it with --secret-file, or set REGEN_WEBHOOK_SECRET.',
+      hint: 'Pass the secret that it gave you with --secret-file <file>, or set REGEN_WEBHOOK_SECRET.',
     });
   }
 }
 
-const quietMs = 10_000;
+const MIN_RENEWAL_INTERVAL_MS = 10_000;
 
-/** The secrets in use, which are read again where a signature is of none of them: they may have been rotated. */
+/** The secrets in use. They are read again if none of them made a signature: they may have been rotated. */
 export class SecretsInUse {
   #secrets: readonly string[];
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -74,12 +80,12 @@ export class SecretsInUse {
   }
 
   /**
-   * Reads them again, unless that was just done: anybody may send what is not signed.
-   * @returns whether they are others now
+   * Reads them again, but not too often: anyone may send unsigned requests.
+   * @returns whether they changed
    */
   async renew(): Promise<boolean> {
     const now = this.context.system.now();
-    if (now - this.#renewedAt < quietMs) return false;
+    if (now - this.#renewedAt < MIN_RENEWAL_INTERVAL_MS) return false;
     this.#renewedAt = now;
     const before = this.#secrets;
     try {
@@ -87,7 +93,7 @@ export class SecretsInUse {
     } catch (error) {
       this.context.signal.throwIfAborted();
       if (error instanceof NetworkError) this.context.services.forgetEmbedded();
-      await this.context.output.warn(`The signing secret cannot be read again: ${(error as Error).message}`);
+      await this.context.output.warn(`Could not read the signing secret again: ${(error as Error).message}`);
     }
     return this.#secrets.join() !== before.join();
   }

@@ -1,17 +1,17 @@
-const tickMs = 5_000;
-const asleepMs = 30_000;
+const TICK_MS = 5_000;
+const SLEEP_THRESHOLD_MS = 30_000;
 
 /**
- * Calls back whenever this machine was asleep: webhooks came to nobody meanwhile.
+ * Calls `wake` after this machine was asleep, because it may have missed webhooks.
  * @param now milliseconds since the epoch
- * @returns ends it
+ * @returns stops it
  */
 export function afterSleep(now: () => number, wake: () => void): () => void {
   let last = now();
   const timer = setInterval(() => {
-    const slept = now() - last > asleepMs;
+    const slept = now() - last > SLEEP_THRESHOLD_MS;
     last = now();
     if (slept) wake();
-  }, tickMs);
+  }, TICK_MS);
   return () => clearInterval(timer);
 }

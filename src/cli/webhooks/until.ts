@@ -3,45 +3,46 @@ import { wait } from '../../client/wait.js';
 import { toStillRunningFailure } from '../generation/await-task.js';
 import { cannotRead, findEnd, readTask, type Task, type TaskState } from '../generation/task.js';
 import { rejectOnAbort } from '../terminal/interrupted.js';
-import { type CatchUpContext, readDeliveries, tellInbox } from './catch-up.js';
+import { type CatchUpContext, deliverState, readDeliveries } from './catch-up.js';
 import type { Event } from './event.js';
 import { isDone } from './inbox.js';
 
-/** The end of the task that is waited for, once a webhook told of it and was dealt with. */
-export class End {
-  readonly told: Promise<TaskState>;
-  #tell: (seen: TaskState) => void = () => {};
+/** The end of a task, known once its webhook is handled. */
+export class TaskEnd {
+  readonly reported: Promise<TaskState>;
+  #report: (seen: TaskState) => void = () => {};
 
   constructor(readonly taskId: string | undefined) {
-    this.told = new Promise((tell) => {
-      this.#tell = tell;
+    this.reported = new Promise((resolve) => {
+      this.#report = resolve;
     });
   }
 
-  look({ taskId, seen }: Event): void {
-    if (taskId === this.taskId && seen && findEnd(seen.state)) this.#tell(seen);
+  observe({ taskId, seen }: Event): void {
+    if (taskId === this.taskId && seen && findEnd(seen.state)) this.#report(seen);
   }
 }
 
-// Decided: a task has ended when its webhook says so or when its status does, whichever is first.
+// Decided: a task has ended when its webhook or its status says so, whichever is first.
 /**
- * How a task ended, once that was dealt with.
- * @throws Failure after the time given; the signal's reason
+ * Waits until a task has ended and its end is handled.
+ * @throws Failure after `timeoutMs`; the reason of the signal
  */
-export async function firstEnd(
+export async function awaitEnd(
   context: CatchUpContext,
   task: Task,
-  end: End,
+  end: TaskEnd,
   timeoutMs: number | undefined,
 ): Promise<TaskState> {
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
-  const looked = async () => {
+  const pollUntilHandled = async () => {
     const seen = await pollTask({ ...context, signal }, task);
-    if (!seen) return end.told;
+    if (!seen) return end.reported;
     const log = (await readDeliveries(context, task.id)) ?? [];
-    // Nobody else sends again what a command could not deal with.
-    while (!isDone(await tellInbox(context, task, seen, log))) await pause(restMs, undefined, { signal });
+    // A polled event is not sent again by the service, so it is repeated here until the command succeeds.
+    while (!isDone(await deliverState(context, task, seen, log)))
+      await pause(RETRY_PAUSE_MS, undefined, { signal });
     return seen;
   };
   const timer =
@@ -49,19 +50,19 @@ export async function firstEnd(
       ? undefined
       : setTimeout(() => over.abort(toStillRunningFailure(task)), timeoutMs);
   try {
-    return await Promise.race([end.told, looked(), rejectOnAbort(signal)]);
+    return await Promise.race([end.reported, pollUntilHandled(), rejectOnAbort(signal)]);
   } finally {
     clearTimeout(timer);
     over.abort();
   }
 }
 
-const always = 365 * 24 * 60 * 60_000;
-const restMs = 15_000;
+const YEAR_MS = 365 * 24 * 60 * 60_000;
+const RETRY_PAUSE_MS = 15_000;
 
 /**
- * Looks at a task until it has ended, whatever hinders it on the way.
- * @returns undefined where its service cannot tell
+ * Polls a task until it has ended, through all failures.
+ * @returns undefined if the service cannot report its status
  */
 async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState | undefined> {
   const { output, signal, now } = context;
@@ -69,7 +70,7 @@ async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState 
     try {
       return await wait(() => readTask(context, task), {
         isDone: ({ state }) => findEnd(state) !== undefined,
-        timeoutMs: always,
+        timeoutMs: YEAR_MS,
         signal,
         now,
       });
@@ -77,11 +78,11 @@ async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState 
       signal.throwIfAborted();
       if (cannotRead(error, task)) {
         const what = `the status of the ${task.noun} ${task.id}`;
-        await output.note(`${task.target.name} cannot tell ${what}; its webhook is waited for.`);
+        await output.note(`${task.target.name} cannot report ${what}; waiting for its webhook.`);
         return undefined;
       }
-      await output.warn(`${(error as Error).message} It is looked at again.`);
-      await pause(restMs, undefined, { signal });
+      await output.warn(`${(error as Error).message} Retrying.`);
+      await pause(RETRY_PAUSE_MS, undefined, { signal });
     }
   }
 }
