@@ -189,9 +189,9 @@ describe('bad input is found before anything is sent', () => {
     [[...relight, '--receipt'], '--receipt needs --output'],
     [[...relight, '-o', '{nmae}.png'], '--output knows no {nmae}'],
     [[...relight, 'other.png', '-o', 'one.png'], 'several results under one name'],
-    [[...relight, '-o', 'other.png'], 'exists already'],
+    [[...relight, '-o', 'other.png'], 'already exists'],
     [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output exclude each other'],
-    [[...relight, '--timeout', 'soon'], '--timeout is a duration'],
+    [[...relight, '--timeout', 'soon'], '--timeout must be a duration'],
   ])('regen %j', async (argv, said) => {
     const { double, run, entries } = await desk();
     const { exit, stdout, stderr } = await run(argv);

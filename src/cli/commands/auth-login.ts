@@ -1,9 +1,9 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
-import { byBrowser } from '../sign-in/browser.js';
-import { byDevice, knowsDevices } from '../sign-in/device.js';
-import { type SignInPlace, signInPlace } from '../sign-in/discovery.js';
+import { signInByBrowser } from '../sign-in/browser.js';
+import { signInByDevice, supportsDevices } from '../sign-in/device.js';
+import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
@@ -32,22 +32,27 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
       'A job brings its token: REGEN_TOKEN or --with-token.',
     );
   }
-  const place = await signInPlace(context, url);
+  const place = await discoverSignIn(context, url);
   const signIn = toSignIn(place, await tokensFrom(context, place), system.now());
   const who = await readIdentity(context, url, signIn.access_token).catch((error) => {
     throw error instanceof ServiceError && error.status === 401 ? notTaken(url, place.issuer, error) : error;
   });
   const store = context.services.openCredentialStore();
   const kept = await store.keepSignIn(signIn);
-  await output.note(`Signed in to ${target.name}${who ? ` as ${who}` : ''}; kept in ${store.placeOf(kept)}.`);
+  await output.note(
+    `Signed in to ${target.name}${who ? ` as ${who}` : ''}; kept in ${store.describeStorage(kept)}.`,
+  );
   if (!signIn.refresh_token && signIn.expires_at)
     await output.warn(`${place.issuer} gives nothing to renew it with: it ends at ${signIn.expires_at}.`);
 }
 
-async function tokensFrom(context: CommandContext, place: SignInPlace): Promise<TokenEndpointResponse> {
+async function tokensFrom(
+  context: CommandContext,
+  place: SignInConfiguration,
+): Promise<TokenEndpointResponse> {
   const provider = await openProvider(context.connect, place);
-  const device = context.flags.device || (!hasBrowser(context.system) && knowsDevices(provider));
-  return (device ? byDevice : byBrowser)(context, provider, place);
+  const device = context.flags.device || (!hasBrowser(context.system) && supportsDevices(provider));
+  return (device ? signInByDevice : signInByBrowser)(context, provider, place);
 }
 
 function notTaken(url: string, issuer: string, error: ServiceError): Failure {
@@ -70,7 +75,7 @@ async function keepToken(context: CommandContext): Promise<void> {
   const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
   const whose = who ? `of ${who}` : 'unchecked, because the service does not say whose it is,';
   await output.note(
-    `The token ${whose} is kept in ${store.placeOf(kept)} for ${context.services.target.name}.`,
+    `The token ${whose} is kept in ${store.describeStorage(kept)} for ${context.services.target.name}.`,
   );
 }
 

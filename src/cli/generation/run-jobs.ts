@@ -1,5 +1,5 @@
 import type { ParsedCommand } from '../command/command.js';
-import type { Choice, Ledger } from '../connect/ledger.js';
+import type { EntryChoice, Ledger } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
@@ -21,7 +21,7 @@ export async function runJobs(
   context: RunJobsContext,
   jobs: readonly Job[],
   target: Target = context.services.target,
-  choice: Choice = context.flags.again === true ? 'new' : 'unfinished',
+  choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
   refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;
