@@ -5,13 +5,13 @@ import { findFolders } from './connect/folders.js';
 import { Ledger } from './connect/ledger.js';
 import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
-import { signInHint } from './sign-in/hint.js';
-import { keptSignIn } from './sign-in/kept-sign-in.js';
+import { formatSignInHint } from './sign-in/hint.js';
+import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { usage } from './terminal/failure.js';
 import type { System } from './terminal/system.js';
 
-/** Builds what one run of one command may use. Nothing is opened before it is asked for. */
+/** Builds the context of one command. Nothing is opened until it is needed. */
 export function composeContext(
   parsed: ParsedCommand,
   { system, output, interruption }: Pick<CommandContext, 'system' | 'output' | 'interruption'>,
@@ -28,15 +28,15 @@ export function composeContext(
     ...{ system, output, folders, settings, flags, connect, signal },
     isChanging: command.changes === true,
     toCredential: (signIn, source, store) =>
-      keptSignIn(signIn, source, {
+      createSignInCredential(signIn, source, {
         store,
         now: system.now,
-        hint: signInHint(flags),
+        hint: formatSignInHint(flags),
         refresh: async (spent) => {
           const { refreshSignIn } = await import('./sign-in/tokens.js');
           return refreshSignIn({ connect, flags, now: system.now }, spent);
         },
-        renewing: (renewal) => void renewals.add(renewal),
+        onRenewal: (renewal) => void renewals.add(renewal),
       }),
   });
   const context = {
@@ -45,7 +45,7 @@ export function composeContext(
     mayAsk: mayAsk(system, flags),
   };
   const close = async () => {
-    // A renewal that is cut off loses the sign-in: its old refresh token is used up.
+    // An interrupted renewal loses the sign-in, because its old refresh token is already used.
     await Promise.allSettled(renewals);
     await clients.close();
   };
@@ -63,5 +63,5 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
   const name = flag === undefined ? 'REGEN_TIMEOUT' : '--request-timeout';
   const ms = durationMs(given, name);
   if (ms > 0) return ms;
-  throw usage(`${name} must be longer than 0.`);
+  throw usage(`${name} must be greater than 0.`);
 }

@@ -1,7 +1,7 @@
 import { main } from './main.js';
-import { realSystem } from './terminal/system.js';
+import { createSystem } from './terminal/system.js';
 
-/** The command line as bin/regen.js runs it. */
+/** Runs the command line for bin/regen.js. */
 export function run(argv: readonly string[], entry: string): Promise<number> {
-  return main(argv, realSystem(entry));
+  return main(argv, createSystem(entry));
 }

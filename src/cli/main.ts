@@ -5,23 +5,23 @@ import { loadRunner } from './runners.js';
 import { exitCodes, type Failure, usage } from './terminal/failure.js';
 import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
-import { type System, Unanswered } from './terminal/system.js';
+import { PromptCancelled, type System } from './terminal/system.js';
 import tree from './views/commands.generated.json' with { type: 'json' };
 
-/** One command line, from words to exit code: the one place that prints an error. */
+/** Runs one command line and returns its exit code. Only this function prints errors. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const wish = (flag: string) => own.includes(flag);
+  const isGiven = (flag: string) => own.includes(flag);
   let output = new Output(system, {
-    json: wish('--json'),
-    ndjson: wish('--ndjson'),
-    color: !wish('--no-color'),
+    json: isGiven('--json'),
+    ndjson: isGiven('--ndjson'),
+    color: !isGiven('--no-color'),
   });
   const interruption = listenForSignals(system);
   let asked: ParsedCommand | undefined;
   let close = async () => {};
   try {
-    const parsed = parseCommandLine(tree as CommandTree, helpAsked(argv), {
+    const parsed = parseCommandLine(tree as CommandTree, expandHelp(argv), {
       version,
       columns: system.stderr.columns ?? 80,
     });
@@ -41,7 +41,7 @@ export async function main(argv: readonly string[], system: System): Promise<num
     const run = await loadRunner(command.module);
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
-    if (interruption.signal.aborted || error instanceof Unanswered) {
+    if (interruption.signal.aborted || error instanceof PromptCancelled) {
       await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }
@@ -54,14 +54,14 @@ export async function main(argv: readonly string[], system: System): Promise<num
   }
 }
 
-/** `regen help node get` is another way to say `regen node get --help`. */
-function helpAsked(argv: readonly string[]): readonly string[] {
+/** Treats `regen help node get` as `regen node get --help`. */
+function expandHelp(argv: readonly string[]): readonly string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
 }
 
-/** Positionals that are part of no request; those that are, the request's own check names with all else. */
+/** Requires the positionals that are not part of a request; the others are checked together with the request. */
 function requireArguments(command: Command, args: ArgumentValues): void {
-  // Behind an optional one, as in `api [method] <path>`, only the command knows which is which.
+  // After an optional one, as in `api [method] <path>`, only the command knows which is which.
   const first = command.arguments.findIndex(({ required }) => !required);
   const certain = first < 0 ? command.arguments : command.arguments.slice(0, first);
   const missing = certain.filter(({ name, target }) => !target && args[name] === undefined);
@@ -73,7 +73,7 @@ function requireArguments(command: Command, args: ArgumentValues): void {
   );
 }
 
-/** The first signal aborts what runs; a second one ends the process. */
+/** The first signal aborts the command; a second one ends the process. */
 function listenForSignals(system: System): Interruption & { exitCode(): number } {
   const controller = new AbortController();
   let code: number = exitCodes.interrupted;
@@ -86,10 +86,7 @@ function listenForSignals(system: System): Interruption & { exitCode(): number }
 }
 
 async function describeFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
-  const [{ toFailure }, { inWords }] = await Promise.all([
-    import('./command/to-failure.js'),
-    import('./command/in-words.js'),
-  ]);
+  const { toFailure, useCommandLineNames } = await import('./command/to-failure.js');
   const failure = toFailure(error);
-  return asked ? inWords(failure, asked) : failure;
+  return asked ? useCommandLineNames(failure, asked) : failure;
 }

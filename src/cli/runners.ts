@@ -2,8 +2,8 @@ import type { RunCommand } from './commands/context.js';
 
 type Module = () => Promise<{ readonly run: RunCommand }>;
 
-/** The files of `commands/`; each is loaded when its command runs and not before. */
-const modules: Record<string, Module> = {
+/** The files in `commands/`. Each is loaded only when its command runs. */
+const MODULES: Record<string, Module> = {
   operation: () => import('./commands/operation.js'),
   publish: () => import('./commands/publish.js'),
   pack: () => import('./commands/pack.js'),
@@ -44,7 +44,7 @@ const modules: Record<string, Module> = {
 };
 
 export async function loadRunner(name: string): Promise<RunCommand> {
-  const load = modules[name];
-  if (!load) throw new Error(`No command is in ${name}.`);
+  const load = MODULES[name];
+  if (!load) throw new Error(`There is no module ${name}.`);
   return (await load()).run;
 }

@@ -186,7 +186,7 @@ test('zsh completes commands, flags, choices and files', async (context) => {
     'regen version list n --statuses=NodeVersionStatusBanned ',
   );
   await completes('regen version publish pa', 'regen version publish packs/');
-  await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Pack a folder');
+  await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Publish a node pack');
 });
 
 test('zsh finds the script in a folder of fpath', async (context) => {

@@ -28,9 +28,9 @@ test('finds nothing wrong with a service that knows who this is', async () => {
   expect(of('program').detail).toMatch(/^regen \d.* on Node \d/);
   expect(of('service')).toMatchObject({
     status: 'ok',
-    detail: expect.stringContaining(`${url} (from REGEN_BASE_URL) answers, ready, interface`),
+    detail: expect.stringContaining(`${url} (from REGEN_BASE_URL) responds, ready, API version`),
   });
-  expect(of('clock')).toMatchObject({ status: 'ok', detail: 'agrees with the service' });
+  expect(of('clock')).toMatchObject({ status: 'ok', detail: 'in sync with the service' });
   expect(of('credential')).toMatchObject({
     status: 'ok',
     detail: expect.stringContaining('from REGEN_TOKEN'),
@@ -42,10 +42,13 @@ test('starts no embedded service and takes its absence for well', async () => {
   const home = homeForTest();
   const { exit, of } = await doctor({ home, env: { REGEN_NO_AUTOSTART: '' } });
   expect(exit).toBe(0);
-  expect(of('service')).toMatchObject({ status: 'ok', detail: expect.stringContaining('starts by itself') });
+  expect(of('service')).toMatchObject({
+    status: 'ok',
+    detail: expect.stringContaining('the first command starts it'),
+  });
   const off = await doctor({ home });
   expect(off.exit).toBe(0);
-  expect(off.of('service')).toMatchObject({ status: 'warn', advice: 'Start it: regen serve --detach' });
+  expect(off.of('service')).toMatchObject({ status: 'warn', advice: 'Start it with: regen serve --detach' });
 });
 
 test('ends 7 where nothing answers, and still reports the rest', async () => {
@@ -85,8 +88,8 @@ test('takes no other web server for the service', async () => {
   const { exit, of } = await doctor({ env: { REGEN_BASE_URL: url } });
   expect([exit, of('service').status]).toEqual([7, 'fail']);
   expect(of('service')).toMatchObject({
-    detail: expect.stringContaining('not as a registry does'),
-    advice: expect.stringContaining('something else listens there'),
+    detail: expect.stringContaining('not like a registry'),
+    advice: expect.stringContaining('another program is listening there'),
   });
 });
 
@@ -124,7 +127,10 @@ test('warns of a clock more than a minute off', () => {
 test('shows proxies without their passwords, and those that cannot work', async () => {
   const env = { HTTPS_PROXY: 'http://me:s3cret@proxy.example:3128', http_proxy: 'ftp://proxy.example' };
   const { of, stdout } = await doctor({ env });
-  expect(of('proxy')).toMatchObject({ status: 'warn', advice: 'Write http_proxy as http://host:port.' });
+  expect(of('proxy')).toMatchObject({
+    status: 'warn',
+    advice: 'Set http_proxy to an address such as http://host:port.',
+  });
   expect(of('proxy').detail).toContain('http://***@proxy.example:3128');
   expect(stdout).not.toContain('s3cret');
 });
@@ -140,7 +146,7 @@ test('finds what is wrong with folders and settings', async () => {
   expect(exit).toBe(2);
   expect(of('settings')).toMatchObject({ status: 'fail', detail: expect.stringContaining('/nowhere.pem') });
   expect(of('data')).toMatchObject({ status: 'warn', advice: expect.stringContaining('chmod') });
-  expect(of('state')).toMatchObject({ status: 'fail', advice: 'Move it away.' });
+  expect(of('state')).toMatchObject({ status: 'fail', advice: 'Move or rename the file.' });
 });
 
 test('reports an unknown profile as a finding, not as a crash', async () => {

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { outputPath } from '../../src/cli/terminal/save.js';
+import { resolveOutput } from '../../src/cli/terminal/save.js';
 import { contract } from '../../src/contract/index.js';
 import { openapi } from '../../src/contract/openapi.js';
 import type { Tx } from '../../src/service/database/database.js';
@@ -169,7 +169,7 @@ test('keeps nothing of an archive that is not what the service says it is', asyn
 });
 
 test('a name that a service made up never leads out of the folder', () => {
-  expect(outputPath('/here', undefined, '../../etc/x-1.zip')).toBe('/here/__.._etc_x-1.zip');
-  expect(outputPath('/here', 'there/', '..')).toBe('/here/there/_');
-  expect(outputPath('/here', 'own.zip', 'x.zip')).toBe('/here/own.zip');
+  expect(resolveOutput('/here', undefined, '../../etc/x-1.zip')).toBe('/here/__.._etc_x-1.zip');
+  expect(resolveOutput('/here', 'there/', '..')).toBe('/here/there/_');
+  expect(resolveOutput('/here', 'own.zip', 'x.zip')).toBe('/here/own.zip');
 });

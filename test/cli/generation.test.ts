@@ -189,10 +189,10 @@ describe('bad input is found before anything is sent', () => {
     [[...relight, '--receipt'], '--receipt requires --output'],
     [[...relight, '-o', '{nmae}.png'], 'Unknown placeholder {nmae} in --output'],
     [[...relight, 'other.png', '-o', 'one.png'], 'several results under the same name'],
-    [[...relight, '-o', 'other.png'], 'exists already'],
-    [[...relight, '-o', '{name}.{ext}'], 'exists already'],
+    [[...relight, '-o', 'other.png'], 'already exists'],
+    [[...relight, '-o', '{name}.{ext}'], 'already exists'],
     [[...relight, '--no-wait', '-o', 'out.png'], '--no-wait and --output cannot be used together'],
-    [[...relight, '--timeout', 'soon'], '--timeout is a duration'],
+    [[...relight, '--timeout', 'soon'], '--timeout must be a duration'],
   ])('regen %j', async (argv, said) => {
     const { double, run, entries } = await desk();
     const { exit, stdout, stderr } = await run(argv);

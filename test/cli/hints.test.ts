@@ -9,9 +9,9 @@ const nowhere = 'http://127.0.0.1:9';
 test('an address without a scheme is written right in the hint', async () => {
   const { exit, stderr } = await regen(['node', 'get', 'x', '--base-url', '127.0.0.1:9']);
   expect(exit).toBe(2);
-  expect(stderr).toContain('hint: Write it as http://127.0.0.1:9.');
+  expect(stderr).toContain('hint: Use an address such as http://127.0.0.1:9.');
   const far = await regen(['node', 'get', 'x', '--base-url', 'registry.test']);
-  expect(far.stderr).toContain('hint: Write it as https://');
+  expect(far.stderr).toContain('hint: Use an address such as https://');
 });
 
 test.each(['status', 'token'])('auth %s says how to sign in to the service that was named', async (word) => {
@@ -52,7 +52,7 @@ test('a token file that is not there is told from an empty one', async () => {
   const cwd = folderForTest();
   const argv = ['node', 'get', 'x', '--base-url', nowhere, '--token-file', 'nofile'];
   const { exit, stderr } = await regen(argv, { cwd });
-  expect([exit, stderr]).toEqual([2, 'error: There is no file nofile, which --token-file names.\n']);
+  expect([exit, stderr]).toEqual([2, 'error: File not found: nofile (from --token-file).\n']);
 });
 
 test('the log is a list with --json, whatever was written into it', async () => {

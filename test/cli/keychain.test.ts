@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { type Keychain, KeychainError } from '../../src/cli/terminal/keychain.js';
-import { keychainApart } from '../../src/cli/terminal/keychain-process.js';
+import { createKeychain } from '../../src/cli/terminal/keychain-process.js';
 import { homeForTest, regen } from '../support/cli.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 
@@ -69,7 +69,7 @@ test('a keychain that does not work is said once, and the file used instead', as
   lock(true);
   const { exit, stderr } = await auth(['login', '--with-token'], service.ownerToken);
   expect(exit).toBe(0);
-  expect(stderr.match(/The keychain cannot be used: it is locked\./g)).toHaveLength(1);
+  expect(stderr.match(/Could not use the keychain: it is locked\./g)).toHaveLength(1);
   expect(file()).toContain(service.ownerToken);
   expect((await auth(['token'])).stderr).toBe('');
   lock(false);
@@ -88,9 +88,9 @@ test('what the keychain holds is not written over while it cannot be read', asyn
   lock(false);
   expect((await auth(['token'])).stdout.trim()).toBe(service.ownerToken);
   const doctor = () => regen(['doctor'], surroundings);
-  expect((await doctor()).stdout).toContain('keychain\tok\tanswers');
+  expect((await doctor()).stdout).toContain('keychain\tok\tavailable');
   lock(true);
-  expect((await doctor()).stdout).toContain('keychain\twarn\tcannot be used: it is locked');
+  expect((await doctor()).stdout).toContain('keychain\twarn\tnot available: it is locked');
 });
 
 test('a person may choose the file for good', async () => {
@@ -151,8 +151,8 @@ test('a keychain that hangs is given up after 3 s, and its process is gone', asy
   const hanging = join(folder, 'node');
   writeFileSync(hanging, `#!/bin/sh\necho $$ > ${folder}/pid\nexec sleep 600\n`);
   chmodSync(hanging, 0o755);
-  const asked = keychainApart(hanging, { PATH: process.env.PATH })({ action: 'read', account: 'x' });
-  await expect(asked).rejects.toThrow('it did not answer within 3 s; it may be locked');
+  const asked = createKeychain(hanging, { PATH: process.env.PATH })({ action: 'read', account: 'x' });
+  await expect(asked).rejects.toThrow('it did not respond within 3 s; it may be locked');
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
@@ -175,7 +175,7 @@ test('a keychain is asked without the secrets of the environment', async () => {
   );
   chmodSync(fake, 0o755);
   const env = { PATH: process.env.PATH, REGEN_TOKEN: 'secret-1', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/x' };
-  await keychainApart(fake, env)({ action: 'write', account: 'x', secret: 'secret-2' });
+  await createKeychain(fake, env)({ action: 'write', account: 'x', secret: 'secret-2' });
   const out = (name: string) => readFileSync(join(folder, 'out', name), 'utf8');
   expect(out('env')).toContain('DBUS_SESSION_BUS_ADDRESS');
   expect(out('env') + out('argv')).not.toMatch(/secret-\d/);

@@ -49,7 +49,7 @@ test('a service that is named to a command which talks to none is refused before
     expect((await regen(argv, nowhere)).exit, argv.join(' ')).toBe(2);
   }
   expect((await regen(['--profile', 'team', 'serve', 'stop'], nowhere)).stderr).toBe(
-    'error: serve stop takes no --profile.\nhint: See: regen serve stop --help\n',
+    'error: regen serve stop does not accept --profile.\nhint: See: regen serve stop --help\n',
   );
   expect((await regen(['--json', '--profile', 'local', 'config', 'list'], nowhere)).exit).toBe(2);
   expect((await regen(['--json', 'config', 'list'], nowhere)).exit).toBe(0);
@@ -107,7 +107,7 @@ test('a file that cannot be read is a sentence, not a bug', async () => {
 test('an address that is not of this machine is a sentence', async () => {
   const { exit, stderr } = await start(['serve', '--host', '192.0.2.1', '--port', '0']).ended;
   expect(exit).toBe(2);
-  expect(stderr).toContain('That address is not one of this machine: 192.0.2.1.');
+  expect(stderr).toContain('This machine does not have the address: 192.0.2.1.');
 });
 
 test('a place that cannot be written to is a sentence that names it', async () => {

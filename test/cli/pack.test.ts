@@ -28,12 +28,12 @@ test('an archive goes into the folder that --output names, made if need be', asy
   expect(readdirSync(join(to, 'new'))).toEqual(['pack-1.0.0.zip']);
   const again = await regen(['version', 'pack', '-o', join(to, 'new')], { cwd });
   expect(again.exit).toBe(2);
-  expect(again.stderr).toContain('exists already');
+  expect(again.stderr).toContain('already exists');
 });
 
 test('standard output is refused as a place for an archive', async () => {
   const cwd = packForTest();
   const { exit, stdout, stderr } = await regen(['version', 'pack', '-o', '-'], { cwd });
   expect([exit, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('An archive is saved in a file');
+  expect(stderr).toContain('An archive cannot be written to stdout');
 });

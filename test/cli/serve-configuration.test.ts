@@ -34,8 +34,8 @@ it('every mistake of a configuration is told at once, with its path, before anyt
 it.each([
   ['a.toml', 'port = \n', 'not valid TOML: line 1'],
   ['a.json', '{', 'not valid JSON'],
-  ['a.json', 'null', 'an object is expected'],
-  ['a.json', '[]', 'an object is expected'],
+  ['a.json', 'null', 'must be an object'],
+  ['a.json', '[]', 'must be an object'],
 ])('%s with %j is refused in a sentence', async (name, text, sentence) => {
   const { exit, stderr } = await regen(['serve', '--config', fileOf(name, text)]);
   expect([exit, stderr]).toEqual([2, expect.stringContaining(sentence)]);
@@ -45,7 +45,7 @@ it('a configuration that is not there, or no file, is refused in a sentence', as
   const folder = folderForTest();
   mkdirSync(join(folder, 'a.toml'));
   const missing = await regen(['serve', '--config', 'no.toml'], { cwd: folder });
-  expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('There is no file')]);
+  expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('File not found')]);
   const noFile = await regen(['serve', '--config', 'a.toml'], { cwd: folder });
-  expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('cannot be read')]);
+  expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('Could not read')]);
 });

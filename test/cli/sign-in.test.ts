@@ -260,7 +260,7 @@ test('where a service names no issuer, sign-in says so and how to bring a token'
   const service = await serviceForTest();
   const { exit, stderr } = await regen(['auth', 'login'], { env: { REGEN_BASE_URL: service.url } });
   expect(exit).toBe(2);
-  expect(stderr).toContain('does not say where its people sign in');
+  expect(stderr).toContain('does not support sign-in with a browser');
   expect(stderr).toContain('--with-token');
 });
 
@@ -288,7 +288,7 @@ test('a service that calls itself another one is not signed in to', async () => 
   });
   const { exit, stderr } = await regen(['auth', 'login'], { env: { REGEN_BASE_URL: localUrl } });
   expect(exit).toBe(2);
-  expect(stderr).toContain('says that it is https://bank.example');
+  expect(stderr).toContain('identifies itself as https://bank.example');
   expect(issuer.asked.filter((path) => !path.startsWith('/.well-known'))).toEqual([]);
 });
 
@@ -297,6 +297,6 @@ test('a token of the issuer for another service is neither sent nor kept', async
   issuer.audience = 'https://registry.example.com';
   const login = await run(['auth', 'login'], withBrowser());
   expect(login).toMatchObject({ exit: 4, stdout: '' });
-  expect(login.stderr).toContain(`is for https://registry.example.com, not for ${url}; it was not sent.`);
+  expect(login.stderr).toContain(`is for https://registry.example.com instead of ${url}; it was not sent.`);
   expect(existsSync(join(home, '.config', 'regen', 'credentials'))).toBe(false);
 });

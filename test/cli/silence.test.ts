@@ -14,22 +14,22 @@ function listening() {
 
 it('says once that a service has not answered yet, and again when it falls silent again', () => {
   const { said, silence } = listening();
-  silence.heard(request('GET'));
+  silence.observe(request('GET'));
   vi.advanceTimersByTime(4_900);
   expect(said).toEqual([]);
   vi.advanceTimersByTime(60_000);
-  expect(said).toEqual(['http://host has not answered yet; still waiting. Ctrl-C ends it.']);
-  silence.heard(response);
-  silence.heard(request('POST'));
+  expect(said).toEqual(['Still waiting for a response from http://host. Press Ctrl-C to stop.']);
+  silence.observe(response);
+  silence.observe(request('POST'));
   vi.advanceTimersByTime(5_000);
   expect(said).toHaveLength(2);
 });
 
 it('says nothing of what is answered in time, nor of uploads, which show their own progress', () => {
   const { said, silence } = listening();
-  silence.heard(request('GET'));
-  silence.heard(response);
-  silence.heard(request('PUT'));
+  silence.observe(request('GET'));
+  silence.observe(response);
+  silence.observe(request('PUT'));
   vi.advanceTimersByTime(60_000);
   expect(said).toEqual([]);
 });

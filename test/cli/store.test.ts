@@ -38,7 +38,7 @@ test('a file that others can read is mended and said', () => {
   chmodSync(path, 0o644);
   const said: string[] = [];
   expect(new Store(path, (sentence) => said.push(sentence)).read()).toEqual({ a: 1 });
-  expect(said.join()).toContain('readable by others');
+  expect(said.join()).toContain('readable by other users');
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 

@@ -98,7 +98,7 @@ describe('a value at its limit is accepted, beyond it refused in words that name
 describe('what a command needs and cannot have', () => {
   test.each([
     [['video', 'text2video'], '--prompt is required, unless --images is given'],
-    [[...text, '--prompt', 'twice'], '<prompt> and --prompt say the same thing'],
+    [[...text, '--prompt', 'twice'], '<prompt> and --prompt set the same value'],
     [[...text, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
     [[...text, '--images', 'absent.png'], '--images is not an existing file: absent.png'],
     [['video', 'start-end2video'], '<images> is required'],
@@ -123,7 +123,7 @@ describe('what a command needs and cannot have', () => {
   test('all of it is said at once', async () => {
     const argv = ['video', 'start-end2video', 'absent.png', '--duration', '17', '--style', 'loud'];
     const { stderr } = await regen([...argv, '--wm-position', '5', '--dry-run'], { cwd: pictures() });
-    expect(stderr).toContain('4 things are wrong; nothing was sent.');
+    expect(stderr).toContain('4 problems; nothing was sent.');
   });
 });
 

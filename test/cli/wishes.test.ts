@@ -44,5 +44,5 @@ test.each([
 ])('%s is told to be %s', async (word, command) => {
   const { exit, stderr } = await regen([word, '--x']);
   expect(exit).toBe(2);
-  expect(stderr).toContain(`hint: It is: regen ${command}\n`);
+  expect(stderr).toContain(`hint: Did you mean: regen ${command}\n`);
 });

@@ -181,7 +181,7 @@ test('a whole body replaces its flags, warns of what the service ignores, and ex
   expect(made.stderr).toContain("'frob'");
   const both = await run(['node', 'create', 'acme', '--body', body, '--name', 'x']);
   expect(both.exit).toBe(2);
-  expect(both.stderr).toContain('--name and --body exclude each other');
+  expect(both.stderr).toContain('--name and --body cannot be used together');
 });
 
 test('a token without a named service changes nothing and says which variable is missing', async () => {

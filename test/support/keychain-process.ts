@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { setTimeout as pause } from 'node:timers/promises';
 import { CredentialStore } from '../../src/cli/connect/credentials.js';
 import type { Keychain } from '../../src/cli/terminal/keychain.js';
-import { realSystem } from '../../src/cli/terminal/system.js';
+import { createSystem } from '../../src/cli/terminal/system.js';
 
 /** Keeps publish tokens in a keychain that is slow, as real ones are: `<file of the keychain> <publisher...>`. */
 const [file, ...publishers] = process.argv.slice(2) as [string, ...string[]];
@@ -19,7 +19,7 @@ const keychain: Keychain = async ({ action, secret }) => {
 };
 
 const store = new CredentialStore(
-  { ...realSystem(''), keychain },
+  { ...createSystem(''), keychain },
   'https://registry.example',
   (sentence) => process.stderr.write(`${sentence}\n`),
   'keychain',

@@ -1,7 +1,7 @@
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { type Job, type PlanContext, planJobs } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
-import { harmlessName } from '../terminal/save.js';
+import { sanitizeName } from '../terminal/save.js';
 import { parseRecord } from './parse-line.js';
 
 /** A job as it is written in its line. */
@@ -33,7 +33,7 @@ function inheritFlags(batch: FlagValues, own: FlagValues): FlagValues {
 
 /** Fills in the placeholders that only a batch has: the line and id of the job. */
 function fillPlaceholders(pattern: string, places: { readonly line: string; readonly id: string }): string {
-  return pattern.replace(/\{(line|id)\}/g, (_, word: 'line' | 'id') => harmlessName(places[word]));
+  return pattern.replace(/\{(line|id)\}/g, (_, word: 'line' | 'id') => sanitizeName(places[word]));
 }
 
 /** @throws Failure with all problems of the job */

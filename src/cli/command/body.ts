@@ -10,15 +10,15 @@ export interface BodyContext {
   readonly system: Pick<System, 'stdin' | 'cwd'>;
 }
 
-/** The value of `--body <json|@file|->`, if it was given. */
+/** Reads the JSON of `--body <json|@file|->`, if given. */
 export async function readBodyFlag(context: BodyContext): Promise<unknown> {
   const text = await readBodyText(context);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
 /**
- * The text of `--body`, if it was given.
- * @param mustBeJson whether anything but JSON is refused
+ * Reads the text of `--body`, if given.
+ * @param mustBeJson whether to accept only JSON
  */
 export async function readBodyText(
   { flags, system }: BodyContext,
@@ -34,12 +34,12 @@ export async function readBodyText(
   } catch (error) {
     throw usage(
       `--body is not valid JSON: ${(error as Error).message}.`,
-      'Give a file as --body @request.json.',
+      'To read a file, pass --body @request.json.',
     );
   }
 }
 
-/** The text of the file at a path relative to the working folder; `-` is standard input. */
+/** Reads a text file, relative to the working folder; `-` is standard input. */
 export async function readInput({ stdin, cwd }: BodyContext['system'], path: string): Promise<string> {
   return path === '-' ? readAll(stdin) : readFileSync(resolve(cwd, path), 'utf8');
 }

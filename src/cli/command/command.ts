@@ -1,7 +1,7 @@
 import type { Leaf } from '../../contract/schema/leaves.js';
 import type { Shape } from '../terminal/output.js';
 
-/** The part of a leaf that turns text into a value. */
+/** The part of a leaf that defines how text is converted to a value. */
 export type ValueType = Pick<Leaf, 'type' | 'items'>;
 
 /** One flag, as plain data. */
@@ -9,20 +9,20 @@ export interface Flag {
   /** Long name without dashes: `changelog`, `advanced-settings.contrast`. */
   readonly name: string;
   readonly short?: string;
-  /** Placeholder of its value in help; absent for a switch. */
+  /** The placeholder of its value in help. Absent: the flag takes no value. */
   readonly value?: string;
   readonly description: string;
-  /** A switch that also has its `--no-` form. */
+  /** Whether there is a `--no-` form as well. */
   readonly negatable?: boolean;
-  /** May be given more than once; its values make a list. */
+  /** Whether it can be given more than once; its values are then a list. */
   readonly repeat?: boolean;
-  /** Where in the request its value goes: `['body', 'name']`; absent: read by the command itself. */
+  /** The path of its value in the request: `['body', 'name']`. Absent: the command reads it. */
   readonly target?: readonly string[];
   readonly type?: ValueType;
   readonly choices?: readonly string[];
   /** Not listed in help. */
   readonly hidden?: boolean;
-  /** Of a global flag: taken only by commands that talk to a service, or that answer with a list. */
+  /** For a global flag: only commands that use a service, or that print a list, accept it. */
   readonly only?: 'service' | 'list';
 }
 
@@ -36,27 +36,27 @@ export interface Argument {
   readonly type?: ValueType;
 }
 
-/** One command of the tree, as plain data: what help, completion and the reference need, and what runs it. */
+/** One command of the tree, as plain data for help, completion, the reference and the runner. */
 export interface Command {
   readonly words: readonly string[];
   readonly summary: string;
   readonly arguments: readonly Argument[];
   readonly flags: readonly Flag[];
   readonly examples: readonly string[];
-  /** What holds between its flags, a sentence each. */
+  /** Rules between its flags, one sentence each. */
   readonly notes?: readonly string[];
-  /** The one operation it runs; absent for a command written by hand. */
+  /** The operation it runs; absent for a command that is written by hand. */
   readonly operation?: string;
-  /** Values of the request that its words give, by place: `body.status`. */
+  /** Fixed values of the request, by path: `body.status`. */
   readonly fixed?: Readonly<Record<string, string>>;
-  /** The file of `commands/` that runs it. */
+  /** The file in `commands/` that runs it. */
   readonly module: string;
   readonly shape?: Shape;
-  /** Which global flags mean something to it, besides those that every command takes. */
+  /** Which global flags it accepts, besides those that every command accepts. */
   readonly takes: readonly ('service' | 'list')[];
-  /** It changes something on the service: `--dry-run` is offered, and the service is named after it. */
+  /** Whether it changes something on the service. It then has `--dry-run`, and prints the name of the service at the end. */
   readonly changes?: boolean;
-  /** What a person is asked before it runs; `<name>` stands for a positional. */
+  /** The confirmation prompt; `<name>` is replaced by the positional. */
   readonly confirm?: string;
   /** Not listed in help. */
   readonly hidden?: boolean;
@@ -68,18 +68,18 @@ export interface CommandTree {
   readonly commands: readonly Command[];
 }
 
-/** The values of a command's flags by long name, as they were typed. */
+/** The values of a command's flags as typed, by long name. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 export type ArgumentValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A command, with what was typed for it. */
+/** A command with its arguments and flags. */
 export interface ParsedCommand {
   readonly command: Command;
   readonly args: ArgumentValues;
   readonly flags: FlagValues;
 }
 
-/** The text of a flag, if it was given. */
+/** Returns the text of a flag, if given. */
 export function readText(flags: FlagValues, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;

@@ -8,8 +8,8 @@ interface ConfirmContext extends ParsedCommand {
 }
 
 /**
- * Asks before what cannot be undone, where a person is there to answer; a script knows what it does.
- * @throws Failure where the answer is no
+ * Asks for confirmation of an irreversible command if prompts are possible; scripts are not asked.
+ * @throws Failure if the answer is no
  */
 export async function confirmCommand({
   command,

@@ -6,13 +6,13 @@ import type { Request } from './request.js';
 
 export interface PrintContext {
   readonly output: Output;
-  /** Where requests would go. */
+  /** The address that requests would go to. */
   readonly services: { readonly shownUrl: string };
 }
 
-const secretField = /token|secret|password/i;
+const SECRET_FIELD = /token|secret|password/i;
 
-/** Prints the request a command would send, secrets masked; nothing is sent and no service is started. */
+/** Prints the request that a command would send, with secrets masked. Nothing is sent, and no service is started. */
 export async function printDryRun(
   context: PrintContext,
   operation: Operation,
@@ -21,7 +21,7 @@ export async function printDryRun(
   await printRequest(context, toPrintedRequest(operation, request));
 }
 
-/** What a request to an operation is on the wire. */
+/** Converts a request to the form in which it is sent. */
 export function toPrintedRequest(operation: Operation, request: Request): PrintedRequest {
   return {
     method: operation.method,
@@ -31,16 +31,16 @@ export function toPrintedRequest(operation: Operation, request: Request): Printe
   };
 }
 
-/** A request in the parts that are printed. */
+/** The parts of a request that are printed. */
 export interface PrintedRequest {
   readonly method: string;
-  /** Below the service's address. */
+  /** Relative to the address of the service. */
   readonly path: string;
   readonly query: Query;
   readonly body?: unknown;
 }
 
-/** Prints a request, secrets masked. */
+/** Prints a request with secrets masked. */
 export async function printRequest(context: PrintContext, request: PrintedRequest): Promise<void> {
   const { output } = context;
   const { method, url, body } = toShownRequest(context, request);
@@ -51,8 +51,8 @@ export async function printRequest(context: PrintContext, request: PrintedReques
 }
 
 /**
- * Prints several requests, secrets masked; with `--json` they are one list.
- * @returns how many they are
+ * Prints several requests with secrets masked; with `--json` as one list.
+ * @returns the number of requests
  */
 export async function printRequests(
   context: PrintContext,
@@ -80,7 +80,7 @@ function maskSecrets(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => [
     name,
-    secretField.test(name) && typeof inner === 'string' ? '***' : maskSecrets(inner),
+    SECRET_FIELD.test(name) && typeof inner === 'string' ? '***' : maskSecrets(inner),
   ]);
   return Object.fromEntries(entries);
 }

@@ -1,7 +1,7 @@
 import type { Leaf } from '../../contract/schema/leaves.js';
 import type { Flag } from './command.js';
 
-/** The flags of a request's fields; read-only fields and secrets have none. */
+/** Derives flags from the fields of a request. Read-only fields and secrets have no flag. */
 export function deriveFlags(fields: Readonly<Record<string, Leaf>>, target: readonly string[]): Flag[] {
   return Object.entries(fields)
     .filter(([, leaf]) => !leaf.readOnly && !leaf.writeOnly)
@@ -9,9 +9,9 @@ export function deriveFlags(fields: Readonly<Record<string, Leaf>>, target: read
 }
 
 function deriveFlag(name: string, leaf: Leaf, target: readonly string[]): Flag | Flag[] {
-  const place = [...target, name];
+  const path = [...target, name];
   if (leaf.fields) {
-    return deriveFlags(leaf.fields, place).map((flag) => ({
+    return deriveFlags(leaf.fields, path).map((flag) => ({
       ...flag,
       name: `${toKebabCase(name)}.${flag.name}`,
     }));
@@ -21,7 +21,7 @@ function deriveFlag(name: string, leaf: Leaf, target: readonly string[]): Flag |
   return {
     name: toKebabCase(name),
     description: describeLeaf(leaf),
-    target: place,
+    target: path,
     type: { type: leaf.type, ...(leaf.items && { items: { type: leaf.items.type, required: true } }) },
     ...(value ? { value } : { negatable: true }),
     ...(leaf.items && { repeat: true }),
@@ -45,7 +45,7 @@ function choosePlaceholder(leaf: Leaf): string | undefined {
   return type === 'integer' || type === 'number' ? 'number' : 'text';
 }
 
-/** Description, then what the schema says of its values: choices, range, length, default. */
+/** The description, then the choices, range, length and default of the schema. */
 function describeLeaf(leaf: Leaf): string {
   const facts = [
     leaf.required && 'required',
@@ -59,15 +59,15 @@ function describeLeaf(leaf: Leaf): string {
   return facts.length > 0 ? `${words}${words && ' '}(${facts.join('; ')})` : words;
 }
 
-// zod writes the range of a whole number's type as its bounds; only a bound somebody chose is worth a word.
-const ofTypes = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
+// zod reports the range of the integer type as bounds; only bounds of the contract are shown.
+const TYPE_BOUNDS = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
 
 function describeRange({ minimum, maximum, maxLength }: Leaf): string | undefined {
-  const [least, most] = [minimum, maximum].map((bound) =>
-    bound !== undefined && ofTypes.includes(bound) ? undefined : bound,
+  const [low, high] = [minimum, maximum].map((bound) =>
+    bound !== undefined && TYPE_BOUNDS.includes(bound) ? undefined : bound,
   );
-  if (least !== undefined && most !== undefined) return `${least} to ${most}`;
-  if (least !== undefined) return `at least ${least}`;
-  if (most !== undefined) return `at most ${most}`;
+  if (low !== undefined && high !== undefined) return `${low} to ${high}`;
+  if (low !== undefined) return `at least ${low}`;
+  if (high !== undefined) return `at most ${high}`;
   return maxLength === undefined ? undefined : `at most ${maxLength} characters`;
 }

@@ -1,8 +1,8 @@
 import { exitCodes, usage } from '../terminal/failure.js';
 
 /**
- * Does something for each of several items, `concurrency` of them at a time; the next one is taken when there is
- * room for it. An error of one ends all: no further item is taken, those under way are waited for, then it is thrown.
+ * Runs a function for each item, up to `concurrency` in parallel. Items are read only when they can be started. After
+ * an error no further item is started; the error is thrown once the running ones have ended.
  */
 export async function runInParallel<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -25,16 +25,16 @@ export async function runInParallel<Item>(
   if (broken) throw (broken as PromiseRejectedResult).reason;
 }
 
-/** The exit code of several items, from those of each: what all ended with; else 9, because only some failed. */
+/** Combines the exit codes of several items: their common code, or 9 if they differ. */
 export function combineExits(exits: Iterable<number>): number {
   const [exit = exitCodes.done, ...others] = new Set(exits);
   return others.length === 0 ? exit : exitCodes.someFailed;
 }
 
-/** @throws Failure where `--concurrency` is not a whole number in the range */
+/** @throws Failure if `--concurrency` is not a whole number in the range */
 export function readConcurrency(given: unknown, { usual, max }: { usual: number; max: number }): number {
   if (given === undefined) return usual;
   const concurrency = /^\d{1,4}$/.test(String(given)) ? Number(given) : 0;
   if (concurrency >= 1 && concurrency <= max) return concurrency;
-  throw usage(`--concurrency is a whole number from 1 to ${max}, not '${given}'.`);
+  throw usage(`--concurrency must be a whole number from 1 to ${max}, not '${given}'.`);
 }

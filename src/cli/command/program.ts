@@ -2,39 +2,46 @@ import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { usage } from '../terminal/failure.js';
 import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
 
-/** What the words of a command line mean. */
-export type Parsed =
+/** The meaning of a command line. */
+export type ParsedCommandLine =
   | {
       readonly kind: 'run';
       readonly command: Command;
       readonly args: ArgumentValues;
       readonly flags: FlagValues;
     }
-  /** Help or the version was asked for, or a group was named without a command. */
+  /** Help or the version. `asked` is false for a group without a command. */
   | { readonly kind: 'text'; readonly text: string; readonly asked: boolean };
 
-/** What program.ts needs to know of the terminal. */
+/** What parsing needs to know about the program and the terminal. */
 export interface Screen {
   readonly version: string;
   readonly columns: number;
 }
 
 /**
- * Reads a command line against the tree.
- * @throws Failure on unknown words and flags
+ * Parses a command line.
+ * @throws Failure for unknown commands and flags
  */
-export function parseCommandLine(tree: CommandTree, argv: readonly string[], screen: Screen): Parsed {
+export function parseCommandLine(
+  tree: CommandTree,
+  argv: readonly string[],
+  screen: Screen,
+): ParsedCommandLine {
   let text = '';
-  let found: Parsed | undefined;
+  let found: ParsedCommandLine | undefined;
   const root = configure(new Commander('regen'), screen, (part) => {
     text += part;
   })
-    .description('Publish node packs to a registry, and run the registry itself.')
-    .version(screen.version, '-V, --version', 'print the version');
+    .description(
+      'Publish node packs to a registry, generate images and videos, and run the service itself.\n' +
+        'A node pack is a folder of custom nodes in Python for a node-graph host application.',
+    )
+    .version(screen.version, '-V, --version', 'Show the version');
   for (const flag of tree.globals) root.addOption(toOption(flag));
   const groups = new Map<string, Commander>([['', root]]);
   for (const command of tree.commands) {
-    const own = commandAt(groups, command.words, tree, command.hidden === true);
+    const own = findOrCreateCommand(groups, command.words, tree, command.hidden === true);
     describeCommand(own, command, tree.globals);
     own.action((...call: unknown[]) => {
       found = {
@@ -53,7 +60,7 @@ export function parseCommandLine(tree: CommandTree, argv: readonly string[], scr
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
-    throw usage(toSentence(error.message), wordHint(argv) ?? helpHint(groups, argv));
+    throw usage(toSentence(error.message), suggestCommand(argv) ?? suggestHelp(groups, argv));
   }
   return found ?? { kind: 'text', text: root.helpInformation(), asked: false };
 }
@@ -63,7 +70,7 @@ function configure(command: Commander, screen: Screen, write: (text: string) => 
     .exitOverride()
     .enablePositionalOptions()
     .showSuggestionAfterError()
-    .helpOption('-h, --help', 'show this help')
+    .helpOption('-h, --help', 'Show this help')
     .helpCommand(false)
     .allowExcessArguments(false)
     .configureHelp({
@@ -72,7 +79,7 @@ function configure(command: Commander, screen: Screen, write: (text: string) => 
       visibleGlobalOptions: () => [],
       minWidthToWrap: 20,
       formatItem(term, termWidth, description, helper) {
-        return screen.columns < narrowScreen
+        return screen.columns < NARROW_COLUMNS
           ? stackDescription(term, description, screen.columns, helper)
           : Help.prototype.formatItem.call(this, term, termWidth, description, helper);
       },
@@ -86,17 +93,17 @@ function configure(command: Commander, screen: Screen, write: (text: string) => 
     });
 }
 
-/** Below this many columns nothing is left for a description beside its flag. */
-const narrowScreen = 72;
+/** On narrower screens there is no room for a description next to its flag. */
+const NARROW_COLUMNS = 72;
 
-/** The description under what it describes, wrapped between words. */
+/** Puts the description below its term, wrapped between words. */
 function stackDescription(term: string, description: string, columns: number, helper: Help): string {
   const indent = '      ';
   const lines = description ? helper.boxWrap(description, columns - indent.length).split('\n') : [];
   return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n');
 }
 
-function commandAt(
+function findOrCreateCommand(
   groups: Map<string, Commander>,
   words: readonly string[],
   tree: CommandTree,
@@ -105,7 +112,7 @@ function commandAt(
   const path = words.join(' ');
   const known = groups.get(path);
   if (known) return known;
-  const parent = commandAt(groups, words.slice(0, -1), tree, false);
+  const parent = findOrCreateCommand(groups, words.slice(0, -1), tree, false);
   const made = parent.createCommand(words.at(-1) as string).copyInheritedSettings(parent);
   parent.addCommand(made, { hidden });
   made.description(tree.groups[path] ?? '').helpCommand(false);
@@ -116,7 +123,7 @@ function commandAt(
 function describeCommand(own: Commander, command: Command, globals: readonly Flag[]): void {
   own.summary(command.summary).description(command.summary);
   own.usage(['[options]', ...command.arguments.map(formatArgument)].join(' '));
-  // Declared optional: what is missing is said together with everything else that is wrong.
+  // Declared as optional, so that a missing one is reported together with all other problems.
   for (const argument of command.arguments) {
     own.argument(`[${argument.name}${argument.variadic ? '...' : ''}]`, argument.description ?? '');
   }
@@ -131,7 +138,7 @@ function describeCommand(own: Commander, command: Command, globals: readonly Fla
   }
 }
 
-/** Sentences below the flags, broken where the help's own text is. */
+/** Wraps the sentences below the flags like the rest of the help. */
 function wrapSentences(own: Commander, sentences: readonly string[]): string {
   const width = own.configureOutput().getOutHelpWidth?.() ?? 80;
   const helper = own.createHelp();
@@ -143,7 +150,7 @@ function formatArgument({ name, required, variadic }: Argument): string {
   return required ? `<${inner}>` : `[${inner}]`;
 }
 
-/** Commander would rename `snake_case` and dotted names; a flag's own long name is the key of its value here. */
+/** Commander would rename `snake_case` and dotted names; here the key of a value is the long name of its flag. */
 class NamedOption extends Option {
   override attributeName(): string {
     return this.name().replace(/^no-/, '');
@@ -152,7 +159,7 @@ class NamedOption extends Option {
 
 function toOptions(flag: Flag): Option[] {
   if (!flag.negatable) return [toOption(flag)];
-  return [toOption(flag), new NamedOption(`--no-${flag.name}`, 'the opposite')];
+  return [toOption(flag), new NamedOption(`--no-${flag.name}`, `Turn off --${flag.name}`)];
 }
 
 function toOption(flag: Flag): Option {
@@ -165,36 +172,39 @@ function toOption(flag: Flag): Option {
 }
 
 /**
- * Global flags stand before or after the words; a default never hides what was typed.
- * @throws Failure where a service is named to a command that talks to none: it would stop or show another one
+ * Reads global flags before and after the command; a default never overrides a given value.
+ * @throws Failure if a service is named for a command that does not use one and would act on another service
  */
 function readFlags(root: Commander, own: Commander, { words, takes }: Command): FlagValues {
   const typed = (command: Commander) =>
     Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) !== 'default');
   const before = typed(root);
-  const astray = before.find(([name]) => namesService.includes(name));
-  if (astray && !takes.includes('service')) {
-    throw usage(`${words.join(' ')} takes no --${astray[0]}.`, `See: regen ${words.join(' ')} --help`);
+  const unused = before.find(([name]) => SERVICE_FLAGS.includes(name));
+  if (unused && !takes.includes('service')) {
+    throw usage(
+      `regen ${words.join(' ')} does not accept --${unused[0]}.`,
+      `See: regen ${words.join(' ')} --help`,
+    );
   }
   return Object.fromEntries([...Object.entries(own.opts()), ...before, ...typed(own)]);
 }
 
-const namesService = ['base-url', 'profile', 'token-file'];
+const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];
 
 function readArguments(command: Command, values: readonly unknown[]): ArgumentValues {
   const named = command.arguments.map(({ name }, index) => [name, values[index]] as const);
   return Object.fromEntries(named) as ArgumentValues;
 }
 
-/** Commander's `error: unknown option '--x'\n(Did you mean --y?)` as one sentence. */
+/** Converts Commander's `error: unknown option '--x'\n(Did you mean --y?)` to one sentence. */
 function toSentence(message: string): string {
   const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?!)]$/.test(whole) ? whole : `${whole}.`;
 }
 
-/** Words of other programs, and of habit, for commands of this one. */
-const elsewhere: Readonly<Record<string, string>> = {
+/** Names that other programs use for commands of this one. */
+const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
   publish: 'version publish',
   pack: 'version pack',
   login: 'auth login',
@@ -204,11 +214,11 @@ const elsewhere: Readonly<Record<string, string>> = {
   init: 'node init',
 };
 
-function wordHint([word = '']: readonly string[]): string | undefined {
-  return Object.hasOwn(elsewhere, word) ? `It is: regen ${elsewhere[word]}` : undefined;
+function suggestCommand([word = '']: readonly string[]): string | undefined {
+  return Object.hasOwn(FAMILIAR_NAMES, word) ? `Did you mean: regen ${FAMILIAR_NAMES[word]}` : undefined;
 }
 
-function helpHint(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
+function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'));
   for (let count = words.length; count > 0; count--) {
     const path = words.slice(0, count).join(' ');

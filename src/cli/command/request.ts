@@ -5,7 +5,7 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { Argument, ArgumentValues, Command, Flag, FlagValues, ValueType } from './command.js';
 
-/** A request's parts as they will be sent. */
+/** The parts of a request as they will be sent. */
 export interface Request {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -14,13 +14,13 @@ export interface Request {
 
 type Part = keyof Request;
 
-/** One thing that is wrong, in the words of the command line. */
+/** One problem, with the name of the flag or argument. */
 export interface FailureDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** Puts what was typed in its place. Values that are not of their field's type stay text, for the schema to judge. */
+/** Builds a request from arguments and flags. A value that cannot be converted stays text, and the schema rejects it. */
 export function buildRequest(
   command: Command,
   args: ArgumentValues,
@@ -28,26 +28,27 @@ export function buildRequest(
   body?: unknown,
 ): Request {
   const request = { params: {}, query: {}, body: undefined as unknown };
-  for (const [place, value] of Object.entries(command.fixed ?? {}))
-    putValue(request, place.split('.'), value);
+  for (const [path, value] of Object.entries(command.fixed ?? {})) putValue(request, path.split('.'), value);
   const given = [
-    ...command.arguments.map((argument) => ({ place: argument, value: args[argument.name] })),
-    ...command.flags.map((flag) => ({ place: flag, value: flags[flag.name] })),
-  ].filter(({ place, value }) => place.target && value !== undefined);
+    ...command.arguments.map((argument) => ({ source: argument, value: args[argument.name] })),
+    ...command.flags.map((flag) => ({ source: flag, value: flags[flag.name] })),
+  ].filter(({ source, value }) => source.target && value !== undefined);
   const filled = new Map<string, Argument | Flag>();
-  for (const { place, value } of given) {
-    const target = place.target as readonly string[];
+  for (const { source, value } of given) {
+    const target = source.target as readonly string[];
     const before = filled.get(target.join('.'));
     if (before)
-      throw usage(`${formatPlace(before)} and ${formatPlace(place)} say the same thing; give one of them.`);
+      throw usage(
+        `${formatName(before)} and ${formatName(source)} set the same value; use only one of them.`,
+      );
     if (target[0] === 'body' && body !== undefined) {
       throw usage(
-        `${formatPlace(place)} and --body exclude each other.`,
-        'Write the whole body, or use flags alone.',
+        `${formatName(source)} and --body cannot be used together.`,
+        'Put the value in the body, or use only flags.',
       );
     }
-    filled.set(target.join('.'), place);
-    putValue(request, target, parseValue(place.type, value as string | boolean | readonly string[]));
+    filled.set(target.join('.'), source);
+    putValue(request, target, parseValue(source.type, value as string | boolean | readonly string[]));
   }
   if (body !== undefined) request.body = body;
   return request;
@@ -74,8 +75,8 @@ function parseValue(type: ValueType | undefined, value: string | boolean | reado
 }
 
 /**
- * Holds a request against its operation.
- * @throws Failure naming everything that is wrong, in the words of the command line
+ * Checks a request against its operation.
+ * @throws Failure with all problems, with the names of flags and arguments
  */
 export function checkRequest(
   operation: Operation,
@@ -84,15 +85,15 @@ export function checkRequest(
   bodyGiven: boolean,
   args: ArgumentValues = {},
 ): void {
-  const problems = requestProblems(operation, command, request, { bodyGiven, args });
+  const problems = findRequestProblems(operation, command, request, { bodyGiven, args });
   if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /**
- * Everything wrong with a request, in the words of the command line.
- * @param asked whether the body was given whole, and the service's address for rules that depend on it
+ * Lists all problems of a request, with the names of flags and arguments.
+ * @param options whether the whole body was given, and the address of the service for rules that depend on it
  */
-export function requestProblems(
+export function findRequestProblems(
   operation: Operation,
   command: Command,
   request: Request,
@@ -103,22 +104,22 @@ export function requestProblems(
   }: { readonly bodyGiven: boolean; readonly service?: string; readonly args?: ArgumentValues },
 ): FailureDetail[] {
   const body = operation.body ? (request.body ?? {}) : undefined;
-  const called = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
+  const formatPath = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
   const problems = [
-    ...findProblems('params', operation.params, request.params, called),
-    ...findProblems('query', operation.query, request.query, called),
-    ...findProblems('body', operation.body, body, called, service),
+    ...findProblems('params', operation.params, request.params, formatPath),
+    ...findProblems('query', operation.query, request.query, formatPath),
+    ...findProblems('body', operation.body, body, formatPath, service),
   ];
-  return problems.map(({ path, message }) => ({ path: called(path.map(String)), message }));
+  return problems.map(({ path, message }) => ({ path: formatPath(path.map(String)), message }));
 }
 
-/** Everything wrong with what was typed; nothing was sent. */
+/** The failure for problems that were found before sending anything. */
 export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
   const [first] = details;
   const message =
     first && details.length === 1
       ? `${first.path} ${first.message}.`
-      : `${details.length} things are wrong; nothing was sent.`;
+      : `${details.length} problems; nothing was sent.`;
   return new Failure(message, { code: 'invalid_request', exit: exitCodes.usage, details });
 }
 
@@ -126,19 +127,19 @@ function findProblems(
   part: Part,
   schema: Operation['body'],
   value: unknown,
-  called: (path: readonly string[]) => string,
+  formatPath: (path: readonly string[]) => string,
   service?: string,
 ): Problem[] {
   if (!schema) return [];
   const result = check(schema, value, {
-    name: (field) => called([part, field]),
+    name: (field) => formatPath([part, field]),
     ...(service && { service }),
   });
   if (result.ok) return [];
   return result.problems.map(({ path, message }) => ({ path: [part, ...path], message }));
 }
 
-/** What a place of the request is called on the command line. */
+/** Formats the name that a field of the request has on the command line. */
 export function formatFieldName(
   path: readonly string[],
   command: Command,
@@ -150,16 +151,16 @@ export function formatFieldName(
   const argument = command.arguments.find(fits);
   const flag = command.flags.find(fits);
   const wasTyped = argument && args[argument.name] !== undefined;
-  if (argument && (argument.required || wasTyped || !flag)) return formatPlace(argument);
-  return flag ? formatPlace(flag) : path.slice(1).join('.');
+  if (argument && (argument.required || wasTyped || !flag)) return formatName(argument);
+  return flag ? formatName(flag) : path.slice(1).join('.');
 }
 
-function formatPlace(place: Argument | Flag): string {
-  return 'variadic' in place ? `<${place.name}>` : `--${place.name}`;
+function formatName(source: Argument | Flag): string {
+  return 'variadic' in source ? `<${source.name}>` : `--${source.name}`;
 }
 
-/** Fields of a whole body that the service will not take: unknown to it, or set by itself. */
-export function ignoredFields(operation: Operation, body: unknown): string[] {
+/** Lists the fields of a whole body that the service ignores: unknown or read-only ones. */
+export function listIgnoredFields(operation: Operation, body: unknown): string[] {
   if (!operation.body || !('shape' in operation.body) || typeof body !== 'object' || body === null) return [];
   const fields = leaves(operation.body as Operation['params']);
   return Object.keys(body).filter((name) => !fields[name] || fields[name].readOnly);

@@ -3,12 +3,13 @@ import { errorCodes } from '../../contract/errors.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { toInvalidFailure } from './request.js';
+import type { ArgumentValues, Command, ParsedCommand } from './command.js';
+import { formatFieldName, toInvalidFailure } from './request.js';
 
-/** Any error as a person and a script hear of it. */
+/** Converts any error to a failure with a message, a hint and an exit code. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof ServiceError) return ofService(error);
+  if (error instanceof ServiceError) return toServiceFailure(error);
   if (error instanceof InvalidRequestError) {
     return toInvalidFailure(error.problems.map(({ path, message }) => ({ path: path.join('.'), message })));
   }
@@ -19,7 +20,7 @@ export function toFailure(error: unknown): Failure {
       hint:
         error.code === 'timeout'
           ? 'Try again, or allow more time with --request-timeout.'
-          : 'Check the address and the network; `regen auth status` shows where commands go.',
+          : 'Check the address and the network. `regen auth status` shows the service in use.',
     });
   }
   if (error instanceof ClientError) {
@@ -28,13 +29,13 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof PackError) {
     return new Failure(error.message, { code: 'invalid_pack', exit: exitCodes.usage });
   }
-  return ofSystem(error as NodeJS.ErrnoException);
+  return toSystemFailure(error as NodeJS.ErrnoException);
 }
 
-function ofService(error: ServiceError): Failure {
+function toServiceFailure(error: ServiceError): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
-  const exit = known?.exit ?? exitOfStatus(error.status);
-  const hint = error.retryAfterMs ? `Try again in ${formatDuration(error.retryAfterMs)}.` : hints[exit];
+  const exit = known?.exit ?? chooseExit(error.status);
+  const hint = error.retryAfterMs ? `Try again in ${formatDuration(error.retryAfterMs)}.` : HINTS[exit];
   return new Failure(error.message, {
     code: error.code,
     exit,
@@ -45,14 +46,14 @@ function ofService(error: ServiceError): Failure {
   });
 }
 
-const hints: Record<number, string> = {
-  [exitCodes.notAllowed]: '`regen auth status` shows who you are there; `regen auth login` signs in.',
-  [exitCodes.unreachable]: 'Try again in a while.',
-  [exitCodes.unexpected]: 'Please report it, with the request id.',
+const HINTS: Record<number, string> = {
+  [exitCodes.notAllowed]: '`regen auth status` shows who is signed in; `regen auth login` signs in.',
+  [exitCodes.unreachable]: 'Try again later.',
+  [exitCodes.unexpected]: 'Please report this with the request id.',
 };
 
-/** Where the code is not known to this version, the status says what kind of end it was. */
-function exitOfStatus(status: number): number {
+/** Chooses the exit code by status, for error codes that this version does not know. */
+function chooseExit(status: number): number {
   if (status === 401 || status === 403) return exitCodes.notAllowed;
   if (status === 404) return exitCodes.notFound;
   if (status === 409) return exitCodes.conflict;
@@ -60,25 +61,25 @@ function exitOfStatus(status: number): number {
   return status < 500 ? exitCodes.usage : exitCodes.unexpected;
 }
 
-/** Failures of the machine a person can do something about; anything else is a bug. */
-const systemErrors: Record<string, string> = {
-  ENOENT: 'There is no such file or folder',
-  EACCES: 'Access is denied',
-  EPERM: 'Access is denied',
-  EISDIR: 'That is a folder, not a file',
-  ENOTDIR: 'That is a file, not a folder',
+/** System errors that the user can fix; anything else is a bug. */
+const SYSTEM_ERRORS: Record<string, string> = {
+  ENOENT: 'No such file or folder',
+  EACCES: 'Permission denied',
+  EPERM: 'Permission denied',
+  EISDIR: 'Expected a file, but found a folder',
+  ENOTDIR: 'Expected a folder, but found a file',
   EROFS: 'The disk is read-only',
   ENOSPC: 'The disk is full',
-  EDQUOT: 'The disk quota is used up',
-  EMFILE: 'Too many files are open',
-  EEXIST: 'Something else is there already',
-  EADDRNOTAVAIL: 'That address is not one of this machine',
+  EDQUOT: 'The disk quota is exceeded',
+  EMFILE: 'Too many open files',
+  EEXIST: 'The file or folder already exists',
+  EADDRNOTAVAIL: 'This machine does not have the address',
 };
 
-function ofSystem(error: NodeJS.ErrnoException): Failure {
-  const sentence = error.code && systemErrors[error.code];
+function toSystemFailure(error: NodeJS.ErrnoException): Failure {
+  const sentence = error.code && SYSTEM_ERRORS[error.code];
   if (sentence) {
-    // A full disk is nobody's wrong usage, and no bug either.
+    // A full disk is neither wrong usage nor a bug.
     const exit = ['ENOSPC', 'EDQUOT', 'EMFILE'].includes(error.code as string)
       ? exitCodes.unexpected
       : exitCodes.usage;
@@ -87,13 +88,41 @@ function ofSystem(error: NodeJS.ErrnoException): Failure {
     return new Failure(`${sentence}${place ? `: ${place}` : ''}.`, {
       code: error.code as string,
       exit,
-      ...(isOwnFolder && { hint: 'XDG_DATA_HOME, XDG_STATE_HOME and XDG_CONFIG_HOME choose other folders.' }),
+      ...(isOwnFolder && {
+        hint: 'Set XDG_DATA_HOME, XDG_STATE_HOME and XDG_CONFIG_HOME to use other folders.',
+      }),
     });
   }
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new Failure(`Unexpected failure: ${what}`, {
+  return new Failure(`Unexpected error: ${what}`, {
     code: 'unexpected',
     exit: exitCodes.unexpected,
     hint: 'This is a bug in regen; please report it.',
   });
+}
+
+/** Replaces the field names in a refusal of the service by flags and arguments: `--duration` for `duration`. */
+export function useCommandLineNames(failure: Failure, { command, args, flags }: ParsedCommand): Failure {
+  const { details } = failure.facts;
+  // With --body the user wrote the field names.
+  if (!details || flags.body !== undefined) return failure;
+  let { message } = failure;
+  const renamed = details.map((detail) => {
+    const path = formatPath(detail.path, command, args);
+    message = message.replace(`${detail.path} ${detail.message}`, () => `${path} ${detail.message}`);
+    return { ...detail, path };
+  });
+  return new Failure(message, { ...failure.facts, details: renamed });
+}
+
+function formatPath(path: string, command: Command, args: ArgumentValues): string {
+  const keys = path.split('.');
+  const parts = ['body', 'query', 'params'];
+  const candidates = parts.includes(keys[0] as string) ? [keys] : parts.map((part) => [part, ...keys]);
+  const own = candidates.find((candidate) =>
+    [...command.arguments, ...command.flags].some(({ target }) =>
+      target?.every((key, at) => key === candidate[at]),
+    ),
+  );
+  return own ? formatFieldName(own, command, false, args) : path;
 }

@@ -1,7 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 
-/** This program's version. */
+/** The version of regen. */
 export const version: string = packageJson.version;
 
-/** The versions of Node it runs on. */
-export const neededNode: string = packageJson.engines.node;
+/** The supported versions of Node.js, as a semver range. */
+export const supportedNode: string = packageJson.engines.node;

@@ -4,7 +4,7 @@ import { getOperation, type OperationOf } from '../../contract/index.js';
 import { readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
-import { outputPath, saveFile } from '../terminal/save.js';
+import { resolveOutput, saveFile } from '../terminal/save.js';
 import type { CommandContext } from './context.js';
 
 type AdminToken = Answer<OperationOf<'admin.generateToken'>>;
@@ -65,7 +65,7 @@ async function writeTokenFile(
   file: string,
   format: (answer: AdminToken) => string,
 ): Promise<void> {
-  const path = outputPath(context.system.cwd, file, 'admin-token');
+  const path = resolveOutput(context.system.cwd, file, 'admin-token');
   let expires_at = '';
   await saveFile(path, context.flags.force === true, async (temporary) => {
     const handle = await open(temporary, 'wx', 0o600);

@@ -1,9 +1,9 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
-import { byBrowser } from '../sign-in/browser.js';
-import { byDevice, knowsDevices } from '../sign-in/device.js';
-import { type SignInPlace, signInPlace } from '../sign-in/discovery.js';
+import { signInByBrowser } from '../sign-in/browser.js';
+import { signInByDevice, supportsDevices } from '../sign-in/device.js';
+import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
 import { hasBrowser } from '../sign-in/opener.js';
 import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
@@ -30,7 +30,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
       'Without one, set REGEN_TOKEN, or run: regen auth login --with-token < token.txt',
     );
   }
-  const place = await signInPlace(context, url);
+  const place = await discoverSignIn(context, url);
   const signIn = toSignIn(place, await fetchTokens(context, place), system.now());
   const who = await readIdentity(context, url, signIn.access_token).catch((error) => {
     throw error instanceof ServiceError && error.status === 401
@@ -40,16 +40,19 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
   const store = context.services.openCredentialStore();
   const kept = await store.keepSignIn(signIn);
   await output.note(
-    `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.placeOf(kept)}.`,
+    `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.describeStorage(kept)}.`,
   );
   if (!signIn.refresh_token && signIn.expires_at)
     await output.warn(`${place.issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
 
-async function fetchTokens(context: CommandContext, place: SignInPlace): Promise<TokenEndpointResponse> {
+async function fetchTokens(
+  context: CommandContext,
+  place: SignInConfiguration,
+): Promise<TokenEndpointResponse> {
   const provider = await openProvider(context.connect, place);
-  const device = context.flags.device || (!hasBrowser(context.system) && knowsDevices(provider));
-  return (device ? byDevice : byBrowser)(context, provider, place);
+  const device = context.flags.device || (!hasBrowser(context.system) && supportsDevices(provider));
+  return (device ? signInByDevice : signInByBrowser)(context, provider, place);
 }
 
 function toRejectedFailure(url: string, issuer: string, error: ServiceError): Failure {
@@ -71,7 +74,9 @@ async function keepToken(context: CommandContext): Promise<void> {
   const who = await readIdentity(context, url, token);
   const kept = await (publisherId ? store.keepPublishToken(publisherId, token) : store.keepToken(token));
   const owner = who ? ` of ${who}` : '';
-  await output.note(`Saved the token${owner} for ${context.services.target.name} in ${store.placeOf(kept)}.`);
+  await output.note(
+    `Saved the token${owner} for ${context.services.target.name} in ${store.describeStorage(kept)}.`,
+  );
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 

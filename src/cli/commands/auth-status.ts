@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { signInHint } from '../sign-in/hint.js';
+import { formatSignInHint } from '../sign-in/hint.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -12,13 +12,13 @@ export async function run(context: CommandContext): Promise<void> {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
       exit: exitCodes.notAllowed,
-      hint: signInHint(context.flags),
+      hint: formatSignInHint(context.flags),
     });
   }
   const me = await readIdentity(client, signal);
   const kept = await store.read();
   const { sign_in, publish_tokens = {} } = kept;
-  const isKept = credential.source === store.placeOf(kept);
+  const isKept = credential.source === store.describeStorage(kept);
   await output.answer({
     service: url,
     profile: name,

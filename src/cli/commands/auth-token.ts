@@ -1,4 +1,4 @@
-import { signInHint } from '../sign-in/hint.js';
+import { formatSignInHint } from '../sign-in/hint.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -13,7 +13,7 @@ export async function run(context: CommandContext): Promise<void> {
     throw new Failure(`There is no token for ${name}.`, {
       code: 'unauthenticated',
       exit: exitCodes.notAllowed,
-      hint: signInHint(context.flags),
+      hint: formatSignInHint(context.flags),
     });
   }
   await output.answer({ token: await credential.token() }, { only: 'token' });

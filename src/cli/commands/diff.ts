@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
-import { compareDefinitions, type Listed } from '../diff/compare.js';
+import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
 import type { CommandContext } from './context.js';
 
 /** Compares the definitions of two versions of a node. */
@@ -25,8 +25,8 @@ async function readDefinitions(
   nodeId: string,
   version: string,
   signal: AbortSignal,
-): Promise<Listed[]> {
-  const all: Listed[] = [];
+): Promise<ListedDefinition[]> {
+  const all: ListedDefinition[] = [];
   const read = (page: number) => client.hostNodes.list({ nodeId, version, page, limit: 100 }, { signal });
   for await (const definition of items(read)) all.push(definition);
   return all;

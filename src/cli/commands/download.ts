@@ -7,7 +7,7 @@ import { toVerdictFailure } from '../publish/state.js';
 import { checkDigest, checkSha256, computeSha256 } from '../terminal/digest.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { outputPath, saveFile } from '../terminal/save.js';
+import { resolveOutput, saveFile } from '../terminal/save.js';
 import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
@@ -21,7 +21,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!downloadUrl) throw toNothingToDownloadFailure(nodeId, version.version);
   const digest = await findArchiveDigest(service.client, version, signal);
   const name = `${nodeId}-${version.version}.zip`;
-  const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
+  const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
   let size = 0;
   let sha256 = '';

@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/operation.js';
 import { readBodyFlag } from '../command/body.js';
 import { confirmCommand } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
-import { buildRequest, checkRequest, ignoredFields, type Request } from '../command/request.js';
+import { buildRequest, checkRequest, listIgnoredFields, type Request } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -15,7 +15,7 @@ export async function run(context: CommandContext): Promise<void> {
   const body = await readBodyFlag(context);
   const request = buildRequest(command, args, flags, body);
   checkRequest(operation, command, request, body !== undefined, args);
-  for (const name of ignoredFields(operation, body)) {
+  for (const name of listIgnoredFields(operation, body)) {
     await output.warn(`The service does not accept '${name}'; it is ignored.`);
   }
   if (operation.method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {

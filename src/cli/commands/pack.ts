@@ -2,7 +2,7 @@ import { readText } from '../command/command.js';
 import { buildArchive } from '../publish/build.js';
 import { readPack } from '../publish/pack.js';
 import { Progress } from '../terminal/progress.js';
-import { outputPath, saveFile } from '../terminal/save.js';
+import { resolveOutput, saveFile } from '../terminal/save.js';
 import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
@@ -17,7 +17,7 @@ export async function run(context: CommandContext): Promise<void> {
     return output.note(`${files.length} files, ${formatBytes(size)}.`);
   }
   const name = `${manifest.node.id}-${manifest.version.version}.zip`;
-  const path = outputPath(system.cwd, readText(context.flags, 'output'), name);
+  const path = resolveOutput(system.cwd, readText(context.flags, 'output'), name);
   const progress = new Progress(output);
   let answer: object | undefined;
   try {

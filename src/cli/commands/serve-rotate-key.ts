@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { rotate } from '../connect/local.js';
+import { rotateSecret } from '../connect/local.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { findService, readDataFolder } from './serve-status.js';
@@ -10,7 +10,7 @@ export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
   const { kid } = service
-    ? await rotate(service, 'key', context.connect)
+    ? await rotateSecret(service, 'key', context.connect)
     : await rotateStopped(folder, async ({ rotateKeyIn }) => ({
         kid: await rotateKeyIn(folder, context.system.now),
       }));

@@ -1,4 +1,4 @@
-import { rotate } from '../connect/local.js';
+import { rotateSecret } from '../connect/local.js';
 import type { CommandContext } from './context.js';
 import { rotateStopped } from './serve-rotate-key.js';
 import { findService, readDataFolder } from './serve-status.js';
@@ -7,7 +7,7 @@ import { findService, readDataFolder } from './serve-status.js';
 export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
-  if (service) await rotate(service, 'token', context.connect);
+  if (service) await rotateSecret(service, 'token', context.connect);
   else await rotateStopped(folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }

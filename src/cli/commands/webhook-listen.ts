@@ -4,7 +4,7 @@ import { toTaskFailure } from '../generation/await-task.js';
 import { findEnd, findTask } from '../generation/task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
-import { untilInterrupted } from '../terminal/interrupted.js';
+import { waitForAbort } from '../terminal/interrupted.js';
 import { formatField, oneLine } from '../terminal/text.js';
 import { createActions } from '../webhooks/actions.js';
 import { readAddress } from '../webhooks/address.js';
@@ -46,7 +46,7 @@ export async function run(context: CommandContext): Promise<void> {
       catchUp(catchUpContext, task?.id).catch((error) => context.output.warn(String(error)));
     });
     try {
-      if (!task) return await untilInterrupted(context.signal);
+      if (!task) return await waitForAbort(context.signal);
       const seen = await awaitEnd(catchUpContext, task, end, options.timeoutMs);
       const { state, outputs } = seen;
       if (task.entry) context.ledger.change(task.entry.id, { state, outputs });

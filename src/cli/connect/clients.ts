@@ -12,7 +12,7 @@ import { type Credential, fixedCredential } from './credential.js';
 import type { Settings } from './settings.js';
 
 /**
- * Makes a client for a service; it is closed when the command ends.
+ * Creates a client for a service, which is closed when the command ends.
  * @param socketPath a socket or named pipe to use instead of the port
  */
 export type Connect = (
@@ -27,11 +27,11 @@ export interface ClientsContext {
   readonly settings: Settings;
   /** Whether requests are traced on stderr. */
   readonly isVerbose: boolean;
-  /** How long a request may make no progress. Default: that of the client. */
+  /** The idle timeout of a request. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** The HTTP clients of one command: its certificates, its proxy, its trace. */
+/** The HTTP clients of one command, with its certificates, proxy and trace. */
 export class Clients {
   readonly #context: ClientsContext;
   readonly #open: { readonly client: Client; readonly silence: Silence }[] = [];
@@ -42,7 +42,7 @@ export class Clients {
 
   readonly connect: Connect = async (baseUrl, credential, socketPath) => {
     const { system, output, isVerbose, timeoutMs } = this.#context;
-    if (credential !== undefined && socketPath === undefined) this.#requireSecret(baseUrl);
+    if (credential !== undefined && socketPath === undefined) this.#requireEncryption(baseUrl);
     const ca = this.#readCertificates();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;
@@ -56,7 +56,7 @@ export class Clients {
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(ca && { ca }),
       trace: (event: Trace) => {
-        silence.heard(event);
+        silence.observe(event);
         if (isVerbose) void output.note(formatTrace(event));
       },
     });
@@ -64,14 +64,14 @@ export class Clients {
     return client;
   };
 
-  /** Everyone between this machine and the service can read what plain http sends. */
-  #requireSecret(baseUrl: string): void {
+  /** Anyone on the network can read what plain http sends. */
+  #requireEncryption(baseUrl: string): void {
     const url = new URL(baseUrl);
     if (url.protocol !== 'http:' || isLoopbackHost(url.hostname) || this.#context.settings.allowsHttp(url))
       return;
     throw usage(
-      `${url.origin} is not encrypted, so no credential is sent there.`,
-      `Use its https address, or allow it for a profile: regen config set profiles.NAME.base_url ${url.origin} && regen config set profiles.NAME.allow_http true`,
+      `${url.origin} is not encrypted, so the credential was not sent.`,
+      `Use the https address, or allow http for a profile: regen config set profiles.NAME.base_url ${url.origin} && regen config set profiles.NAME.allow_http true`,
     );
   }
 
@@ -82,7 +82,7 @@ export class Clients {
     try {
       return readFileSync(resolve(system.cwd, setting.value), 'utf8');
     } catch (error) {
-      throw usage(`The certificates of ${setting.source} cannot be read: ${(error as Error).message}.`);
+      throw usage(`Could not read the certificates from ${setting.source}: ${(error as Error).message}.`);
     }
   }
 
@@ -101,7 +101,7 @@ function formatTrace(event: Trace): string {
     case 'redirect':
       return `> redirected to ${event.url}`;
     case 'retry':
-      return `> again in ${Math.round(event.pauseMs)} ms: ${event.reason.message}`;
+      return `> retry in ${Math.round(event.pauseMs)} ms: ${event.reason.message}`;
   }
 }
 

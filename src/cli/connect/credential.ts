@@ -4,33 +4,36 @@ import { usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 
-/** A bearer credential and where it comes from, in a person's words. */
+/** A bearer credential and its source, as shown to people. */
 export interface Credential {
   readonly source: string;
-  /** What to send at this moment. */
+  /** Returns the current token. */
   token(): Promise<string>;
-  /** Told that the service refused this one; whether there is another now. Absent where there never is. */
+  /** Renews a token that the service refused. Returns whether there is a new one; absent if it cannot be renewed. */
   renew?(refused: string): Promise<boolean>;
 }
 
-export interface Sources {
+export interface CredentialSources {
   readonly tokenFile?: string;
-  /** Absent where the environment's tokens are not meant for this service. */
+  /** Absent if the tokens in the environment are not for this service. */
   readonly env?: System['env'];
-  /** What a person keeps for the service; read only where nothing goes before it. */
+  /** Reads the stored credential of the service; called only if nothing else takes precedence. */
   readonly kept: () => Promise<Credential | undefined>;
-  /** The embedded service's own. */
+  /** The owner's token of the embedded service. */
   readonly ownerToken?: string;
 }
 
 /**
  * `--token-file` > REGEN_TOKEN > REGEN_ADMIN_TOKEN_FILE > the store > the embedded owner's > REGEN_PUBLISH_TOKEN.
  */
-export async function chooseCredential(system: System, sources: Sources): Promise<Credential | undefined> {
+export async function chooseCredential(
+  system: System,
+  sources: CredentialSources,
+): Promise<Credential | undefined> {
   const { tokenFile, env, ownerToken } = sources;
-  if (tokenFile) return fixedCredential(await tokenOfFile(system, tokenFile), '--token-file');
+  if (tokenFile) return fixedCredential(await readTokenFile(system, tokenFile), '--token-file');
   if (env?.REGEN_TOKEN) return fixedCredential(env.REGEN_TOKEN.trim(), 'REGEN_TOKEN');
-  if (env?.REGEN_ADMIN_TOKEN_FILE) return readAgain(system, env.REGEN_ADMIN_TOKEN_FILE);
+  if (env?.REGEN_ADMIN_TOKEN_FILE) return createFileCredential(system, env.REGEN_ADMIN_TOKEN_FILE);
   const kept = await sources.kept();
   if (kept) return kept;
   if (ownerToken) return fixedCredential(ownerToken, 'the embedded service');
@@ -38,20 +41,20 @@ export async function chooseCredential(system: System, sources: Sources): Promis
   return undefined;
 }
 
-/** A token that stays as it is. */
+/** Creates a credential that never changes. */
 export function fixedCredential(token: string, source: string): Credential {
   return { source, token: async () => token };
 }
 
-/** The file of `regen admin exec`, in which a new token replaces the old one before it expires. */
-function readAgain(system: System, path: string): Credential {
+/** Reads the file of `regen admin exec` for each request, because its token is replaced before it expires. */
+function createFileCredential(system: System, path: string): Credential {
   return {
     source: 'REGEN_ADMIN_TOKEN_FILE',
-    token: () => tokenOfFile(system, path, 'REGEN_ADMIN_TOKEN_FILE'),
+    token: () => readTokenFile(system, path, 'REGEN_ADMIN_TOKEN_FILE'),
   };
 }
 
-// Not a file of ours: it may be mounted read-only, and its mode is for others to choose.
+// The file belongs to the user: it may be read-only and may have any mode.
 function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -61,10 +64,10 @@ function readIfPresent(path: string): string | undefined {
   }
 }
 
-async function tokenOfFile(system: System, path: string, source = '--token-file'): Promise<string> {
+async function readTokenFile(system: System, path: string, source = '--token-file'): Promise<string> {
   const text = path === '-' ? await readAll(system.stdin) : readIfPresent(resolve(system.cwd, path));
-  if (text === undefined) throw usage(`There is no file ${path}, which ${source} names.`);
+  if (text === undefined) throw usage(`File not found: ${path} (from ${source}).`);
   const token = text.trim();
-  if (!token) throw usage(`There is no token in ${path === '-' ? 'standard input' : path}.`);
+  if (!token) throw usage(`${path === '-' ? 'Standard input' : path} has no token.`);
   return token;
 }

@@ -1,55 +1,55 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { isExpected, KeychainError, type Place } from '../terminal/keychain.js';
+import { isKeychainExpected, KeychainError, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
 import { Store, type Warn } from './store.js';
 
-/** A sign-in at an identity provider, as it was last refreshed. */
+/** A stored sign-in at an identity provider. */
 export interface SignIn {
   readonly issuer: string;
   readonly client_id: string;
-  /** Whom the access token is for (RFC 8707). */
+  /** The resource that the access token is for (RFC 8707). */
   readonly resource?: string;
-  /** The audience that its access tokens must have; absent in sign-ins of earlier releases. */
+  /** The required audience of its access tokens; absent in sign-ins of earlier releases. */
   readonly audience?: string;
   readonly access_token: string;
   readonly refresh_token?: string;
-  /** Of the access token, ISO 8601; absent where the issuer does not say. */
+  /** When the access token expires, ISO 8601; absent if the issuer does not say. */
   readonly expires_at?: string;
 }
 
-/** What is kept for one service. */
+/** The stored credentials of one service. */
 export interface Credentials {
-  /** For a person to recognise the file. */
+  /** The address, so that people can recognise the file. */
   readonly service?: string;
-  /** One that a person brought. */
+  /** A token that the user stored. */
   readonly token?: string;
   readonly sign_in?: SignIn;
   /** Personal access tokens by publisher id. */
   readonly publish_tokens?: Readonly<Record<string, string>>;
-  /** Where all of it but the service is; absent: in the file. */
+  /** Where everything except `service` is stored. Absent: in the file. */
   readonly kept_in?: 'keychain';
 }
 
 type Edit = (values: Credentials) => Credentials | Promise<Credentials>;
 
-/** The credentials of one service: one file a service, because each change locks and rewrites a whole file. */
+/** The credentials of one service. One file per service, because each change locks and rewrites a whole file. */
 export class CredentialStore {
   readonly #store: Store;
 
   /**
-   * @param service the service's base address, or `local` for the embedded one
-   * @param place where a person wants secrets to be kept
+   * @param service the base address of the service, or `local` for the embedded one
+   * @param storage where to store new secrets
    */
   constructor(
     readonly system: System,
     readonly service: string,
     readonly warn: Warn,
-    readonly place: Place,
+    readonly storage: SecretStorage,
   ) {
     this.#store = new Store(
-      join(findFolders(system).config, 'credentials', `${fileName(service)}.json`),
+      join(findFolders(system).config, 'credentials', `${toFileName(service)}.json`),
       warn,
     );
   }
@@ -58,13 +58,13 @@ export class CredentialStore {
     return this.#store.path;
   }
 
-  /** What is kept; without its secrets where the keychain does not give them, which is said. */
+  /** Reads the credentials. If the keychain fails, warns and leaves out the secrets. */
   read(): Promise<Credentials> {
-    return this.#readable(checkCredentials(this.#store.read()));
+    return this.#readIfPossible(checkCredentials(this.#store.read()));
   }
 
-  /** Where the secrets lie, in a person's words. */
-  placeOf({ kept_in }: Credentials): string {
+  /** Describes where the secrets are stored. */
+  describeStorage({ kept_in }: Credentials): string {
     return kept_in ? "this system's keychain" : this.path;
   }
 
@@ -83,15 +83,15 @@ export class CredentialStore {
     }));
   }
 
-  /** Changes the sign-in as it is kept at that moment; every other process waits meanwhile. */
+  /** Changes the stored sign-in under a lock; other processes wait. */
   async changeSignIn(edit: (kept: SignIn | undefined) => Promise<SignIn | undefined>): Promise<void> {
     await this.#change(
       async ({ sign_in, ...values }) => {
         const changed = await edit(sign_in);
         return { ...values, ...(changed && { sign_in: changed }) };
       },
-      // What cannot be read must not be written over.
-      (open) => this.#whole(open),
+      // Credentials that cannot be read are never overwritten.
+      (open) => this.#readSecrets(open),
     );
   }
 
@@ -101,7 +101,7 @@ export class CredentialStore {
         const { [publisherId]: _, ...rest } = publish_tokens;
         return { ...values, publish_tokens: rest };
       },
-      (open) => this.#whole(open),
+      (open) => this.#readSecrets(open),
     );
   }
 
@@ -112,60 +112,60 @@ export class CredentialStore {
     });
   }
 
-  /** Something new is to be kept: the moment to choose its place. */
+  /** Stores a new credential, and chooses where to store the secrets. */
   #keep(edit: Edit): Promise<Credentials> {
-    const { place, system } = this;
-    const wanted = place === 'keychain' || (place === 'auto' && isExpected(system));
+    const { storage, system } = this;
+    const wanted = storage === 'keychain' || (storage === 'auto' && isKeychainExpected(system));
     return this.#change(
       async (values) => {
         const { kept_in: _, ...rest } = await edit(values);
         return { ...rest, service: this.service, ...(wanted && { kept_in: 'keychain' as const }) };
       },
-      (open) => this.#readable(open),
+      (open) => this.#readIfPossible(open),
     );
   }
 
   async #change(edit: Edit, read: (open: Credentials) => Promise<Credentials>): Promise<Credentials> {
     let after: Credentials = {};
-    let left = false;
+    let isMovedOut = false;
     await this.#store.change(async (values) => {
       const before = checkCredentials(values);
       const whole = await edit(await read(before));
-      after = whole.kept_in ? await this.#intoKeychain(whole) : whole;
-      left = before.kept_in !== undefined && !after.kept_in;
+      after = whole.kept_in ? await this.#writeToKeychain(whole) : whole;
+      isMovedOut = before.kept_in !== undefined && !after.kept_in;
       return { ...after };
     });
-    if (left) await this.#removeFromKeychain();
+    if (isMovedOut) await this.#removeFromKeychain();
     return after;
   }
 
-  async #readable(open: Credentials): Promise<Credentials> {
+  async #readIfPossible(open: Credentials): Promise<Credentials> {
     try {
-      return await this.#whole(open);
+      return await this.#readSecrets(open);
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
-      this.warn(`The keychain does not give the credentials of ${this.service}: ${error.message}.`);
+      this.warn(`Could not read the credentials of ${this.service} from the keychain: ${error.message}.`);
       return open;
     }
   }
 
   /** @throws KeychainError */
-  async #whole(open: Credentials): Promise<Credentials> {
+  async #readSecrets(open: Credentials): Promise<Credentials> {
     if (!open.kept_in) return open;
     const secrets = await this.system.keychain({ action: 'read', account: this.path });
-    if (secrets === undefined) throw new KeychainError('they are not in it, or it is locked');
+    if (secrets === undefined) throw new KeychainError('it is locked or does not have them');
     return { ...open, ...checkCredentials(JSON.parse(secrets)) };
   }
 
-  /** @returns what is left for the file: all of it, where the keychain does not take the secrets */
-  async #intoKeychain({ kept_in, service, ...secrets }: Credentials): Promise<Credentials> {
+  /** @returns what to write to the file: everything, if the keychain cannot be used */
+  async #writeToKeychain({ kept_in, service, ...secrets }: Credentials): Promise<Credentials> {
     try {
       const secret = JSON.stringify(secrets);
       await this.system.keychain({ action: 'write', account: this.path, secret });
       return { service, kept_in };
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
-      this.warn(`The keychain cannot be used: ${error.message}. The credentials are kept in ${this.path}.`);
+      this.warn(`Could not use the keychain: ${error.message}. The credentials are stored in ${this.path}.`);
       return { service, ...secrets };
     }
   }
@@ -175,12 +175,12 @@ export class CredentialStore {
       await this.system.keychain({ action: 'remove', account: this.path });
     } catch (error) {
       if (!(error instanceof KeychainError)) throw error;
-      this.warn(`The keychain still holds credentials of ${this.service}: ${error.message}.`);
+      this.warn(`Could not remove the credentials of ${this.service} from the keychain: ${error.message}.`);
     }
   }
 }
 
-/** What of a file is ours and whole; one edited by hand may hold anything. */
+/** Selects the valid fields of a file, which may have been edited by hand. */
 function checkCredentials(values: Record<string, unknown>): Credentials {
   const { service, token, sign_in, publish_tokens, kept_in } = values;
   return {
@@ -197,15 +197,15 @@ function isSignIn(value: unknown): value is SignIn {
   return [issuer, client_id, access_token].every((one) => typeof one === 'string');
 }
 
-/** The entries of an object that are text. */
+/** Selects the entries of an object that are text. */
 function selectTexts(value: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 }
 
-/** Readable and unique: host and port, then a hash of the whole address. */
-function fileName(service: string): string {
+/** Creates a readable, unique file name: host and port, then a hash of the whole address. */
+function toFileName(service: string): string {
   if (service === 'local') return 'local';
   const { host, href } = new URL(service);
   const hash = createHash('sha256').update(href.replace(/\/+$/, '')).digest('hex').slice(0, 8);

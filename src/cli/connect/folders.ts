@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import type { System } from '../terminal/system.js';
 
 export interface Folders {
-  /** The embedded service's data. */
+  /** The data of the embedded service. */
   readonly data: string;
-  /** The ledger, logs and what commands remember. */
+  /** The ledger, logs and caches. */
   readonly state: string;
-  /** What services in the background write. */
+  /** The log of services in the background. */
   readonly serviceLog: string;
   /** Settings and credentials. */
   readonly config: string;
 }
 
-/** Where things lie; the XDG variables are honoured on every system. */
+/** Finds the folders of regen. The XDG variables apply on every system. */
 export function findFolders({ env, home }: Pick<System, 'env' | 'home'>): Folders {
   const state = join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'regen');
   return {

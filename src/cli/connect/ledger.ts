@@ -4,78 +4,78 @@ import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
 import { isGone, type ProcessIdentity } from '../../disk/process-identity.js';
 
-/** An image of a request as the ledger keeps it: where it lay and what it was, not its megabytes. */
+/** An image of a request in the ledger: its path and digest instead of its data. */
 export interface ImageReference {
-  /** Absolute; absent where the image was piped in or typed. */
+  /** An absolute path; absent if the image was not a file. */
   readonly file?: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** One task that was started here, or is about to be. */
+/** A task that was started from this machine, or is about to be. */
 export interface Entry {
-  /** Local id; the task's own is not known before its start is answered. */
+  /** The local id; the id of the task is known only after the response. */
   readonly id: string;
   readonly idempotency_key: string;
-  /** The service's address, or `local`. */
+  /** The address of the service, or `local`. */
   readonly service: string;
   /** Such as `image.relight`. */
   readonly operation: string;
-  /** The body that was sent; in place of an image's data stands an `ImageReference`. */
+  /** The body that was sent, with an `ImageReference` instead of the data of an image. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** What `{name}` of a path stands for. */
+  /** The value of `{name}` in an output path. */
   readonly name: string;
   readonly created_at: string;
   readonly task_id?: string;
-  /** As it was last seen. */
+  /** The last known state. */
   readonly state?: string;
-  /** Output URLs, then paths they were saved at. */
+  /** Output URLs, and the paths where they were saved. */
   readonly outputs?: readonly string[];
   readonly saved?: readonly string[];
-  /** As the service told them. */
+  /** As reported by the service. */
   readonly credits?: number;
   readonly seed?: number;
-  /** The process that works on it; absent in entries of older releases. */
+  /** The process that is working on it; absent in entries of older releases. */
   readonly owner?: ProcessIdentity;
-  /** Where its results are to be saved, absolute and with {ext} left open; absent where only the task's id tells. */
+  /** Where to save its results: absolute, still with {ext}. Absent if the path depends on the task id. */
   readonly output?: string;
-  /** Its command has handed over what came of it: the same command then starts a new task. */
+  /** Its command has printed or saved the result, so the same command starts a new task. */
   readonly closed?: true;
-  /** A job of a batch, whose own journal knows how to go on. */
+  /** A job of a batch, which is resumed from the journal of the batch. */
   readonly batch?: true;
 }
 
-export type Draft = Pick<Entry, 'service' | 'operation' | 'request' | 'name'> &
+export type NewEntry = Pick<Entry, 'service' | 'operation' | 'request' | 'name'> &
   Partial<Pick<Entry, 'output' | 'batch'>>;
 
-/** Which entry of the ledger a request may be. */
-export type Choice =
-  /** The one that was made for this very request before, or a new one. */
+/** Which entry of the ledger a request may reuse. */
+export type EntryChoice =
+  /** The known entry, if it is for the same request, or a new one. */
   | { readonly known: string | undefined }
-  /** One that a process which has ended left unfinished, or a new one. */
+  /** An entry that a dead process left unfinished, or a new one. */
   | 'unfinished'
-  /** A new one, whatever was asked for before. */
+  /** Always a new one. */
   | 'new';
 
-const localId = /^[a-z0-9]+-[a-f0-9]+-[a-f0-9]+$/;
+const LOCAL_ID = /^[a-z0-9]+-[a-f0-9]+-[a-f0-9]+$/;
 
-// Decided: what an earlier run of a command left unfinished is taken up by the same command for 24 hours.
-const repeatMs = 24 * 60 * 60_000;
+// Decided: for 24 hours, the same command resumes what an earlier run left unfinished.
+const RESUME_MS = 24 * 60 * 60_000;
 
-// Decided: what was started more than 90 days ago is forgotten when something new is; no task runs that long.
-const keptMs = 90 * 24 * 60 * 60_000;
+// Decided: a new entry removes those older than 90 days; no task runs that long.
+const MAX_AGE_MS = 90 * 24 * 60 * 60_000;
 
 /**
- * What this user started: one small file a task, its owner's alone, written whole or not at all. A local id begins
- * with its time and holds a digest of the request, so that a folder's names alone find the newest and the repeated.
+ * The tasks that this user started: one small, private file per task, written atomically. A local id begins with its
+ * time and contains a digest of the request, so the newest and the repeated entries are found by file names alone.
  */
 export class Ledger {
   readonly #folder: string;
-  /** Entries whose request is under way in this process: the same image given twice is two tasks. */
+  /** Entries that this process is working on. The same image given twice makes two tasks. */
   readonly #claimed = new Set<string>();
   /** Local ids by digest; listed once, because one process may start thousands. */
   #byDigest: Map<string, string[]> | undefined;
-  /** By digest, what earlier processes left unfinished. */
+  /** Unfinished entries of earlier processes, by digest. */
   readonly #unfinished = new Map<string, Entry[]>();
   /** Local ids by remote ones; read once, because a command may be given many. */
   #byTask: Map<string, string> | undefined;
@@ -89,16 +89,16 @@ export class Ledger {
   }
 
   /**
-   * The entry for a request that is about to be sent. It is on disk, and this process's own, when this returns.
-   * @returns the entry; whether an earlier process made it; and one that is too old to be taken up, if there is one
+   * Opens the entry for a request before it is sent, writes it to disk, and makes this process its owner.
+   * @returns the entry, whether an earlier process made it, and an unfinished entry that is too old to resume, if any
    */
   async open(
-    draft: Draft,
-    choice: Choice,
+    draft: NewEntry,
+    choice: EntryChoice,
   ): Promise<{ readonly entry: Entry; readonly repeats: boolean; readonly stale: Entry | undefined }> {
     const digest = computeDigest(draft);
     const candidates = this.#candidates(digest, choice);
-    const recent = candidates.filter(({ created_at }) => this.now() - Date.parse(created_at) < repeatMs);
+    const recent = candidates.filter(({ created_at }) => this.now() - Date.parse(created_at) < RESUME_MS);
     for (const { id } of recent) {
       const entry = await this.#takeOver(id, choice);
       if (entry) return { entry, repeats: true, stale: undefined };
@@ -109,7 +109,7 @@ export class Ledger {
     return { entry, repeats: false, stale: candidates.find(({ task_id }) => task_id === undefined) };
   }
 
-  /** Whether an earlier run left something unfinished that is to be saved at `output`. */
+  /** Whether an earlier run left an unfinished task with this output path. */
   isUnfinishedAt(output: string): boolean {
     for (const entry of this.entries()) {
       if (entry.output === output && this.#isUnfinished(entry)) return true;
@@ -117,14 +117,14 @@ export class Ledger {
     return false;
   }
 
-  /** Makes the entry this process's own, unless another process was quicker. */
-  async #takeOver(id: string, choice: Choice): Promise<Entry | undefined> {
+  /** Makes this process the owner of the entry, unless another process was faster. */
+  async #takeOver(id: string, choice: EntryChoice): Promise<Entry | undefined> {
     this.#claimed.add(id);
-    // Loaded only here: its native driver is not needed by most commands.
+    // Loaded only here, because most commands do not need its native driver.
     const { withLock } = await import('../../disk/lock.js');
     return await withLock(`${this.#folder}.lock`, 10_000, () => {
       const entry = this.read(id);
-      // Another process may have taken it over since, and even have ended with it.
+      // Another process may have taken it over, or even finished it, by now.
       if (!entry || !(choice === 'unfinished' ? this.#isUnfinished(entry) : this.#isMine(entry)))
         return undefined;
       const own = { ...entry, owner: this.identity };
@@ -137,12 +137,12 @@ export class Ledger {
     return owner === undefined || isOwn(owner, this.identity) || isGone(owner);
   }
 
-  #candidates(digest: string, choice: Choice): readonly Entry[] {
+  #candidates(digest: string, choice: EntryChoice): readonly Entry[] {
     if (choice === 'new') return [];
     if (choice === 'unfinished')
       return this.#unfinishedLike(digest).filter(({ id }) => !this.#claimed.has(id));
     const { known } = choice;
-    const entry = known !== undefined && digestIn(known) === digest ? this.read(known) : undefined;
+    const entry = known !== undefined && readDigest(known) === digest ? this.read(known) : undefined;
     return entry && entry.task_id === undefined ? [entry] : [];
   }
 
@@ -153,49 +153,49 @@ export class Ledger {
   }
 
   #readUnfinished(digest: string): Entry[] {
-    this.#byDigest ??= byDigest(this.#forgetOld());
+    this.#byDigest ??= groupByDigest(this.#removeOld());
     const entries = (this.#byDigest.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
     return entries.filter((entry) => this.#isUnfinished(entry));
   }
 
   #isUnfinished({ owner, closed, batch, task_id, state }: Entry): boolean {
     if (closed || batch || state === 'GONE') return false;
-    // An older release took what was answered for finished.
+    // Older releases considered a task finished once the start was answered.
     return owner === undefined ? task_id === undefined : isGone(owner);
   }
 
-  /** Removes what nobody goes back to, by the names alone, and gives the ids that are left. */
-  #forgetOld(): string[] {
+  /** Removes old entries, by file name alone, and returns the remaining ids. */
+  #removeOld(): string[] {
     const ids = this.#ids();
-    const oldest = this.now() - keptMs;
-    for (const id of ids) if (begunAt(id) < oldest) this.remove(id);
-    return ids.filter((id) => begunAt(id) >= oldest);
+    const oldest = this.now() - MAX_AGE_MS;
+    for (const id of ids) if (readCreationTime(id) < oldest) this.remove(id);
+    return ids.filter((id) => readCreationTime(id) >= oldest);
   }
 
-  #draft(draft: Draft, digest: string): Entry {
+  #draft(draft: NewEntry, digest: string): Entry {
     const id = `${this.now().toString(36)}-${digest}-${randomBytes(3).toString('hex')}`;
     const created_at = new Date(this.now()).toISOString();
     return { id, idempotency_key: crypto.randomUUID(), created_at, owner: this.identity, ...draft };
   }
 
-  /** Writes what became known of an entry. */
+  /** Updates an entry. */
   change(id: string, change: Partial<Entry>): void {
     const entry = this.read(id);
     if (!entry) return;
     const changed = { ...entry, ...change };
-    // Most looks at a task tell nothing new.
+    // Most polls change nothing.
     if (JSON.stringify(changed) !== JSON.stringify(entry)) this.#write(changed);
     if (change.task_id !== undefined) this.#byTask?.set(change.task_id, id);
   }
 
-  /** Forgets a request that was refused: there is no task. */
+  /** Removes an entry, for example if its request was refused. */
   remove(id: string): void {
     rmSync(this.#path(id), { force: true });
   }
 
-  /** The newest entry with this local or remote id. */
+  /** Finds the newest entry with a local or remote id. */
   find(id: string): Entry | undefined {
-    const local = localId.test(id) ? this.read(id) : undefined;
+    const local = LOCAL_ID.test(id) ? this.read(id) : undefined;
     if (local) return local;
     this.#byTask ??= this.#tasks();
     const known = this.#byTask.get(id);
@@ -210,7 +210,7 @@ export class Ledger {
     return byTask;
   }
 
-  /** All, newest first. */
+  /** Yields all entries, newest first. */
   *entries(): Generator<Entry> {
     for (const id of this.#ids()) {
       const entry = this.read(id);
@@ -223,7 +223,7 @@ export class Ledger {
       const entry = JSON.parse(readPrivateFile(this.#path(id)) ?? '') as Entry | null;
       return entry?.id === id && typeof entry.operation === 'string' ? entry : undefined;
     } catch (error) {
-      // Removed meanwhile, or not one of ours.
+      // The file was just removed, or is not a ledger entry.
       if (error instanceof SyntaxError) return undefined;
       throw error;
     }
@@ -240,7 +240,7 @@ export class Ledger {
   #ids(): string[] {
     try {
       const names = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
-      const ids = names.map((name) => name.slice(0, -'.json'.length)).filter((id) => localId.test(id));
+      const ids = names.map((name) => name.slice(0, -'.json'.length)).filter((id) => LOCAL_ID.test(id));
       return ids.sort().reverse();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
@@ -253,10 +253,10 @@ function isOwn(owner: ProcessIdentity, identity: ProcessIdentity): boolean {
   return owner.pid === identity.pid && owner.host === identity.host && owner.started === identity.started;
 }
 
-function byDigest(ids: readonly string[]): Map<string, string[]> {
+function groupByDigest(ids: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const id of ids) {
-    const digest = digestIn(id);
+    const digest = readDigest(id);
     const same = found.get(digest);
     if (same) same.push(id);
     else found.set(digest, [id]);
@@ -264,21 +264,21 @@ function byDigest(ids: readonly string[]): Map<string, string[]> {
   return found;
 }
 
-/** When an entry was made, in milliseconds since 1970, as its local id tells. */
-function begunAt(id: string): number {
+/** Reads the creation time, in milliseconds since 1970, from a local id. */
+function readCreationTime(id: string): number {
   return Number.parseInt(id, 36);
 }
 
-/** The digest that is part of a local id. */
-function digestIn(id: string): string {
+/** Reads the digest from a local id. */
+function readDigest(id: string): string {
   return id.split('-')[1] as string;
 }
 
 /**
- * The same for the same request: where an image lay makes no difference, what it holds does; nor does the URL of a
- * video that has an id, because it is signed anew whenever it is looked up.
+ * Computes a digest that is equal for equal requests. Images count by content, not by path. The URL of a video with an
+ * id does not count, because every lookup signs a new one.
  */
-function computeDigest({ service, operation, request }: Draft): string {
+function computeDigest({ service, operation, request }: NewEntry): string {
   const body = Object.entries(request)
     .filter(([name]) => name !== 'video_url' || request.video_creation_id === undefined)
     .map(([name, value]) => [name, Array.isArray(value) ? value.map(summarizeValue) : summarizeValue(value)])

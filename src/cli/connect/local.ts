@@ -11,10 +11,10 @@ import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
 import { fixedCredential } from './credential.js';
 
-/** A service that runs on a data folder of this machine. */
+/** A running service with its data in a folder of this machine. */
 export interface LocalService {
   readonly url: string;
-  /** The socket or named pipe that all requests to it take: another program could take its port. */
+  /** The socket or named pipe for all requests, because another program could take over its port. */
   readonly socket: string;
   readonly pid: number;
   readonly version: string;
@@ -24,37 +24,37 @@ export interface LocalService {
 }
 
 /**
- * Finds the service of a data folder, if one runs: what `service.json` says and the socket in the folder confirms.
- * Only the owner of the folder can listen there.
+ * Finds the running service of a data folder, from `service.json` and a check over the socket in the folder. Only the
+ * owner of the folder can listen on that socket.
  */
 export async function findLocal(folder: string, connect: Connect): Promise<LocalService | undefined> {
-  const written = readPrivateFile(join(folder, 'service.json'));
+  const recorded = readPrivateFile(join(folder, 'service.json'));
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
-  const record = written && parseRecord(written);
+  const record = recorded && parseRecord(recorded);
   if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
   const service = { ...record, ownerToken };
   return (await isRunning(service, connect)) ? service : undefined;
 }
 
-/** Sockets of another user are not trusted, for example in a folder that others may write to. */
+/** Sockets of other users are not trusted, for example in a folder that others can write to. */
 function isOwnSocket(path: string, folder: string): boolean {
   if (process.platform === 'win32') return true;
   const socket = lstatSync(path, { throwIfNoEntry: false });
   return socket?.isSocket() === true && socket.uid === statSync(folder).uid;
 }
 
-/** Where the service of a folder says it listens, unproved: for showing, never for sending. */
-export function recordedUrl(folder: string): string | undefined {
-  const written = readPrivateFile(join(folder, 'service.json'));
-  return written ? parseRecord(written)?.url : undefined;
+/** Reads the address that the service of a folder recorded, without verifying it: only for display. */
+export function readRecordedUrl(folder: string): string | undefined {
+  const recorded = readPrivateFile(join(folder, 'service.json'));
+  return recorded ? parseRecord(recorded)?.url : undefined;
 }
 
 function parseRecord(text: string): Omit<LocalService, 'ownerToken'> | undefined {
   try {
     const { url, socket, pid, version, instance } = JSON.parse(text);
-    const whole =
+    const isComplete =
       [url, socket, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
-    return whole ? { url, socket, pid, version, instance } : undefined;
+    return isComplete ? { url, socket, pid, version, instance } : undefined;
   } catch {
     return undefined;
   }
@@ -67,62 +67,62 @@ async function isRunning(service: LocalService, connect: Connect): Promise<boole
     const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
     return status === 200 && answer.instance === service.instance;
   } catch (error) {
-    // Nothing there, or something else: both mean that the service is not running.
+    // Nothing or something else is listening, so the service is not running.
     if (error instanceof ClientError || error instanceof SyntaxError || error instanceof BodyTooLong)
       return false;
     throw error;
   }
 }
 
-/** A client with the owner's credential. */
+/** Connects to a service with the credential of its owner. */
 export function connectLocal({ url, socket, ownerToken }: LocalService, connect: Connect): Promise<Client> {
   return connect(url, fixedCredential(ownerToken, 'the embedded service'), socket);
 }
 
 const OWNER_PATH = '/.well-known/regen-owner';
 
-/** What a service started in the background is started with. */
-export interface Start {
+/** How to start a service in the background. */
+export interface ServiceStart {
   readonly folder: string;
   readonly logFile: string;
   readonly version: string;
-  /** Flags of `regen serve` besides the folder. */
+  /** Flags of `regen serve`, except the folder. */
   readonly flags: readonly string[];
-  /** Names of environment variables that its configuration wants. */
+  /** Names of environment variables that its configuration needs. */
   readonly env?: readonly string[];
-  /** The port it must have, if any other will not do. */
+  /** The port, if it must be exactly this one. */
   readonly fixedPort?: number;
 }
 
-/** How long a start may take; slow disks and busy machines included. */
-const startMs = 30_000;
+/** How long a start may take, even with a slow disk or a busy machine. */
+const START_TIMEOUT_MS = 30_000;
 
 /**
- * Finds the service of a folder or starts one in the background, and waits until it is ready. Of many commands that
- * do so at once, one starts it; one of another version is drained and replaced.
- * @throws Failure when it does not come up
+ * Finds the service of a folder or starts one in the background, and waits until it is ready. If many commands do this
+ * at once, only one starts it. A service of another version is drained and replaced.
+ * @throws Failure if it does not start
  */
 export async function ensureLocal(
   system: System,
-  start: Start,
+  start: ServiceStart,
   connect: Connect,
   signal: AbortSignal,
 ): Promise<{ service: LocalService; started: boolean }> {
   const { LockTimeout, takeLock } = await import('../../disk/lock.js');
-  const deadline = system.now() + startMs;
+  const deadline = system.now() + START_TIMEOUT_MS;
   let child: Child | undefined;
   for (;;) {
     const running = await findLocal(start.folder, connect);
     if (running?.version === start.version) return { service: running, started: child !== undefined };
     if (!child) {
       try {
-        // Only one of many starters may spawn; the others look again.
+        // Only one process may start it; the others keep polling.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);
         try {
           if (running) await drainLocal(start.folder, running, connect);
           child = spawnService(system, start);
           return {
-            service: await whenReady(start, child, connect, deadline, system.now, signal),
+            service: await waitUntilReady(start, child, connect, deadline, system.now, signal),
             started: true,
           };
         } finally {
@@ -132,13 +132,13 @@ export async function ensureLocal(
         if (!(error instanceof LockTimeout)) throw error;
       }
     }
-    if (system.now() > deadline) throw notUp(start);
+    if (system.now() > deadline) throw toStartFailure(start);
     await pause(50, undefined, { signal });
   }
 }
 
-async function whenReady(
-  start: Start,
+async function waitUntilReady(
+  start: ServiceStart,
   child: Child,
   connect: Connect,
   deadline: number,
@@ -148,36 +148,36 @@ async function whenReady(
   for (;;) {
     const running = await findLocal(start.folder, connect);
     if (running?.version === start.version) return running;
-    const ended = child.ended();
-    // Where the folder is in use, the one that uses it has yet to say where it listens.
+    const ended = child.readExitCode();
+    // If the folder is in use, the service that uses it has not recorded its address yet.
     const failed = ended !== undefined && ended !== exitCodes.conflict;
-    if (failed || now() > deadline) throw notUp(start, ended);
+    if (failed || now() > deadline) throw toStartFailure(start, ended);
     await pause(30, undefined, { signal });
   }
 }
 
-function notUp(start: Start, exitCode?: number): Failure {
+function toStartFailure(start: ServiceStart, exitCode?: number): Failure {
   const portTaken = start.fixedPort !== undefined && exitCode === exitCodes.unreachable;
   return new Failure(
     portTaken
-      ? `The embedded service cannot use port ${start.fixedPort}: something else listens there.`
+      ? `The embedded service cannot use port ${start.fixedPort}: it is already in use.`
       : `The embedded service did not start${exitCode === undefined ? ' in time' : ''}.`,
     {
       code: 'local_service_unavailable',
       exit: exitCodes.unreachable,
       hint: portTaken
-        ? 'Choose another port with REGEN_LOCAL_PORT, or unset it to take a free one.'
-        : `Its log is ${start.logFile}.`,
+        ? 'Set REGEN_LOCAL_PORT to another port, or unset it to use a free one.'
+        : `See its log: ${start.logFile}`,
     },
   );
 }
 
 interface Child {
-  /** Its exit code once it ended. */
-  ended(): number | undefined;
+  /** Returns its exit code once it has exited. */
+  readExitCode(): number | undefined;
 }
 
-function spawnService(system: System, start: Start): Child {
+function spawnService(system: System, start: ServiceStart): Child {
   mkdirSync(dirname(start.logFile), { recursive: true, mode: 0o700 });
   const log = openSync(start.logFile, 'a', 0o600);
   const [node, entry] = system.executable;
@@ -197,25 +197,27 @@ function spawnService(system: System, start: Start): Child {
     exitCode = exitCodes.unexpected;
   });
   child.unref();
-  return { ended: () => exitCode };
+  return { readExitCode: () => exitCode };
 }
 
 /**
- * What any service needs of its starter's environment; everything else but what its configuration names, secrets above
- * all, stays behind.
+ * The environment variables that any service needs. Others, especially secrets, are not passed on, except those that its
+ * configuration names.
  */
-const kept =
+const PASSED_VARIABLES =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
 
-function scrubEnvironment(env: System['env'], asked: readonly string[] = []): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name) || asked.includes(name)));
+function scrubEnvironment(env: System['env'], wanted: readonly string[] = []): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => PASSED_VARIABLES.test(name) || wanted.includes(name)),
+  );
 }
 
 /**
- * Has a running service replace a secret.
- * @returns its answer
+ * Tells a running service to replace a secret.
+ * @returns its response
  */
-export async function rotate(
+export async function rotateSecret(
   service: LocalService,
   secret: 'key' | 'token',
   connect: Connect,
@@ -228,25 +230,28 @@ export async function rotate(
   });
   const text = (await readBody(body, 4096)).toString();
   if (status === 200 || status === 204) return text === '' ? {} : JSON.parse(text);
-  throw new Failure(`The service at ${service.url} did not replace the ${secret}: it answered ${status}.`, {
-    code: 'local_service_unavailable',
-    exit: exitCodes.unreachable,
-    hint: `It is version ${service.version}. Stop it with regen serve stop, and try again.`,
-  });
+  throw new Failure(
+    `The service at ${service.url} did not replace the ${secret}: it responded with status ${status}.`,
+    {
+      code: 'local_service_unavailable',
+      exit: exitCodes.unreachable,
+      hint: `It is version ${service.version}. Stop it with: regen serve stop, then try again.`,
+    },
+  );
 }
 
-/** Asks a service to finish what it does and end, and waits until it gave its folder back. */
+/** Asks a service to finish its work and stop, and waits until it has released its folder. */
 export async function drainLocal(folder: string, service: LocalService, connect: Connect): Promise<void> {
   const client = await connectLocal(service, connect);
   await client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0 });
   for (let tries = 0; tries < 600; tries++) {
-    const written = readPrivateFile(join(folder, 'service.json'));
-    if (!written || parseRecord(written)?.instance !== service.instance) return;
+    const recorded = readPrivateFile(join(folder, 'service.json'));
+    if (!recorded || parseRecord(recorded)?.instance !== service.instance) return;
     await pause(50);
   }
-  throw new Failure(`The service at ${service.url} (process ${service.pid}) does not end.`, {
+  throw new Failure(`The service at ${service.url} (process ${service.pid}) did not stop.`, {
     code: 'local_service_unavailable',
     exit: exitCodes.unreachable,
-    hint: 'It may still be busy; try again in a while.',
+    hint: 'It may still be busy. Try again later.',
   });
 }

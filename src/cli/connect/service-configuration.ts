@@ -3,15 +3,15 @@ import { dirname, resolve } from 'node:path';
 import { usage } from '../terminal/failure.js';
 
 /**
- * Reads the configuration of a service, JSON or TOML by its name; the service judges what it says. Its data folder is
- * meant from where the file lies.
- * @throws Failure where it cannot be read
+ * Reads the configuration of a service, JSON or TOML by its name; the service validates it. The data folder is relative
+ * to the file.
+ * @throws Failure if it cannot be read
  */
 export async function readConfiguration(path: string): Promise<Readonly<Record<string, unknown>>> {
   const text = readConfigurationText(path);
-  const value = path.endsWith('.toml') ? await fromToml(path, text) : fromJson(path, text);
+  const value = path.endsWith('.toml') ? await parseToml(path, text) : parseJson(path, text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage(`${path} holds no configuration: an object is expected.`);
+    throw usage(`${path} is not a configuration: it must be an object.`);
   const { data } = value as { data?: unknown };
   return { ...value, ...(typeof data === 'string' && data !== '' && { data: resolve(dirname(path), data) }) };
 }
@@ -21,11 +21,11 @@ function readConfigurationText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw usage(code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${code}.`);
+    throw usage(code === 'ENOENT' ? `File not found: ${path}.` : `Could not read ${path}: ${code}.`);
   }
 }
 
-function fromJson(path: string, text: string): unknown {
+function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -33,7 +33,7 @@ function fromJson(path: string, text: string): unknown {
   }
 }
 
-async function fromToml(path: string, text: string): Promise<unknown> {
+async function parseToml(path: string, text: string): Promise<unknown> {
   const { parse, TomlError } = await import('smol-toml');
   try {
     return parse(text);

@@ -8,7 +8,7 @@ import type { Connect } from './clients.js';
 import { type Credential, chooseCredential, fixedCredential } from './credential.js';
 import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
-import { ensureLocal, findLocal, type LocalService, recordedUrl } from './local.js';
+import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { Settings } from './settings.js';
 import { chooseTarget, isNamed, type Target } from './target.js';
 
@@ -33,13 +33,13 @@ export interface ServicesContext {
   /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
-  /** Makes a credential of a sign-in that is renewed when it runs out. */
+  /** Creates a credential that renews the sign-in when it expires. */
   toCredential(signIn: SignIn, source: string, store: CredentialStore): Credential;
 }
 
-/** The way from a command to the service it names. Nothing is opened or started before it is asked for. */
+/** Connects a command to its service. Nothing is opened or started until it is needed. */
 export class ServiceConnector {
-  /** A command that may or may not change something on the service says which before it calls. */
+  /** Whether the command changes something on the service. A command that may do both sets this before it sends. */
   isChanging: boolean;
   readonly #context: ServicesContext;
   readonly #services = new Map<string, Promise<Service>>();
@@ -49,20 +49,22 @@ export class ServiceConnector {
     this.isChanging = context.isChanging;
   }
 
-  /** Where this command goes. */
+  /** The service that this command uses. */
   get target(): Target {
     const { flags, system, settings } = this.#context;
     return chooseTarget(flags, system.env, settings);
   }
 
-  /** The address a request would go to: for showing, never for sending. Starts nothing. */
+  /** The address that a request would go to, only for display. Starts nothing. */
   get shownUrl(): string {
     return (
-      this.target.baseUrl ?? recordedUrl(this.#context.folders.data) ?? `http://127.0.0.1:${STANDARD_PORT}`
+      this.target.baseUrl ??
+      readRecordedUrl(this.#context.folders.data) ??
+      `http://127.0.0.1:${STANDARD_PORT}`
     );
   }
 
-  /** Whether the embedded service may be started on the way. */
+  /** Whether the embedded service may be started. */
   get mayStart(): boolean {
     const { flags, system, settings } = this.#context;
     return (
@@ -72,19 +74,19 @@ export class ServiceConnector {
     );
   }
 
-  /** The service this command talks to, or another one; the embedded one is started if necessary. */
+  /** Connects to a service (default: that of this command), and starts the embedded one if necessary. */
   reach(target: Target = this.target): Promise<Service> {
     const key = target.baseUrl ?? 'local';
     const known = this.#services.get(key);
     if (known) return known;
     const reached = this.#reach(target);
     this.#services.set(key, reached);
-    // The next call tries again.
+    // The next call retries.
     reached.catch(() => this.#services.delete(key));
     return reached;
   }
 
-  /** Forgets the embedded service, which went away: the next call of `reach` starts it again. */
+  /** Forgets the embedded service after it has ended, so that the next call of `reach` starts it again. */
   forgetEmbedded(): void {
     this.#services.delete('local');
   }
@@ -95,7 +97,7 @@ export class ServiceConnector {
     return new CredentialStore(system, baseUrl ?? 'local', warn, settings.credentialStore);
   }
 
-  /** Names the service after something was changed there. */
+  /** Prints the service on which something was changed. */
   async announce(target: Target = this.target): Promise<void> {
     const { name, url } = await this.reach(target);
     await this.#context.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
@@ -118,22 +120,22 @@ export class ServiceConnector {
     return { name: target.name, url, client, credential, store, ...(local && { local }) };
   }
 
-  // A job that was given tokens but no address meant some service, and surely not one made on the spot.
+  // A CI job that has tokens but no address expects an existing service, not a new embedded one.
   #refuseUnnamed(target: Target): void {
     const { env } = this.#context.system;
-    // Set but empty is what a job sees of a secret that it was not given.
+    // CI sets a secret that the job may not read to an empty value.
     const names = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'];
     const given = names.find((name) => env[name] !== undefined);
     if (!given || isNamed(target) || !this.isChanging) return;
     throw usage(
-      `${given} is set${env[given] === '' ? ', but empty' : ''}, and no service is named.`,
-      'Set REGEN_BASE_URL to the service it belongs to, or use --profile local for the embedded one.',
+      `${given} is set${env[given] === '' ? ' but empty' : ''}, and no service is named.`,
+      'Set REGEN_BASE_URL to its service, or pass --profile local to use the embedded service.',
     );
   }
 
   async #readCredential(store: CredentialStore): Promise<Credential | undefined> {
     const kept = await store.read();
-    const source = store.placeOf(kept);
+    const source = store.describeStorage(kept);
     if (kept.token) return fixedCredential(kept.token, source);
     return kept.sign_in && this.#context.toCredential(kept.sign_in, source, store);
   }
@@ -143,7 +145,7 @@ export class ServiceConnector {
     if (!this.mayStart) {
       const running = await findLocal(folders.data, connect);
       if (running) return running;
-      throw new Failure('The embedded service is not running, and starting it is turned off.', {
+      throw new Failure('The embedded service is not running, and autostart is turned off.', {
         code: 'local_service_unavailable',
         exit: exitCodes.unreachable,
         hint: 'Start it with: regen serve --detach',
@@ -164,10 +166,10 @@ export class ServiceConnector {
   }
 }
 
-/** The embedded service's port where nothing else is said. */
+/** The default port of the embedded service. */
 export const STANDARD_PORT = 7717;
 
-// Decided: a service started on the way ends after 10 minutes without work.
+// Decided: a service that was started automatically exits after 10 minutes without work.
 const IDLE_TIME = '10m';
 
 function readPort(env: System['env']): { port: number; isFixed: boolean } {
@@ -175,7 +177,7 @@ function readPort(env: System['env']): { port: number; isFixed: boolean } {
   if (!given) return { port: STANDARD_PORT, isFixed: false };
   const port = Number(given);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw usage(`REGEN_LOCAL_PORT is a port from 1 to 65535, not '${given}'.`);
+    throw usage(`REGEN_LOCAL_PORT must be a port from 1 to 65535, not '${given}'.`);
   }
   return { port, isFixed: true };
 }

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { usage } from '../terminal/failure.js';
-import { type Place, places } from '../terminal/keychain.js';
+import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
 import { Store, type Warn } from './store.js';
 
-const fixedKeys = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
-const profileKey = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http)$/i;
+const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
+const PROFILE_KEY = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http)$/i;
 
-/** Which environment variable says the same as a setting, and wins over it. */
-const variables: Record<string, string> = {
+/** The environment variables that take precedence over settings. */
+const VARIABLES: Record<string, string> = {
   profile: 'REGEN_PROFILE',
   ca_file: 'REGEN_CA_FILE',
   credential_store: 'REGEN_CREDENTIAL_STORE',
@@ -22,8 +22,8 @@ export interface Setting {
   readonly source: string;
 }
 
-// Decided: what costs more than 100 credits is asked about.
-const defaults: Record<string, string> = {
+// Decided: by default, a price above 100 credits needs confirmation.
+const DEFAULTS: Record<string, string> = {
   profile: 'local',
   autostart: 'true',
   confirm_credits: '100',
@@ -36,27 +36,29 @@ export class Settings {
   readonly #env: System['env'];
 
   constructor(system: System, warn: Warn) {
-    // Without its profiles a command would go to another service.
+    // A damaged file is an error: without its profiles, a command would use another service.
     this.store = new Store(join(findFolders(system).config, 'config.json'), warn, false);
     this.#env = system.env;
   }
 
   get(key: string): Setting | undefined {
-    const variable = variables[key];
+    const variable = VARIABLES[key];
     const fromEnvironment = variable && this.#env[variable];
     if (fromEnvironment) return { key, value: fromEnvironment, source: variable };
     const stored = this.store.read()[key];
     if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
-    const standard = defaults[key];
+    const standard = DEFAULTS[key];
     return standard === undefined ? undefined : { key, value: standard, source: 'default' };
   }
 
-  /** Where secrets are to be kept. */
-  get credentialStore(): Place {
+  /** Where to store secrets. */
+  get credentialStore(): SecretStorage {
     const { value, source } = this.get('credential_store') as Setting;
-    const place = places.find((one) => one === value);
-    if (place) return place;
-    throw usage(`credential_store is ${places.join(', ')}, not '${value}' (from ${source}).`);
+    const storage = SECRET_STORAGES.find((one) => one === value);
+    if (storage) return storage;
+    throw usage(
+      `credential_store must be one of ${SECRET_STORAGES.join(', ')}, not '${value}' (from ${source}).`,
+    );
   }
 
   /** Whether a profile of this service allows credentials over plain http. */
@@ -69,7 +71,7 @@ export class Settings {
   }
 
   list(): Setting[] {
-    const keys = new Set([...fixedKeys, ...Object.keys(this.store.read())]);
+    const keys = new Set([...FIXED_KEYS, ...Object.keys(this.store.read())]);
     return [...keys].sort().flatMap((key) => this.get(key) ?? []);
   }
 
@@ -86,34 +88,37 @@ export class Settings {
 }
 
 export function checkKey(key: string): void {
-  if (fixedKeys.includes(key) || profileKey.test(key)) return;
+  if (FIXED_KEYS.includes(key) || PROFILE_KEY.test(key)) return;
   throw usage(
-    `There is no setting '${key}'.`,
-    `Settings are ${fixedKeys.join(', ')} profiles.<name>.base_url and profiles.<name>.allow_http.`,
+    `Unknown setting '${key}'.`,
+    `Settings are ${FIXED_KEYS.join(', ')}, profiles.<name>.base_url and profiles.<name>.allow_http.`,
   );
 }
 
 function checkValue(key: string, value: string): void {
   if (key === 'autostart' && value !== 'true' && value !== 'false') {
-    throw usage(`autostart is true or false, not '${value}'.`);
+    throw usage(`autostart must be true or false, not '${value}'.`);
   }
   if (key === 'confirm_credits' && !/^\d{1,15}$/.test(value)) {
-    throw usage(`confirm_credits is a whole number of credits, not '${value}'.`);
+    throw usage(`confirm_credits must be a whole number of credits, not '${value}'.`);
   }
-  if (key === 'credential_store' && !places.some((place) => place === value)) {
-    throw usage(`credential_store is ${places.join(', ')}, not '${value}'.`);
+  if (key === 'credential_store' && !SECRET_STORAGES.some((storage) => storage === value)) {
+    throw usage(`credential_store must be one of ${SECRET_STORAGES.join(', ')}, not '${value}'.`);
   }
   if (key === 'profiles.local.base_url') {
     throw usage(
-      "The profile 'local' is the embedded service; it has no address to set.",
+      "The profile 'local' is the embedded service, so its address cannot be set.",
       'Choose another name.',
     );
   }
   if (key.endsWith('.allow_http') && value !== 'true' && value !== 'false') {
-    throw usage(`${key} is true or false, not '${value}'.`);
+    throw usage(`${key} must be true or false, not '${value}'.`);
   }
   if (key.endsWith('.base_url') && !/^https?:\/\/./.test(value)) {
-    throw usage(`'${value}' is not an http or https address.`, 'Write it as https://registry.example.com.');
+    throw usage(
+      `'${value}' is not an http or https address.`,
+      'Use an address such as https://registry.example.com.',
+    );
   }
-  if (value === '') throw usage(`${key} needs a value.`, `To remove it: regen config unset ${key}`);
+  if (value === '') throw usage(`${key} needs a value.`, `To remove it, run: regen config unset ${key}`);
 }

@@ -3,13 +3,13 @@ import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Settings } from './settings.js';
 
-/** Where a command goes. */
+/** The service that a command uses. */
 export interface Target {
-  /** Name for people: a profile's, or the address. */
+  /** A name for people: the profile or the address. */
   readonly name: string;
-  /** Absent for the embedded service, which is found, or started, when it is needed. */
+  /** Absent for the embedded service, which is found or started when it is needed. */
   readonly baseUrl?: string;
-  /** What says so: a flag, a variable, the settings file, `ledger`, or `default`. */
+  /** Where it is set: a flag, a variable, the settings file, `ledger` or `default`. */
   readonly source: string;
 }
 
@@ -30,18 +30,19 @@ export function chooseTarget(flags: TargetFlags, env: System['env'], settings: S
 function toTarget(baseUrl: string, source: string): Target {
   if (!/^https?:\/\/./.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw usage(
-      `'${baseUrl}' of ${source} is not an http or https address.`,
-      `Write it as ${proposeAddress(baseUrl)}.`,
+      `'${baseUrl}' (from ${source}) is not an http or https address.`,
+      `Use an address such as ${proposeAddress(baseUrl)}.`,
     );
   }
   return { name: baseUrl, baseUrl, source };
 }
 
-/** An address of this machine is seldom one with a certificate. */
+/** Proposes http for an address of this machine, which rarely has a certificate. */
 function proposeAddress(text: string): string {
-  const near = `http://${text}`;
-  const isNear = /^[\w.:[\]-]+$/.test(text) && URL.canParse(near) && isLoopbackHost(new URL(near).hostname);
-  return isNear ? near : 'https://registry.example.com';
+  const address = `http://${text}`;
+  const isLocal =
+    /^[\w.:[\]-]+$/.test(text) && URL.canParse(address) && isLoopbackHost(new URL(address).hostname);
+  return isLocal ? address : 'https://registry.example.com';
 }
 
 function findProfile(name: string, source: string, settings: Settings): Target {
@@ -49,14 +50,14 @@ function findProfile(name: string, source: string, settings: Settings): Target {
   const baseUrl = settings.get(`profiles.${name}.base_url`)?.value;
   if (baseUrl) return { name, baseUrl, source };
   throw usage(
-    `There is no profile '${name}' (named by ${source}).`,
-    `Make it with: regen config set profiles.${name}.base_url https://…`,
+    `Unknown profile '${name}' (from ${source}).`,
+    `Create it with: regen config set profiles.${name}.base_url https://…`,
   );
 }
 
 /**
- * Whether somebody said where to go in this run, so that the environment's tokens are meant for it; a job that changes
- * something must not fall back to a throw-away service.
+ * Whether the service was chosen explicitly. Only then are the tokens in the environment sent to it, and a CI job that
+ * changes something never falls back to a temporary embedded service.
  */
 export function isNamed({ source }: Target): boolean {
   return source !== 'default' && source !== 'ledger';

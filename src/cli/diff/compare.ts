@@ -1,7 +1,7 @@
-import { computed, type Input, readInputs, readList } from './read.js';
+import { COMPUTED, type Input, readInputs, readList } from './read.js';
 
-/** A node definition as the service lists it; everything may be missing. */
-export interface Listed {
+/** A node definition as listed by the service; every field may be missing. */
+export interface ListedDefinition {
   readonly host_node_name?: string | undefined;
   readonly input_types?: string | undefined;
   readonly return_types?: string | undefined;
@@ -17,44 +17,47 @@ export interface Change {
   /** `node added`, `node removed`, `input added`, `input removed`, `input type`, `choices removed`, `range narrowed`, `output` … */
   readonly change: string;
   readonly detail: string;
-  /** Whether a workflow saved with the old version stops working, or works otherwise. */
+  /** Whether a workflow saved with the old version stops working or behaves differently. */
   readonly breaks: boolean;
 }
 
-/** What became of the definitions from one version to another, by name. */
-export function compareDefinitions(before: readonly Listed[], after: readonly Listed[]): Change[] {
-  const old = byName(before);
-  const now = byName(after);
+/** Compares the definitions of two versions by name. */
+export function compareDefinitions(
+  before: readonly ListedDefinition[],
+  after: readonly ListedDefinition[],
+): Change[] {
+  const old = groupByName(before);
+  const now = groupByName(after);
   const names = [...new Set([...old.keys(), ...now.keys()])].sort();
   return names.flatMap((host_node_name) => {
     const was = old.get(host_node_name);
     const is = now.get(host_node_name);
-    const changes = was && is ? compareOne(was, is) : [was ? removed : added];
+    const changes = was && is ? compareOne(was, is) : [was ? NODE_REMOVED : NODE_ADDED];
     return changes.map((change) => ({ host_node_name, ...change }));
   });
 }
 
 type Difference = Omit<Change, 'host_node_name'>;
 
-const added: Difference = { change: 'node added', detail: '', breaks: false };
-const removed: Difference = {
+const NODE_ADDED: Difference = { change: 'node added', detail: '', breaks: false };
+const NODE_REMOVED: Difference = {
   change: 'node removed',
-  detail: 'workflows that use it stop loading',
+  detail: 'workflows that use it no longer load',
   breaks: true,
 };
 
-function byName(list: readonly Listed[]): Map<string, Listed> {
+function groupByName(list: readonly ListedDefinition[]): Map<string, ListedDefinition> {
   return new Map(list.map((definition) => [definition.host_node_name ?? '', definition]));
 }
 
-function compareOne(was: Listed, is: Listed): Difference[] {
+function compareOne(was: ListedDefinition, is: ListedDefinition): Difference[] {
   return [...compareInputs(was, is), ...compareOutputs(was, is), ...compareRest(was, is)];
 }
 
-function compareInputs(was: Listed, is: Listed): Difference[] {
+function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[] {
   const old = readInputs(was.input_types);
   const now = readInputs(is.input_types);
-  // Computed at run time on one side: nothing can be said.
+  // Inputs that are computed at run time cannot be compared.
   if (!old || !now) return [];
   const differences: Difference[] = [];
   for (const [name, input] of old) {
@@ -63,7 +66,7 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
       differences.push({ change: 'input removed', detail: `${name}: ${input.type}`, breaks: true });
       continue;
     }
-    if (same.type !== input.type && ![same.type, input.type].includes(computed)) {
+    if (same.type !== input.type && ![same.type, input.type].includes(COMPUTED)) {
       const detail = `${name}: ${input.type} → ${same.type}`;
       differences.push({ change: 'input type', detail, breaks: !acceptsValue(same.type, input.type) });
     }
@@ -79,7 +82,7 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
       differences.push({ change: 'range narrowed', detail, breaks: true });
     }
     const initial = [input.initial, same.initial].map(formatValue);
-    if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(computed)) {
+    if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(COMPUTED)) {
       differences.push({ change: 'default', detail: `${name}: ${initial.join(' → ')}`, breaks: false });
     }
     if (same.required && !input.required) {
@@ -93,14 +96,14 @@ function compareInputs(was: Listed, is: Listed): Difference[] {
   for (const [name, input] of now) {
     if (old.has(name)) continue;
     const kind = input.required ? 'required' : 'optional';
-    // A widget has a value of its own; a required connection has none in an old workflow.
+    // A widget has a default value; a new required connection is missing in old workflows.
     const breaks = input.required && !input.hasDefault;
     differences.push({ change: 'input added', detail: `${name}: ${input.type} (${kind})`, breaks });
   }
   return differences;
 }
 
-/** Whether a value that was saved may lie outside now. */
+/** Whether a saved value can now be out of range. */
 function isNarrower(is: Input, was: Input): boolean {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = was;
   return (is.min ?? min) > min || (is.max ?? max) < max;
@@ -111,31 +114,31 @@ function describeRange({ min, max }: Input): string {
 }
 
 function formatValue(initial: unknown): string {
-  // What only running the pack would tell is an object.
-  if (typeof initial === 'object' && initial !== null && !Array.isArray(initial)) return computed;
+  // A default that is computed at run time is listed as an object.
+  if (typeof initial === 'object' && initial !== null && !Array.isArray(initial)) return COMPUTED;
   return initial === undefined ? 'none' : JSON.stringify(initial);
 }
 
-/** Types that fit every other. */
-const anyType = ['*', 'COMFY_MATCHTYPE_V3'];
+/** Types that match any other type. */
+const ANY_TYPES = ['*', 'COMFY_MATCHTYPE_V3'];
 
-/** Whether what gives `offered` can still be connected to what asks for `wanted`; both may name several types. */
+/** Whether an output of type `offered` can be connected to an input of type `wanted`; both may list several types. */
 function acceptsValue(wanted: string, offered: string): boolean {
-  if (anyType.includes(wanted) || anyType.includes(offered)) return true;
+  if (ANY_TYPES.includes(wanted) || ANY_TYPES.includes(offered)) return true;
   const types = wanted.split(',');
   return offered.split(',').every((type) => types.includes(type));
 }
 
-function compareOutputs(was: Listed, is: Listed): Difference[] {
+function compareOutputs(was: ListedDefinition, is: ListedDefinition): Difference[] {
   const old = readList(was.return_types);
   const now = readList(is.return_types);
   if (!old || !now || old.join() === now.join()) return [];
-  // Workflows know outputs by their place: only what is added at the end leaves the others where they were.
+  // Workflows refer to outputs by position, so only additions at the end are compatible.
   const breaks = old.some((type, index) => now[index] === undefined || !acceptsValue(type, now[index]));
   return [{ change: 'outputs', detail: `${old.join(', ') || 'none'} → ${now.join(', ') || 'none'}`, breaks }];
 }
 
-function compareRest(was: Listed, is: Listed): Difference[] {
+function compareRest(was: ListedDefinition, is: ListedDefinition): Difference[] {
   const differences: Difference[] = [];
   if (is.deprecated && !was.deprecated) differences.push({ change: 'deprecated', detail: '', breaks: false });
   if (was.category !== is.category) {

@@ -4,22 +4,22 @@ export interface Input {
   /** Type name; `COMBO` for a list of choices. */
   readonly type: string;
   readonly choices: readonly string[];
-  /** Whether it has a value where nothing is connected and nothing was saved. */
+  /** Whether it has a value if nothing is connected and nothing was saved. */
   readonly hasDefault: boolean;
-  /** What its value is at first; undefined where none is written. */
+  /** The declared default value; undefined if there is none. */
   readonly initial: unknown;
   /** Bounds of a number. */
   readonly min: number | undefined;
   readonly max: number | undefined;
 }
 
-/** The type of an input that only running the pack would tell. */
-export const computed = 'computed';
+/** The type of an input that is computed at run time. */
+export const COMPUTED = 'computed';
 
-/** Types that are edited in the node itself, so that a value is always there. */
-const widgets = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
+/** Types that are edited in the node, so they always have a value. */
+const WIDGET_TYPES = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
 
-/** Reads the JSON text of input_types; undefined where it is no such object. */
+/** Parses the JSON text of input_types; undefined if it is not an object. */
 export function readInputs(text: string | undefined): Map<string, Input> | undefined {
   const whole = parseJson(text);
   if (!isObject(whole)) return undefined;
@@ -27,29 +27,29 @@ export function readInputs(text: string | undefined): Map<string, Input> | undef
   for (const part of ['required', 'optional'] as const) {
     const group = whole[part];
     if (!isObject(group)) continue;
-    for (const [name, written] of Object.entries(group))
-      inputs.set(name, toInput(written, part === 'required'));
+    for (const [name, declared] of Object.entries(group))
+      inputs.set(name, toInput(declared, part === 'required'));
   }
   return inputs;
 }
 
-function toInput(written: unknown, required: boolean): Input {
-  const [kind, options] = Array.isArray(written) ? written : [written, undefined];
+function toInput(declared: unknown, required: boolean): Input {
+  const [kind, options] = Array.isArray(declared) ? declared : [declared, undefined];
   const listed = Array.isArray(kind)
     ? kind
     : isObject(options) && Array.isArray(options.options)
       ? options.options
       : [];
-  const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : computed;
-  const facts = isObject(options) ? options : {};
+  const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : COMPUTED;
+  const settings = isObject(options) ? options : {};
   return {
     required,
     type,
     choices: listed.map(String),
-    hasDefault: 'default' in facts || widgets.has(type),
-    initial: facts.default,
-    min: toNumber(facts.min),
-    max: toNumber(facts.max),
+    hasDefault: 'default' in settings || WIDGET_TYPES.has(type),
+    initial: settings.default,
+    min: toNumber(settings.min),
+    max: toNumber(settings.max),
   };
 }
 
@@ -57,7 +57,7 @@ function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Reads the JSON text of a list of names; undefined where it is none. */
+/** Parses the JSON text of a list of names; undefined if it is not a list. */
 export function readList(text: string | undefined): string[] | undefined {
   const list = parseJson(text);
   return Array.isArray(list)

@@ -1,4 +1,4 @@
-/** One row of the doctor's report. */
+/** One row of the report of `regen doctor`. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
@@ -6,7 +6,7 @@ export interface Finding {
   readonly detail: string;
   /** What to do about it. */
   readonly advice?: string;
-  /** The exit code this failure would give a command. */
+  /** The exit code of a command that fails for this reason. */
   readonly exit?: number;
 }
 

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { satisfies } from 'semver';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import { neededNode, version } from '../command/version.js';
+import { supportedNode, version } from '../command/version.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -12,18 +12,18 @@ import { type Finding, fail, ok, warn } from './finding.js';
 
 export function checkProgram({ nodeVersion }: System): Finding {
   const detail = `regen ${version} on Node ${nodeVersion}`;
-  if (satisfies(nodeVersion, neededNode)) return ok('program', detail);
-  return fail('program', detail, exitCodes.unexpected, `Install Node ${neededNode}.`);
+  if (satisfies(nodeVersion, supportedNode)) return ok('program', detail);
+  return fail('program', detail, exitCodes.unexpected, `Install Node ${supportedNode}.`);
 }
 
 export function checkSettings(settings: Settings, { cwd }: System): Finding {
   const path = settings.store.path;
   const certificate = settings.get('ca_file');
   if (certificate && !existsSync(resolve(cwd, certificate.value))) {
-    const detail = `ca_file of ${certificate.source} is ${certificate.value}, which is not there`;
+    const detail = `ca_file (from ${certificate.source}) is ${certificate.value}, which does not exist`;
     return fail('settings', detail, exitCodes.usage, 'Fix its path: regen config set ca_file <path>');
   }
-  return ok('settings', existsSync(path) ? path : `${path} (not there yet; defaults are used)`);
+  return ok('settings', existsSync(path) ? path : `${path} (does not exist yet; defaults are used)`);
 }
 
 export function checkProxy({ env }: System, url: string | undefined): Finding {
@@ -33,9 +33,9 @@ export function checkProxy({ env }: System, url: string | undefined): Finding {
   if (set.length === 0) return ok('proxy', 'none');
   const shown = set.map((name) => `${name}=${withoutPassword(env[name] as string)}`).join(' ');
   const broken = set.find((name) => !/^no_proxy$/i.test(name) && !isProxy(env[name] as string));
-  if (broken) return warn('proxy', shown, `Write ${broken} as http://host:port.`);
-  const around = url !== undefined && isLoopbackHost(new URL(url).hostname);
-  return ok('proxy', around ? `${shown} (not used for this machine itself)` : shown);
+  if (broken) return warn('proxy', shown, `Set ${broken} to an address such as http://host:port.`);
+  const isBypassed = url !== undefined && isLoopbackHost(new URL(url).hostname);
+  return ok('proxy', isBypassed ? `${shown} (not used for this machine)` : shown);
 }
 
 function isProxy(text: string): boolean {
@@ -50,45 +50,45 @@ function withoutPassword(address: string): string {
 export function checkTerminal({ system, mode }: Output, mayAsk: boolean): Finding {
   const { stdout, stderr, env } = system;
   const facts = [
-    `stdout ${stdout.isTTY ? `is a terminal of ${stdout.columns ?? '?'} columns` : 'is no terminal'}`,
-    `stderr ${stderr.isTTY ? 'is a terminal' : 'is no terminal'}`,
+    `stdout is ${stdout.isTTY ? `a terminal of ${stdout.columns ?? '?'} columns` : 'not a terminal'}`,
+    `stderr is ${stderr.isTTY ? 'a terminal' : 'not a terminal'}`,
     `TERM=${env.TERM ?? ''}`,
-    mode.color === false || env.NO_COLOR ? 'colour off' : 'colour where it is a terminal',
-    mayAsk ? 'questions are asked' : 'questions are not asked',
+    mode.color === false || env.NO_COLOR ? 'colour off' : 'colour on terminals',
+    mayAsk ? 'prompts on' : 'prompts off',
   ];
   return ok('terminal', facts.join(', '));
 }
 
-const littleSpace = 1e9;
+const MIN_FREE_BYTES = 1e9;
 
-/** A folder is made when it is needed, so one that is not there is judged by the nearest that is. */
+/** Folders are created when they are needed, so for a missing one the nearest existing parent is checked. */
 export function checkFolder({ platform }: System, check: string, path: string): Finding {
-  const place = findNearest(path);
-  if (place !== path && !statSync(place).isDirectory()) {
+  const existing = findNearest(path);
+  if (existing !== path && !statSync(existing).isDirectory()) {
     return fail(
       check,
-      `${place} is a file, and a folder is needed there`,
+      `${existing} is a file, but must be a folder`,
       exitCodes.unexpected,
-      'Move it away.',
+      'Move or rename the file.',
     );
   }
   try {
-    accessSync(place, constants.W_OK | constants.X_OK);
+    accessSync(existing, constants.W_OK | constants.X_OK);
   } catch {
-    const detail = `${place} cannot be written to`;
+    const detail = `${existing} is not writable`;
     return fail(
       check,
       detail,
       exitCodes.unexpected,
-      'Change its owner or mode, or name another by XDG variables.',
+      'Change its owner or mode, or set the XDG variables to use another folder.',
     );
   }
-  const { bavail, bsize } = statfsSync(place);
+  const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
-  const detail = `${path}${place === path ? '' : ' (not there yet)'}, ${formatBytes(free)} free`;
-  const open = platform !== 'win32' && place === path && (statSync(path).mode & 0o022) !== 0;
-  if (open) return warn(check, `${detail}, and others may write there`, `chmod go-w ${path}`);
-  if (free < littleSpace) return warn(check, detail, 'Make room on the disk.');
+  const detail = `${path}${existing === path ? '' : ' (does not exist yet)'}, ${formatBytes(free)} free`;
+  const isOpen = platform !== 'win32' && existing === path && (statSync(path).mode & 0o022) !== 0;
+  if (isOpen) return warn(check, `${detail}, writable by other users`, `chmod go-w ${path}`);
+  if (free < MIN_FREE_BYTES) return warn(check, detail, 'Free up disk space.');
   return ok(check, detail);
 }
 

@@ -6,20 +6,20 @@ import { fixedCredential } from '../connect/credential.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import type { Service, ServiceConnector } from '../connect/services.js';
 import { isNamed, type Target } from '../connect/target.js';
-import { signInHint } from '../sign-in/hint.js';
+import { formatSignInHint } from '../sign-in/hint.js';
 import { exitCodes } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** How long the service may take to answer. */
-const patienceMs = 5_000;
-const mostSkewMs = 60_000;
+/** The timeout of each request. */
+const REQUEST_TIMEOUT_MS = 5_000;
+const MAX_SKEW_MS = 60_000;
 
 interface ServiceCheckContext {
   readonly services: ServiceConnector;
   readonly connect: Connect;
-  /** Of the embedded service. */
+  /** The data folder of the embedded service. */
   readonly dataFolder: string;
   readonly system: Pick<System, 'env' | 'now'>;
   readonly flags: FlagValues;
@@ -28,7 +28,7 @@ interface ServiceCheckContext {
 
 type Reached = Pick<Service, 'client' | 'credential' | 'url'>;
 
-/** Where commands go, whether it answers, whether its clock agrees, and who this is there. Starts nothing. */
+/** Checks the service that commands use: whether it responds, its clock, and the credential. Starts nothing. */
 export async function checkService(
   context: ServiceCheckContext,
 ): Promise<{ url?: string; findings: Finding[] }> {
@@ -47,7 +47,7 @@ export async function checkService(
     const { message } = toFailure(error);
     const advice =
       error instanceof NetworkError && error.proxy
-        ? 'Fix or unset the proxy variables, or name the host in NO_PROXY.'
+        ? 'Fix or unset the proxy variables, or add the host to NO_PROXY.'
         : `Check the address (from ${target.source}) and the network.`;
     return { url: service.url, findings: [fail('service', message, exitCodes.unreachable, advice)] };
   }
@@ -64,17 +64,17 @@ async function findEmbedded({
 }
 
 function explainNotRunning(mayStart: boolean): Finding {
-  if (mayStart) return ok('service', 'local: not running; it starts by itself with the first command');
+  if (mayStart) return ok('service', 'local: not running; the first command starts it');
   return warn(
     'service',
-    'local: not running, and starting it is turned off',
-    'Start it: regen serve --detach',
+    'local: not running, and autostart is turned off',
+    'Start it with: regen serve --detach',
   );
 }
 
 function explainNoCredential(env: System['env'], target: Target): Finding {
   const given = ['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN'].find((name) => env[name]);
-  if (!given || isNamed(target)) return ok('credential', 'the embedded service makes its own');
+  if (!given || isNamed(target)) return ok('credential', 'created by the embedded service');
   return warn('credential', `${given} is set, but no service is named`, 'Set REGEN_BASE_URL to its service.');
 }
 
@@ -83,37 +83,37 @@ async function checkAnswers(
   name: string,
   source: string,
 ): Promise<{ date: string | undefined; finding: Finding }> {
-  const get = (path: string) => client.raw({ path, retries: 0, timeoutMs: patienceMs });
+  const get = (path: string) => client.raw({ path, retries: 0, timeoutMs: REQUEST_TIMEOUT_MS });
   const ready = await get('/ready');
   const text = await readAll(ready.body);
-  const place = `${name === url ? '' : `${name}: `}${url}${source === 'default' ? '' : ` (from ${source})`}`;
+  const label = `${name === url ? '' : `${name}: `}${url}${source === 'default' ? '' : ` (from ${source})`}`;
   const date = ready.headers.date;
   if (ready.status === 503) {
-    const finding = fail('service', `${place} is not ready`, exitCodes.unreachable, 'Try again in a while.');
+    const finding = fail('service', `${label} is not ready`, exitCodes.unreachable, 'Try again later.');
     return { date, finding };
   }
   if (!(await isRegistry(get))) {
-    const detail = `${place} answers, but not as a registry does`;
-    const advice = `Check the address (from ${source}): something else listens there.`;
+    const detail = `${label} responds, but not like a registry`;
+    const advice = `Check the address (from ${source}); another program is listening there.`;
     return { date, finding: fail('service', detail, exitCodes.unreachable, advice) };
   }
   const isReady = ready.status === 200 && text.includes('ready') ? ', ready' : '';
-  const version = await interfaceVersion(get);
+  const version = await readApiVersion(get);
   return {
     date,
-    finding: ok('service', `${place} answers${isReady}${version ? `, interface ${version}` : ''}`),
+    finding: ok('service', `${label} responds${isReady}${version ? `, API version ${version}` : ''}`),
   };
 }
 
 type Get = (path: string) => ReturnType<Reached['client']['raw']>;
 
-/** A service may lack our extensions, and then lists its nodes as the contract says. */
+/** A service without our extensions is recognised by its list of nodes. */
 async function isRegistry(get: Get): Promise<boolean> {
   if ((await readJson(get, '/health'))?.status === 'ok') return true;
   return Array.isArray((await readJson(get, '/nodes?limit=1'))?.nodes);
 }
 
-async function interfaceVersion(get: Get): Promise<string | undefined> {
+async function readApiVersion(get: Get): Promise<string | undefined> {
   const version = (await readJson(get, '/openapi.json'))?.info?.version;
   return typeof version === 'string' ? version : undefined;
 }
@@ -130,11 +130,11 @@ async function readJson(get: Get, path: string) {
 
 export function checkClock(date: string | undefined, now: number): Finding {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return ok('clock', 'the service does not tell its time');
+  if (Number.isNaN(theirs)) return ok('clock', 'the service does not report its time');
   const seconds = Math.round((now - theirs) / 1000);
-  if (Math.abs(seconds) * 1000 <= mostSkewMs) return ok('clock', 'agrees with the service');
+  if (Math.abs(seconds) * 1000 <= MAX_SKEW_MS) return ok('clock', 'in sync with the service');
   const detail = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service`;
-  return warn('clock', detail, 'Set it by the network; tokens and signatures depend on it.');
+  return warn('clock', detail, 'Synchronise the clock; tokens and signatures depend on it.');
 }
 
 async function checkCredential(
@@ -142,20 +142,20 @@ async function checkCredential(
   { client, credential }: Reached,
 ): Promise<Finding> {
   if (!credential) {
-    return warn('credential', 'none; public things can be read', signInHint(flags));
+    return warn('credential', 'none; only public data is available', formatSignInHint(flags));
   }
   const from = `from ${credential.source}`;
   try {
-    const me = await client.user.me({}, { retries: 0, timeoutMs: patienceMs, signal });
+    const me = await client.user.me({}, { retries: 0, timeoutMs: REQUEST_TIMEOUT_MS, signal });
     const ends = me.credential.expires_at ? `, until ${me.credential.expires_at}` : '';
     return ok('credential', `${me.email ?? me.name ?? me.id}, ${from}${ends}`);
   } catch (error) {
     if (error instanceof ServiceError && error.status === 404) {
-      return ok('credential', `${from}; the service does not say whose it is`);
+      return ok('credential', `${from}; the service does not report its user`);
     }
     const refused = error instanceof ServiceError && (error.status === 401 || error.status === 403);
     const exit = refused ? exitCodes.notAllowed : exitCodes.unreachable;
-    const advice = refused ? signInHint(flags) : 'Try again in a while.';
+    const advice = refused ? formatSignInHint(flags) : 'Try again later.';
     return fail('credential', `${from}: ${(error as ClientError).message}`, exit, advice);
   }
 }

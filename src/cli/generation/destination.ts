@@ -15,7 +15,7 @@ import { createPartPath } from '../../disk/part-file.js';
 import type { FlagValues } from '../command/command.js';
 import { checkDigest, computeSha256 } from '../terminal/digest.js';
 import { usage } from '../terminal/failure.js';
-import { harmlessName, isFile, isFolder, saveFile, toExistsFailure } from '../terminal/save.js';
+import { isFile, isFolder, sanitizeName, saveFile, toExistsFailure } from '../terminal/save.js';
 import { detectFileType } from './file-type.js';
 
 /** The values of the placeholders in a pattern. */
@@ -137,8 +137,8 @@ export class Destination {
 
   #path({ name, task_id, index }: PatternValues, ext: string): string {
     const values: Record<string, string> = {
-      name: harmlessName(name),
-      task_id: harmlessName(task_id),
+      name: sanitizeName(name),
+      task_id: sanitizeName(task_id),
       index: String(index),
       ext,
     };

@@ -6,8 +6,8 @@ import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../comm
 import {
   buildRequest,
   type FailureDetail,
+  findRequestProblems,
   formatFieldName,
-  requestProblems,
   toInvalidFailure,
 } from '../command/request.js';
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
@@ -120,7 +120,7 @@ function planJob(
   }
   const whole = bodyGiven && !isObject(given) ? given : sent;
   addProblems(
-    requestProblems(
+    findRequestProblems(
       operation,
       command,
       { ...request, body: whole },

@@ -1,6 +1,6 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import type { Choice, Ledger } from '../connect/ledger.js';
+import type { EntryChoice, Ledger } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
@@ -22,7 +22,7 @@ export async function runJobs(
   context: RunJobsContext,
   jobs: readonly Job[],
   target: Target = context.services.target,
-  choice: Choice = context.flags.again === true ? 'new' : 'unfinished',
+  choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
   refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;

@@ -1,7 +1,6 @@
 import type { ParsedCommand } from '../command/command.js';
-import { inWords } from '../command/in-words.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
-import { toFailure } from '../command/to-failure.js';
+import { toFailure, useCommandLineNames } from '../command/to-failure.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
@@ -71,7 +70,7 @@ async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutco
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    const failure = inWords(toFailure(error), context);
+    const failure = useCommandLineNames(toFailure(error), context);
     const { code, status, requestId: request_id } = failure.facts;
     return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { backoffMs } from '../../wire/backoff.js';
-import { type Choice, type Entry, isImageReference } from '../connect/ledger.js';
+import { type Entry, type EntryChoice, isImageReference } from '../connect/ledger.js';
 import type { Target } from '../connect/target.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -40,7 +40,7 @@ export interface StartContext extends TaskContext {
 
 /** How a job is recorded in the ledger. */
 export interface StartOptions {
-  readonly choice: Choice;
+  readonly choice: EntryChoice;
   /** Where its results will be saved, if that is known. */
   readonly output?: string | undefined;
   /** Present if it is a job of a batch. */

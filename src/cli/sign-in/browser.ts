@@ -2,14 +2,14 @@ import type { TokenEndpointResponse } from 'openid-client';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { mayBeAsked, type SignInPlace } from './discovery.js';
-import { openDoor } from './loopback.js';
+import { isSecureAddress, type SignInConfiguration } from './discovery.js';
+import { openCallback } from './loopback.js';
 import { hasBrowser, openBrowser } from './opener.js';
-import { askingIssuer, type Provider } from './provider.js';
-import { withinTime } from './timeout.js';
+import { callIssuer, type Provider } from './provider.js';
+import { waitForUser } from './timeout.js';
 
-/** How long a person may take in the browser. */
-const patienceMs = 5 * 60_000;
+/** How long the user may take to sign in. */
+const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
 interface BrowserContext {
   readonly output: Output;
@@ -17,46 +17,49 @@ interface BrowserContext {
   readonly signal: AbortSignal;
 }
 
-/** Signs in through a browser that comes back to a port of this machine (RFC 8252, with PKCE). */
-export async function byBrowser(
+/** Signs in through a browser that returns to a port of this machine (RFC 8252, with PKCE). */
+export async function signInByBrowser(
   { output, system, signal }: BrowserContext,
   { openId, configuration, issuer }: Provider,
-  { scope, resource }: SignInPlace,
+  { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {
   const pkceCodeVerifier = openId.randomPKCECodeVerifier();
   const expectedState = openId.randomState();
-  const identity = scope.split(' ').includes('openid');
-  const expectedNonce = identity ? openId.randomNonce() : undefined;
-  const { authorization_endpoint: asked = '' } = configuration.serverMetadata();
-  if (!mayBeAsked(asked)) throw usage(`${issuer} sends browsers to '${asked}', which is no https address.`);
-  const door = await openDoor(expectedState);
+  const wantsIdentity = scope.split(' ').includes('openid');
+  const expectedNonce = wantsIdentity ? openId.randomNonce() : undefined;
+  const { authorization_endpoint: endpoint = '' } = configuration.serverMetadata();
+  if (!isSecureAddress(endpoint))
+    throw usage(`${issuer} redirects browsers to '${endpoint}', which is not an https address.`);
+  const callback = await openCallback(expectedState);
   const address = openId.buildAuthorizationUrl(configuration, {
-    redirect_uri: door.address,
+    redirect_uri: callback.address,
     scope,
     resource,
     state: expectedState,
     code_challenge: await openId.calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
     ...(expectedNonce && { nonce: expectedNonce }),
-    // Without it an issuer may not give what one stays signed in with.
+    // Without it, an issuer may not return a refresh token.
     ...(scope.split(' ').includes('offline_access') && { prompt: 'consent' }),
   }).href;
   try {
     await output.tell(`Sign in with your browser:\n  ${address}`);
     if (hasBrowser(system)) openBrowser(system, address);
-    const back = await withinTime(patienceMs, signal, (either) => door.answered(either));
-    const tokens = await askingIssuer(openId, issuer, () =>
+    const redirect = await waitForUser(SIGN_IN_TIMEOUT_MS, signal, (either) =>
+      callback.waitForRedirect(either),
+    );
+    const tokens = await callIssuer(openId, issuer, () =>
       openId.authorizationCodeGrant(
         configuration,
-        back,
+        redirect,
         { pkceCodeVerifier, expectedState, ...(expectedNonce && { expectedNonce }) },
         { resource },
       ),
     );
-    await door.close('You are signed in', 'Go on in the terminal; this page can be closed.');
+    await callback.close('You are signed in', 'Return to the terminal. You can close this page.');
     return tokens;
   } catch (error) {
-    await door.close('That did not work', 'The terminal says why; this page can be closed.');
+    await callback.close('Sign-in failed', 'See the terminal for the reason. You can close this page.');
     throw error;
   }
 }

@@ -4,13 +4,13 @@ import { type FlagValues, readText } from '../command/command.js';
 import type { Connect } from '../connect/clients.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 
-/** Where people sign in to a service, and what is asked for there. */
-export interface SignInPlace {
+/** Where and how people sign in to a service. */
+export interface SignInConfiguration {
   readonly issuer: string;
   readonly clientId: string;
-  /** Whom the token is to be for (RFC 8707). */
+  /** The resource that the token is for (RFC 8707). */
   readonly resource: string;
-  /** The audience that its access tokens must have. */
+  /** The required audience of its access tokens. */
   readonly audience: string;
   readonly scope: string;
 }
@@ -21,50 +21,50 @@ interface DiscoveryContext {
   readonly signal: AbortSignal;
 }
 
-// Decided: asked for where the service does not say what: who it is, and to stay signed in.
-const usualScopes = ['openid', 'profile', 'email', 'offline_access'];
+// Decided: the default scopes request the identity of the user and a refresh token.
+const DEFAULT_SCOPES = ['openid', 'profile', 'email', 'offline_access'];
 
 /**
- * What the service says of where its people sign in (RFC 9728).
- * @throws Failure where it says nothing that could be used
+ * Reads where people sign in to a service (RFC 9728).
+ * @throws Failure if the service does not say, or names something unusable
  */
-export async function signInPlace(context: DiscoveryContext, url: string): Promise<SignInPlace> {
-  const said = await readMetadata(context, url);
-  const [issuer] = said?.authorization_servers ?? [];
-  if (!said || !issuer) {
-    throw toUnusableFailure(`${url} does not say where its people sign in.`, withToken);
+export async function discoverSignIn(context: DiscoveryContext, url: string): Promise<SignInConfiguration> {
+  const metadata = await readMetadata(context, url);
+  const [issuer] = metadata?.authorization_servers ?? [];
+  if (!metadata || !issuer) {
+    throw toUnusableFailure(`${url} does not support sign-in with a browser.`, TOKEN_HINT);
   }
-  // A service that names another one would have the token sent that is meant for the other.
-  if (!isSame(said.resource, url)) {
+  // Otherwise a service could obtain a token that is meant for another service.
+  if (!isSameAddress(metadata.resource, url)) {
     throw toUnusableFailure(
-      `${url} says that it is ${said.resource}.`,
-      `If you trust it: --base-url ${said.resource}`,
+      `${url} identifies itself as ${metadata.resource}.`,
+      `If you trust that address, use: --base-url ${metadata.resource}`,
     );
   }
-  if (!mayBeAsked(issuer)) {
+  if (!isSecureAddress(issuer)) {
     throw toUnusableFailure(
-      `The identity provider ${issuer} is no https address, so nobody should sign in there.`,
+      `The identity provider ${issuer} does not have an https address, so it is not safe to sign in there.`,
     );
   }
-  const clientId = readText(context.flags, 'client-id') ?? said.regen_client_id;
+  const clientId = readText(context.flags, 'client-id') ?? metadata.regen_client_id;
   if (!clientId) {
     throw toUnusableFailure(
-      `${url} does not say which client this is at ${issuer}.`,
-      'Ask its people for the client id, and give it with --client-id; or bring a token: --with-token.',
+      `${url} does not name a client id for ${issuer}.`,
+      'Ask the service operator for the client id and pass --client-id, or sign in with a token: --with-token.',
     );
   }
-  const scopes = said.scopes_supported ?? usualScopes;
-  const audience = readText(context.flags, 'audience') ?? said.resource;
-  return { issuer, clientId, resource: said.resource, audience, scope: scopes.join(' ') };
+  const scopes = metadata.scopes_supported ?? DEFAULT_SCOPES;
+  const audience = readText(context.flags, 'audience') ?? metadata.resource;
+  return { issuer, clientId, resource: metadata.resource, audience, scope: scopes.join(' ') };
 }
 
-const withToken = 'Bring a token it knows: regen auth login --with-token < token.txt';
+const TOKEN_HINT = 'Use an existing token: regen auth login --with-token < token.txt';
 
-function toUnusableFailure(message: string, hint = withToken): Failure {
+function toUnusableFailure(message: string, hint = TOKEN_HINT): Failure {
   return new Failure(message, { code: 'sign_in_unavailable', exit: exitCodes.usage, hint });
 }
 
-/** Absent on a service that does not have this extension, or no identity provider. */
+/** Returns undefined if the service does not have this extension or an identity provider. */
 async function readMetadata({ connect, signal }: DiscoveryContext, url: string) {
   const client = await connect(url);
   try {
@@ -76,15 +76,15 @@ async function readMetadata({ connect, signal }: DiscoveryContext, url: string) 
   }
 }
 
-/** Only over https, where nobody can stand between; on this machine itself plain http will do. */
-export function mayBeAsked(address: string): boolean {
+/** Whether an address uses https, or is on this machine, where plain http is safe. */
+export function isSecureAddress(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-/** The names of this machine are one. */
-export function isSame(one: string, other: string): boolean {
+/** Compares two addresses; all names of this machine are equal. */
+export function isSameAddress(one: string, other: string): boolean {
   if (!URL.canParse(one) || !URL.canParse(other)) return one === other;
   return normalizeAddress(one) === normalizeAddress(other);
 }

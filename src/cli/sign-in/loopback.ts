@@ -3,65 +3,67 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { rejectOnAbort } from '../terminal/interrupted.js';
 
-/** The address a browser comes back to, open for one answer. */
-export interface Door {
+/** A local address that the browser returns to after the sign-in. */
+export interface Callback {
   readonly address: string;
-  /** The address it came back to, with all the issuer said there. Fails with the signal's reason. */
-  answered(signal: AbortSignal): Promise<URL>;
-  /** Shows the browser that came how it ended, and lets nobody else in. */
+  /** Resolves to the address of the redirect, with its query. Rejects with the signal's reason. */
+  waitForRedirect(signal: AbortSignal): Promise<URL>;
+  /** Shows the result in the browser, and closes the server. */
   close(title: string, text: string): Promise<void>;
 }
 
-const path = '/callback';
+const CALLBACK_PATH = '/callback';
 
 /**
- * Waits on a free port of loopback for the one request that brings the state back; all others are turned away, so
- * that no page and no other program of this machine can answer in the issuer's place.
+ * Listens on a free loopback port for the one request with the right state. All others get 404, so that no page and no
+ * other program can answer instead of the issuer.
  */
-export async function openDoor(state: string): Promise<Door> {
-  let guest: ServerResponse | undefined;
-  let come: (url: URL) => void = () => {};
-  const coming = new Promise<URL>((done) => {
-    come = done;
+export async function openCallback(state: string): Promise<Callback> {
+  let browser: ServerResponse | undefined;
+  let resolveRedirect: (url: URL) => void = () => {};
+  const redirect = new Promise<URL>((done) => {
+    resolveRedirect = done;
   });
   const server = createServer((request, response) => {
-    const url = guest ? undefined : comingBack(request, address, state);
+    const url = browser ? undefined : matchRedirect(request, address, state);
     if (!url)
-      return void response.writeHead(404, headers).end(formatPage('Nothing here', 'Nobody is expected.'));
-    guest = response;
-    come(url);
+      return void response
+        .writeHead(404, PAGE_HEADERS)
+        .end(formatPage('Not found', 'This address is not in use.'));
+    browser = response;
+    resolveRedirect(url);
   });
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${CALLBACK_PATH}`;
   return {
     address,
-    answered: (signal) => Promise.race([coming, rejectOnAbort(signal)]),
+    waitForRedirect: (signal) => Promise.race([redirect, rejectOnAbort(signal)]),
     async close(title, text) {
-      guest?.writeHead(200, headers).end(formatPage(title, text));
-      await closeServer(server, guest);
+      browser?.writeHead(200, PAGE_HEADERS).end(formatPage(title, text));
+      await closeServer(server, browser);
     },
   };
 }
 
-/** The host is checked, so that no name that somebody points at this machine leads here. */
-function comingBack({ method, url = '', headers }: IncomingMessage, address: string, state: string) {
+/** Checks the host as well, so that other domain names that resolve to this machine do not match. */
+function matchRedirect({ method, url = '', headers }: IncomingMessage, address: string, state: string) {
   const { host, origin, pathname } = new URL(address);
   if (method !== 'GET' || headers.host !== host || !URL.canParse(url, origin)) return undefined;
-  const asked = new URL(url, origin);
-  const isOurs = asked.pathname === pathname && asked.searchParams.get('state') === state;
-  return isOurs ? asked : undefined;
+  const target = new URL(url, origin);
+  const matches = target.pathname === pathname && target.searchParams.get('state') === state;
+  return matches ? target : undefined;
 }
 
-async function closeServer(server: Server, guest: ServerResponse | undefined): Promise<void> {
-  // A browser that went away while we worked never closes again.
-  if (guest) await Promise.race([new Promise((done) => guest.once('close', done)), pause(1_000)]);
+async function closeServer(server: Server, browser: ServerResponse | undefined): Promise<void> {
+  // A browser that has already disconnected emits no close event.
+  if (browser) await Promise.race([new Promise((done) => browser.once('close', done)), pause(1_000)]);
   await new Promise((done) => {
     server.close(done);
     server.closeAllConnections();
   });
 }
 
-const headers = {
+const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
   'referrer-policy': 'no-referrer',
@@ -69,12 +71,12 @@ const headers = {
   connection: 'close',
 };
 
-const style =
+const PAGE_STYLE =
   'body{font:18px/1.5 system-ui,sans-serif;max-width:30em;margin:20vh auto;padding:0 1em;color-scheme:light dark}';
 
 function formatPage(title: string, text: string): string {
   const body = `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>`;
-  return `<!doctype html><html lang="en"><title>regen</title><style>${style}</style>${body}</html>\n`;
+  return `<!doctype html><html lang="en"><title>regen</title><style>${PAGE_STYLE}</style>${body}</html>\n`;
 }
 
 function escapeHtml(text: string): string {

@@ -4,40 +4,40 @@ import { ClientError } from '../../client/errors.js';
 import { readBody } from '../../wire/read-body.js';
 import type { Connect } from '../connect/clients.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { mayBeAsked } from './discovery.js';
+import { isSecureAddress } from './discovery.js';
 
 export type OpenId = typeof import('openid-client');
 
-/** An identity provider whose endpoints are known. */
+/** An identity provider and its endpoints. */
 export interface Provider {
   readonly openId: OpenId;
   readonly issuer: string;
   readonly configuration: Configuration;
 }
 
-/** How long one of its answers may take; other commands may be waiting for this one. */
-const answerSeconds = 12;
-const mostBytes = 1024 ** 2;
-// Decided: an identity token comes straight from the issuer, so a clock that is off by minutes keeps nobody out.
-const clockToleranceSeconds = 15 * 60;
+/** The timeout of each request to the provider; other commands may be waiting for this one. */
+const TIMEOUT_SECONDS = 12;
+const MAX_RESPONSE_BYTES = 1024 ** 2;
+// Decided: an identity token comes directly from the issuer, so a clock may be off by several minutes.
+const CLOCK_TOLERANCE_SECONDS = 15 * 60;
 
-/** Reads what an identity provider says of itself. */
+/** Reads the metadata of an identity provider. */
 export async function openProvider(
   connect: Connect,
   { issuer, clientId }: { readonly issuer: string; readonly clientId: string },
 ): Promise<Provider> {
   const openId = await import('openid-client');
   const send = createFetch(connect);
-  const configuration = await askingIssuer(openId, issuer, () =>
+  const configuration = await callIssuer(openId, issuer, () =>
     openId.discovery(
       new URL(issuer),
       clientId,
-      { [openId.clockTolerance]: clockToleranceSeconds },
+      { [openId.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
       openId.None(),
       {
-        timeout: answerSeconds,
+        timeout: TIMEOUT_SECONDS,
         [openId.customFetch]: send,
-        // Which addresses may be plain http, `send` decides one by one.
+        // `send` checks whether each address may use plain http.
         execute: [openId.allowInsecureRequests],
       },
     ),
@@ -45,68 +45,68 @@ export async function openProvider(
   return { openId, issuer, configuration };
 }
 
-/** Asks through the command's own connections: its proxy, its certificates, its trace. */
+/** Creates a fetch function that uses the proxy, certificates and trace of the command. */
 function createFetch(connect: Connect): CustomFetch {
   const clients = new Map<string, Promise<Client>>();
   return async (url, { method, headers, body, signal }) => {
     const { origin } = new URL(url);
-    if (!mayBeAsked(url)) throw new TypeError(`${origin} is asked over https alone`);
+    if (!isSecureAddress(url)) throw new TypeError(`${origin} does not use https`);
     const client = clients.get(origin) ?? connect(origin);
     clients.set(origin, client);
-    const answer = await (await client).raw({
+    const response = await (await client).raw({
       method,
       path: url,
       headers,
       body: body ? String(body) : undefined,
       retries: 1,
-      timeoutMs: answerSeconds * 1000,
+      timeoutMs: TIMEOUT_SECONDS * 1000,
       signal,
     });
-    const text = (await readBody(answer.body, mostBytes)).toString();
-    return new Response([204, 304].includes(answer.status) ? null : text, {
-      status: answer.status,
-      headers: answer.headers,
+    const text = (await readBody(response.body, MAX_RESPONSE_BYTES)).toString();
+    return new Response([204, 304].includes(response.status) ? null : text, {
+      status: response.status,
+      headers: response.headers,
     });
   };
 }
 
 /**
- * Does what asks an identity provider, and says in words what it refuses.
+ * Calls an identity provider, and explains its errors.
  * @throws Failure
  */
-export async function askingIssuer<Result>(
+export async function callIssuer<Result>(
   openId: OpenId,
   issuer: string,
-  ask: () => Promise<Result>,
+  call: () => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
-    throw inWords(openId, issuer, error);
+    throw explainIssuerError(openId, issuer, error);
   }
 }
 
-const passing = ['temporarily_unavailable', 'server_error'];
+const TEMPORARY_ERRORS = ['temporarily_unavailable', 'server_error'];
 
-/** An issuer's refusal: `code` is the one of OAuth, such as `invalid_grant`. */
-export class Refusal extends Failure {}
+/** An error response of the issuer. The code is that of OAuth, such as `invalid_grant`. */
+export class IssuerError extends Failure {}
 
-function inWords(openId: OpenId, issuer: string, error: unknown): unknown {
+function explainIssuerError(openId: OpenId, issuer: string, error: unknown): unknown {
   const own = [error, (error as Error).cause].find(
     (one) => one instanceof ClientError || one instanceof Failure,
   );
   if (own) return own;
   if (error instanceof openId.ResponseBodyError || error instanceof openId.AuthorizationResponseError) {
     const why = error.error_description ?? error.error;
-    const exit = passing.includes(error.error) ? exitCodes.unreachable : exitCodes.notAllowed;
-    return new Refusal(`${issuer} refused: ${why}.`, { code: error.error, exit });
+    const exit = TEMPORARY_ERRORS.includes(error.error) ? exitCodes.unreachable : exitCodes.notAllowed;
+    return new IssuerError(`${issuer} refused: ${why}.`, { code: error.error, exit });
   }
   const { message, cause, name } = error as Error;
   if (name === 'AbortError' || name === 'TimeoutError') return error;
   const why = cause instanceof Error ? cause.message : message;
-  return new Failure(`${issuer} does not answer as an identity provider does: ${why}.`, {
+  return new Failure(`${issuer} did not respond like an identity provider: ${why}.`, {
     code: 'issuer_unusable',
     exit: exitCodes.unreachable,
-    hint: 'Try again in a while; if it stays so, tell the people of the service.',
+    hint: 'Try again later. If this persists, contact the service operator.',
   });
 }

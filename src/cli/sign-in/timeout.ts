@@ -1,23 +1,23 @@
 import { exitCodes, Failure } from '../terminal/failure.js';
 
 /**
- * Waits for a person until a time is over or the command is interrupted.
- * @throws Failure after the time
+ * Waits for the user to sign in, until the timeout or an interruption.
+ * @throws Failure after the timeout
  */
-export async function withinTime<Result>(
+export async function waitForUser<Result>(
   ms: number,
   signal: AbortSignal,
   wait: (either: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const late = AbortSignal.timeout(ms);
+  const timeout = AbortSignal.timeout(ms);
   try {
-    return await wait(AbortSignal.any([signal, late]));
+    return await wait(AbortSignal.any([signal, timeout]));
   } catch (error) {
-    if (!late.aborted || signal.aborted) throw error;
-    throw new Failure(`Nobody signed in within ${Math.ceil(ms / 60_000)} minutes.`, {
+    if (!timeout.aborted || signal.aborted) throw error;
+    throw new Failure(`The sign-in timed out after ${Math.ceil(ms / 60_000)} minutes.`, {
       code: 'sign_in_timeout',
       exit: exitCodes.notAllowed,
-      hint: 'Run the command again for a new try.',
+      hint: 'Run the command again to retry.',
     });
   }
 }

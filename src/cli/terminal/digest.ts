@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { exitCodes, Failure } from './failure.js';
 
-/** The SHA-256 of a file, in hex. */
+/** Computes the SHA-256 of a file, in hex. */
 export async function computeSha256(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
@@ -11,8 +11,8 @@ export async function computeSha256(path: string): Promise<string> {
 }
 
 /**
- * Holds a file's digest against the `Repr-Digest` that came with it, if one did.
- * @throws Failure where they differ
+ * Compares the digest of a file with its `Repr-Digest` header, if there is one.
+ * @throws Failure if they differ
  */
 export function checkDigest(header: string | undefined, sha256: string): void {
   const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
@@ -22,9 +22,9 @@ export function checkDigest(header: string | undefined, sha256: string): void {
 /** @throws Failure if the digests, in hex, differ */
 export function checkSha256(expected: string, sha256: string): void {
   if (expected.toLowerCase() === sha256) return;
-  throw new Failure('What came is not what the service says it sent; nothing was saved.', {
+  throw new Failure('The downloaded file does not match its digest; nothing was saved.', {
     code: 'digest_mismatch',
     exit: exitCodes.unreachable,
-    hint: 'Try again; if it stays so, tell whoever runs the service.',
+    hint: 'Try again. If this persists, contact the service operator.',
   });
 }

@@ -1,15 +1,15 @@
 import { usage } from './failure.js';
 
-const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNITS_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads `90s`, `30m`, `48h` or a plain number of seconds as milliseconds. */
+/** Parses `90s`, `30m`, `48h` or a number of seconds as milliseconds. */
 export function durationMs(text: string, flag: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/.exec(text.trim());
-  if (!match) throw usage(`${flag} is a duration such as 90s, 30m or 2h, not '${text}'.`);
-  return Number(match[1]) * (units[match[2] ?? 's'] as number);
+  if (!match) throw usage(`${flag} must be a duration such as 90s, 30m or 2h, not '${text}'.`);
+  return Number(match[1]) * (UNITS_MS[match[2] ?? 's'] as number);
 }
 
-/** Writes a duration for people, rounded up: `40 s`, `3 min`, `2 h`. */
+/** Formats a duration for people, rounded up: `40 s`, `3 min`, `2 h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 120) return `${seconds} s`;

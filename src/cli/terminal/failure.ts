@@ -1,4 +1,4 @@
-/** The command line's own exit codes; those of the service's errors stand in contract/errors.ts. */
+/** The exit codes of the command line. contract/errors.ts maps the errors of the service to them. */
 export const exitCodes = {
   done: 0,
   unexpected: 1,
@@ -15,17 +15,17 @@ export const exitCodes = {
 } as const;
 
 export interface FailureFacts {
-  /** Stable, for scripts: the service's code, or one of the command line's. */
+  /** Stable, for scripts: the code of the service, or of the command line. */
   readonly code: string;
   readonly exit: number;
-  /** What to do about it, one line. */
+  /** What to do about it, in one line. */
   readonly hint?: string;
   readonly status?: number;
   readonly requestId?: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** An end that is not a success, as a person and a script hear of it. The message says what failed, one line. */
+/** An error that is reported to the user. The message says what failed, in one line. */
 export class Failure extends Error {
   override readonly name = 'Failure';
 
@@ -37,7 +37,7 @@ export class Failure extends Error {
   }
 }
 
-/** Wrong usage: nothing was sent. */
+/** Creates a failure for wrong usage; nothing was sent. */
 export function usage(message: string, hint?: string, details?: FailureFacts['details']): Failure {
   return new Failure(message, {
     code: 'usage',

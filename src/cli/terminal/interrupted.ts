@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 
-/** What Ctrl-C and termination do to a command. */
+/** Ctrl-C and termination of a command. */
 export interface Interruption {
-  /** Aborted by the first of them. */
+  /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** How to go on later; printed when the command is interrupted. */
+  /** How to resume later; printed if the command is interrupted. */
   hint: string | undefined;
-  /** Leaves signals to what else listens for them, from now on. */
+  /** Stops listening, and leaves the signals to other listeners. */
   ignore(): void;
 }
 
 /** Resolves when the signal is aborted. */
-export async function untilInterrupted(signal: AbortSignal): Promise<void> {
+export async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Fails with the signal's reason when it is aborted. */
+/** Rejects with the signal's reason when it is aborted. */
 export async function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  await untilInterrupted(signal);
+  await waitForAbort(signal);
   throw signal.reason;
 }

@@ -2,21 +2,21 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { type Environment, type Keychain, KeychainError, type KeychainRequest } from './keychain.js';
 
-/** A locked keychain asks a person and blocks its thread meanwhile, so it is asked in a process that can be ended. */
-const patienceMs = 3_000;
+/** A locked keychain prompts the user and blocks its thread, so it runs in a process that can be killed. */
+const KEYCHAIN_TIMEOUT_MS = 3_000;
 
-/** What reaching a keychain takes of the environment. */
-const passed =
+/** The environment variables that access to a keychain needs. */
+const PASSED_VARIABLES =
   /^(PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|LC_\w+|XDG_\w+|DBUS_\w+|DISPLAY|WAYLAND_DISPLAY)$/i;
 
-/** Run as it stands here: the request comes on standard input, the answer goes to standard output. */
-const program = (module: string) => `
+/** The source of the process: reads the request from standard input, and writes the answer to standard output. */
+const buildProgram = (module: string) => `
 const { readFileSync, writeSync } = require('node:fs');
 const answer = (value) => writeSync(1, JSON.stringify(value));
 try {
   const { Entry } = require(${JSON.stringify(module)});
   const { action, account, secret } = JSON.parse(readFileSync(0, 'utf8'));
-  // The kernel's keyring, which would be the other choice on Linux, is emptied with each start of the machine.
+  // The alternative on Linux is the kernel keyring, which is cleared at every boot.
   const entry = new Entry('regen', account, { linux: { store: 'secret-service' } });
   if (action === 'write') entry.setSecret(Buffer.from(secret));
   if (action === 'remove') entry.deleteCredential();
@@ -26,8 +26,8 @@ try {
   answer({ error: error.message });
 }`;
 
-/** The keychain of this machine, one process a request. */
-export function keychainApart(node: string, env: Environment): Keychain {
+/** Creates access to the keychain of this machine, with one process per request. */
+export function createKeychain(node: string, env: Environment): Keychain {
   return async (request) => {
     const answer = await askKeychain(node, env, request);
     if (answer.error !== undefined) throw new KeychainError(answer.error);
@@ -42,15 +42,15 @@ interface Answer {
 
 function askKeychain(node: string, env: Environment, request: KeychainRequest): Promise<Answer> {
   return new Promise((done) => {
-    const child = spawn(node, ['-e', program(modulePath())], {
-      env: Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name))),
+    const child = spawn(node, ['-e', buildProgram(findModule())], {
+      env: Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_VARIABLES.test(name))),
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
     });
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      done({ error: `it did not answer within ${patienceMs / 1000} s; it may be locked` });
-    }, patienceMs);
+      done({ error: `it did not respond within ${KEYCHAIN_TIMEOUT_MS / 1000} s; it may be locked` });
+    }, KEYCHAIN_TIMEOUT_MS);
     let text = '';
     child.stdout.on('data', (part) => {
       text += part;
@@ -64,7 +64,7 @@ function askKeychain(node: string, env: Environment, request: KeychainRequest): 
   });
 }
 
-function modulePath(): string {
+function findModule(): string {
   try {
     return createRequire(import.meta.url).resolve('@napi-rs/keyring');
   } catch {
@@ -76,6 +76,6 @@ function parseAnswer(text: string): Answer {
   try {
     return JSON.parse(text);
   } catch {
-    return { error: 'it ended without an answer' };
+    return { error: 'it exited without a response' };
   }
 }

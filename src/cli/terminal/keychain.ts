@@ -3,29 +3,29 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KeychainRequest {
   readonly action: 'read' | 'write' | 'remove';
-  /** Which secret of ours. */
+  /** Which secret of regen. */
   readonly account: string;
-  /** What is to be written. */
+  /** The secret to write. */
   readonly secret?: string;
 }
 
 /**
- * The operating system's store of secrets. Reading answers with the secret, where there is one.
+ * The operating system's store of secrets. Returns the secret that was read, if there is one.
  * @throws KeychainError
  */
 export type Keychain = (request: KeychainRequest) => Promise<string | undefined>;
 
-/** The keychain is not there, is locked, or does not answer; the message says which, in the system's words. */
+/** The keychain is missing, locked or not responding. The message has the reason, in the words of the system. */
 export class KeychainError extends Error {
   override readonly name = 'KeychainError';
 }
 
-/** Where secrets are kept: in the keychain, in a private file, or the keychain where one can be expected. */
-export const places = ['auto', 'keychain', 'file'] as const;
-export type Place = (typeof places)[number];
+/** Where secrets are stored; `auto` is the keychain if one can be expected, otherwise a private file. */
+export const SECRET_STORAGES = ['auto', 'keychain', 'file'] as const;
+export type SecretStorage = (typeof SECRET_STORAGES)[number];
 
-// Decided: jobs and sessions without a desktop have no keychain that could be open, and are not asked to wait for one.
-export function isExpected({
+// Decided: CI jobs and sessions without a desktop have no unlocked keychain, so they do not wait for one.
+export function isKeychainExpected({
   env,
   platform,
 }: {

@@ -13,12 +13,12 @@ export interface OutputMode {
   readonly color?: boolean;
 }
 
-/** The two streams: answers on stdout, everything said to a person on stderr. */
+/** The two streams: answers on stdout, messages for people on stderr. */
 export class Output {
   readonly #out: Promise<Stream>;
   readonly #err: Promise<Stream>;
   #written: Promise<void> = Promise.resolve();
-  /** What turns below the lines that stay. */
+  /** The spinner below the printed lines. */
   spinner: { clear(): void; render(): void } | undefined;
 
   constructor(
@@ -29,7 +29,7 @@ export class Output {
     this.#err = openStream(system, system.stderr, mode);
   }
 
-  /** Prints the service's answer, or one composed of several. */
+  /** Prints a response of the service, or one composed of several. */
   async answer(value: unknown, shape: Shape = {}): Promise<void> {
     const { terminal, paint } = await this.#out;
     const items = findItems(value, shape);
@@ -45,7 +45,7 @@ export class Output {
     );
   }
 
-  /** Prints items as JSON, one a line. */
+  /** Prints items as JSON, one per line. */
   async items(items: readonly unknown[]): Promise<void> {
     await this.#lines(items.map((item) => toJson(item)));
   }
@@ -53,22 +53,22 @@ export class Output {
   async #table(items: readonly unknown[], columns?: readonly string[]): Promise<void> {
     const { terminal, paint } = await this.#out;
     const names = columns ?? [...new Set(items.flatMap((item) => listFields(item).map(([name]) => name)))];
-    const rowsOf = (shown: readonly string[]) =>
-      items.map((item) => shown.map((name) => formatCell(readField(item, name))));
+    const toRows = (fields: readonly string[]) =>
+      items.map((item) => fields.map((name) => formatCell(readField(item, name))));
     if (items.length === 0) return this.note('Nothing to list.');
-    if (!terminal) return this.#lines(rowsOf(names).map((row) => row.map(formatField).join('\t')));
-    // A person needs no column that says nothing.
-    const told = names.filter((name) => items.some((item) => formatCell(readField(item, name)) !== ''));
-    const header = told.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
+    if (!terminal) return this.#lines(toRows(names).map((row) => row.map(formatField).join('\t')));
+    // Empty columns are left out on a terminal.
+    const shown = names.filter((name) => items.some((item) => formatCell(readField(item, name)) !== ''));
+    const header = shown.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
     await this.#lines(
       await alignColumns(
-        [header, ...rowsOf(told).map((row) => row.map(oneLine))],
+        [header, ...toRows(shown).map((row) => row.map(oneLine))],
         this.system.stdout.columns,
       ),
     );
   }
 
-  /** One line of the answer. */
+  /** Prints one line of the answer. */
   async line(text: string): Promise<void> {
     await this.#lines([text]);
   }
@@ -77,18 +77,18 @@ export class Output {
     if (lines.length > 0) await this.write(`${lines.join('\n')}\n`);
   }
 
-  /** Bytes of the answer, as they are. Waits while the reader is slow. */
+  /** Writes bytes of the answer unchanged. Waits while the reader is slow. */
   async write(chunk: string | Uint8Array): Promise<void> {
     this.#written = this.#written.then(() => this.#above(this.system.stdout, chunk));
     await this.#written;
   }
 
-  /** A line for people. */
+  /** Prints a line for people. */
   async note(text: string): Promise<void> {
     if (!this.mode.quiet) await this.#say(stripControls(text));
   }
 
-  /** Lines that a person cannot go on without, so that not even `--quiet` keeps them back. */
+  /** Prints lines that the user needs to continue, even with `--quiet`. */
   async tell(text: string): Promise<void> {
     await this.#say(stripControls(text));
   }
@@ -98,7 +98,7 @@ export class Output {
     if (!this.mode.quiet) await this.#say(`${paint.yellow('warning:')} ${stripControls(text)}`);
   }
 
-  /** A failure: what failed, then what to do, then each detail; with `--json` one object. */
+  /** Prints a failure: what failed, each detail, then the hint; with `--json` as one object. */
   async failure(failure: Failure): Promise<void> {
     const { code, hint, status, requestId, details } = failure.facts;
     if (this.mode.json || this.mode.ndjson) {
@@ -107,7 +107,7 @@ export class Output {
     }
     const { paint } = await this.#err;
     await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
-    // One thing that is wrong is the message already.
+    // A single problem is already in the message.
     const more = (details ?? []).filter(({ message }) => !failure.message.includes(message));
     for (const { path, message } of more) {
       await this.#say(`  ${paint.bold(oneLine(path))} ${oneLine(message)}`);
@@ -143,7 +143,7 @@ async function openStream(
   };
 }
 
-/** https://no-color.org and https://force-color.org, each stream by itself. */
+/** Follows https://no-color.org and https://force-color.org, for each stream separately. */
 function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {
   if (mode.color === false || env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
@@ -156,8 +156,8 @@ function findItems(value: unknown, shape: Shape): readonly unknown[] | undefined
 }
 
 /**
- * Columns as wide as their widest cell on a screen, the last one free.
- * @param columns of the screen: where a row would be wider, the widest columns of prose are cut
+ * Pads each column to the width of its widest cell, except the last one.
+ * @param columns the width of the screen; if rows are wider, the widest columns of prose are shortened
  */
 async function alignColumns(rows: readonly (readonly string[])[], columns?: number): Promise<string[]> {
   const { default: width } = await import('string-width');
@@ -175,25 +175,25 @@ async function alignColumns(rows: readonly (readonly string[])[], columns?: numb
   return rows.map((row) =>
     row
       .map((text, index) => padded(text, cut[index] ?? 0))
-      .join(gap)
+      .join(COLUMN_GAP)
       .trimEnd(),
   );
 }
 
-const gap = '  ';
-/** Below this, prose says too little. */
-const leastColumn = 24;
+const COLUMN_GAP = '  ';
+/** Narrower prose is not useful. */
+const MIN_PROSE_WIDTH = 24;
 
 /**
- * The widest columns of prose made as wide as each other, until all fit or none can be cut any more. An id, a date or
- * a URL is of no use in part: it stays whole, though its row be too wide.
+ * Limits the width of prose columns until rows fit or the minimum is reached. Ids, dates and URLs are useless in part,
+ * so they stay whole even if the row is too wide.
  */
 function narrowColumns(widths: readonly number[], prose: readonly boolean[], columns: number): number[] {
-  const cut = (most: number) => widths.map((width, index) => (prose[index] ? Math.min(width, most) : width));
-  const total = (most: number) => cut(most).reduce((sum, width) => sum + width + gap.length, 0);
-  let most = Math.max(...widths);
-  while (most > leastColumn && total(most) - gap.length > columns) most--;
-  return cut(most);
+  const cut = (max: number) => widths.map((width, index) => (prose[index] ? Math.min(width, max) : width));
+  const total = (max: number) => cut(max).reduce((sum, width) => sum + width + COLUMN_GAP.length, 0);
+  let max = Math.max(...widths);
+  while (max > MIN_PROSE_WIDTH && total(max) - COLUMN_GAP.length > columns) max--;
+  return cut(max);
 }
 
 function shortenCell(text: string, room: number, width: (text: string) => number): string {
@@ -205,12 +205,14 @@ function shortenCell(text: string, room: number, width: (text: string) => number
     kept += character;
   }
   return `${kept}…${' '.repeat(Math.max(0, room - 1 - width(kept)))}`;
-} /** What a command shows of an answer. */
+}
+
+/** Which parts of an answer a command shows. */
 export interface Shape {
-  /** The response field that holds the list; absent where the answer is the list, or one object. */
+  /** The response field with the list. Absent: the answer itself is the list, or one object. */
   readonly items?: string;
-  /** Fields shown of each item; dotted for nested ones. */
+  /** The fields shown for each item; nested ones are dotted. */
   readonly columns?: readonly string[];
-  /** The one field that is the whole answer, as of a token just made. */
+  /** The only field to show, such as a new token. */
   readonly only?: string;
 }

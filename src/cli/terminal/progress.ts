@@ -2,17 +2,17 @@ import type { Ora } from 'ora';
 import type { Output } from './output.js';
 import { formatBytes, oneLine } from './text.js';
 
-/** Who hears what goes on right now. */
+/** The part of Progress that reports stages. */
 export type Stages = Pick<Progress, 'stage' | 'update' | 'transferred' | 'end'>;
 
-/** What goes on right now, for a person: a spinner on a terminal, a line a stage elsewhere. */
+/** Shows the current stage: as a spinner on a terminal, otherwise as one line per stage. */
 export class Progress {
   #spinner: Ora | undefined;
   #stage = '';
 
   constructor(readonly output: Output) {}
 
-  /** Names the stage that begins. */
+  /** Starts a stage. */
   async stage(text: string): Promise<void> {
     if (this.output.mode.quiet || text === this.#stage) return;
     this.#stage = text;
@@ -21,12 +21,12 @@ export class Progress {
     spinner.text = oneLine(text);
   }
 
-  /** Adds to the stage how far it is. */
+  /** Shows the progress of the stage. */
   update(detail: string): void {
     if (this.#spinner) this.#spinner.text = oneLine(`${this.#stage} ${detail}`);
   }
 
-  /** Adds to the stage how many bytes of how many are done. */
+  /** Shows the number of transferred bytes. */
   transferred(done: number, total: number | undefined): void {
     if (!total) {
       this.update(formatBytes(done));
@@ -51,7 +51,7 @@ export class Progress {
 
   #isShown(): boolean {
     const { stderr, env } = this.output.system;
-    // A terminal without a size has 0 columns, and ora would divide by them.
+    // A terminal without a size has 0 columns, and ora divides by the number of columns.
     return stderr.isTTY === true && stderr.columns !== 0 && env.TERM !== 'dumb' && !env.CI;
   }
 
@@ -59,7 +59,7 @@ export class Progress {
     if (this.#spinner) return this.#spinner;
     const { default: ora } = await import('ora');
     const stream = this.output.system.stderr as NodeJS.WriteStream;
-    // discardStdin would swallow Ctrl-C.
+    // discardStdin would disable Ctrl-C.
     this.#spinner = ora({ stream, discardStdin: false, color: false }).start();
     stream.on('resize', this.#endWithoutColumns);
     this.output.spinner = this.#spinner;

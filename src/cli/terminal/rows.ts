@@ -1,21 +1,21 @@
-/** What `path` (dotted) leads to inside a value. */
+/** Reads a field by its dotted path. */
 export function readField(value: unknown, path: string): unknown {
-  let place = value;
+  let current = value;
   for (const key of path.split('.')) {
-    if (typeof place !== 'object' || place === null) return undefined;
-    place = (place as Record<string, unknown>)[key];
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = (current as Record<string, unknown>)[key];
   }
-  return place;
+  return current;
 }
 
-/** A value as one cell: lists of words joined, anything deeper as JSON, absence as nothing. */
+/** Formats a value as one cell: lists of simple values are joined, nested values are JSON, missing ones are empty. */
 export function formatCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** An object as rows of field and cell; nested objects become dotted fields. */
+/** Lists an object as rows of field and cell; nested objects become dotted fields. */
 export function listFields(value: unknown, prefix = ''): [field: string, cell: string][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return [[prefix || 'value', formatCell(value)]];

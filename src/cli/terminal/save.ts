@@ -5,19 +5,19 @@ import { createPartPath } from '../../disk/part-file.js';
 import { exitCodes, Failure, usage } from './failure.js';
 
 /**
- * The path that `--output <path|dir/>` means.
- * @param name what the file is called where the flag names no file; it may come from a service
+ * Resolves `--output <path|dir/>`.
+ * @param name the file name if the flag does not have one; it may come from a service
  * @throws Failure for `-`
  */
-export function outputPath(cwd: string, output: string | undefined, name: string): string {
-  if (output === '-') throw usage('An archive is saved in a file, not printed.', 'Name a file or a folder/.');
-  if (output === undefined) return join(cwd, harmlessName(name));
+export function resolveOutput(cwd: string, output: string | undefined, name: string): string {
+  if (output === '-') throw usage('An archive cannot be written to stdout.', 'Pass a file or a folder/.');
+  if (output === undefined) return join(cwd, sanitizeName(name));
   const path = resolve(cwd, output);
-  return /[/\\]$/.test(output) || isFolder(path) ? join(path, harmlessName(name)) : path;
+  return /[/\\]$/.test(output) || isFolder(path) ? join(path, sanitizeName(name)) : path;
 }
 
-/** A name that stays in its folder and hides nowhere, whatever a service calls the thing. */
-export function harmlessName(name: string): string {
+/** Makes a name safe: it stays in its folder and is not hidden, even if it comes from a service. */
+export function sanitizeName(name: string): string {
   return name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');
 }
 
@@ -30,9 +30,9 @@ export function isFile(path: string): boolean {
 }
 
 /**
- * Writes a file under a temporary name and gives it its own once it is whole.
+ * Writes a file under a temporary name, and renames it once it is complete.
  * @param force whether an existing file may be replaced
- * @throws Failure where the file exists already
+ * @throws Failure if the file already exists
  */
 export async function saveFile(
   path: string,
@@ -45,32 +45,32 @@ export async function saveFile(
   try {
     await write(temporary);
     if (force) await rename(temporary, path);
-    else await name(temporary, path);
+    else await moveWithoutReplacing(temporary, path);
   } finally {
     await rm(temporary, { force: true });
   }
 }
 
-// Unlike a rename, a link never replaces a file that somebody else wrote meanwhile.
-async function name(temporary: string, path: string): Promise<void> {
+// Unlike a rename, a link never replaces a file that another process has just written.
+async function moveWithoutReplacing(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw toExistsFailure(path);
     if (code === undefined || !['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(code)) throw error;
-    // Some file systems have no links.
+    // Some file systems do not support links.
     if (existsSync(path)) throw toExistsFailure(path);
     await rename(temporary, path);
   }
 }
 
-/** The failure to write over a file. */
+/** The failure for a path that already exists. */
 export function toExistsFailure(path: string): Failure {
-  if (isFolder(path)) return usage(`${path} is a folder.`, 'End it with / to save into it.');
-  return new Failure(`${path} exists already.`, {
+  if (isFolder(path)) return usage(`${path} is a folder.`, 'Add a / to the end to save into the folder.');
+  return new Failure(`${path} already exists.`, {
     code: 'file_exists',
     exit: exitCodes.usage,
-    hint: 'Choose another name, or overwrite it with --force.',
+    hint: 'Choose another path, or pass --force to overwrite it.',
   });
 }

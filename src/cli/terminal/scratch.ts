@@ -2,12 +2,12 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-const prefix = 'regen-run-';
-const dayMs = 24 * 60 * 60 * 1000;
+const FOLDER_PREFIX = 'regen-run-';
+const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Runs `action` with an empty folder that is removed afterwards. What a killed command left is removed by a later one,
- * a day on.
+ * Runs `action` with an empty folder that is removed afterwards. Folders of killed commands are removed by later
+ * commands after a day.
  * @param now milliseconds since the epoch
  */
 export async function withScratch<Result>(
@@ -15,7 +15,7 @@ export async function withScratch<Result>(
   action: (folder: string) => Promise<Result>,
 ): Promise<Result> {
   sweepOld(now);
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
   try {
     return await action(folder);
   } finally {
@@ -23,21 +23,21 @@ export async function withScratch<Result>(
   }
 }
 
-/** Windows has no user ids; its temporary folder belongs to one user. */
+/** Windows has no user ids, and its temporary folder belongs to one user. */
 function isOwn(uid: number): boolean {
   const own = userInfo().uid;
   return own < 0 || uid === own;
 }
 
 function sweepOld(now: number): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
     const path = join(tmpdir(), name);
     try {
       const { uid, mtimeMs } = lstatSync(path);
-      // As root, this could remove what another user named like this.
-      if (isOwn(uid) && now - mtimeMs > dayMs) rmSync(path, { recursive: true, force: true });
+      // As root, this could remove folders of other users.
+      if (isOwn(uid) && now - mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true, force: true });
     } catch {
-      // It is gone in the meantime.
+      // Another process has removed it.
     }
   }
 }

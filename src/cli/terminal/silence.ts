@@ -1,9 +1,9 @@
 import type { Trace } from '../../client/trace.js';
 
-/** So long without an answer is worth a word. Milliseconds. */
-const patienceMs = 5_000;
+/** How long a service may be silent before the user is told. */
+const SILENCE_MS = 5_000;
 
-/** Says that a service has not answered yet, once for each time it falls silent. */
+/** Tells the user that a service has not responded yet, once per silence. */
 export class Silence {
   #timer: NodeJS.Timeout | undefined;
   #said = false;
@@ -13,15 +13,15 @@ export class Silence {
     readonly say: (sentence: string) => void,
   ) {}
 
-  heard(event: Trace): void {
-    // The answer to an upload comes when all of it is there, which its own progress shows.
+  observe(event: Trace): void {
+    // An upload is answered only at its end, and has its own progress.
     if (event.kind === 'request' && event.method !== 'PUT')
-      this.#timer ??= setTimeout(() => this.#speak(), patienceMs).unref();
+      this.#timer ??= setTimeout(() => this.#speak(), SILENCE_MS).unref();
     if (event.kind === 'response') this.#end();
   }
 
   #speak(): void {
-    if (!this.#said) this.say(`${this.host} has not answered yet; still waiting. Ctrl-C ends it.`);
+    if (!this.#said) this.say(`Still waiting for a response from ${this.host}. Press Ctrl-C to stop.`);
     this.#said = true;
   }
 

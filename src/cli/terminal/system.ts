@@ -4,19 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ownIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
 
-/** Questions to a person; all of them on stderr. */
+/** Prompts, all on stderr. */
 export interface Prompts {
   password(message: string): Promise<string>;
   confirm(message: string): Promise<boolean>;
   input(message: string, initial?: string): Promise<string>;
 }
 
-/** Ctrl-C at a question: the terminal hands it over as a key then, not as a signal. */
-export class Unanswered extends Error {
-  override readonly name = 'Unanswered';
+/** Ctrl-C at a prompt, where the terminal sends it as a key instead of a signal. */
+export class PromptCancelled extends Error {
+  override readonly name = 'PromptCancelled';
 }
 
-/** Everything of the outside world that the command line touches, so that a test can stand in for it. */
+/** Everything that the command line uses outside its own process; tests can replace it. */
 export interface System {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -25,28 +25,28 @@ export interface System {
   readonly cwd: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** The program to start again in the background: node's own path, and this program's entry. */
+  /** How to start regen in the background: the path of Node.js and the entry of the program. */
   readonly executable: readonly [node: string, entry: string];
   readonly nodeVersion: string;
-  /** Tells this run from every other, so that what a dead one left unfinished can be taken up. */
+  /** Identifies this process, so that work that a dead process left unfinished can be resumed. */
   readonly identity: ProcessIdentity;
   readonly now: () => number;
-  /** Ends sooner, without failing, when the signal is aborted. */
+  /** Resolves early, without an error, if the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly prompts: Prompts;
   readonly keychain: Keychain;
-  /** Hears these signals, Ctrl-C and termination where none are named, until the returned function is called. */
+  /** Listens for signals (default: Ctrl-C and termination) until the returned function is called. */
   onSignal(handler: (signal: NodeJS.Signals) => void, signals?: readonly NodeJS.Signals[]): () => void;
-  /** Ends the process without waiting: the second Ctrl-C. */
+  /** Exits at once, for the second Ctrl-C. */
   exit(code: number): never;
 }
 
-/** The real one. */
-export function realSystem(entry: string): System {
-  // A reader that went away, as `head` does, is no failure of ours.
+/** Creates the system of the real process. */
+export function createSystem(entry: string): System {
+  // A closed reader, such as `head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    process.stderr.write(`error: The answer could not be written: ${error.message}.\n`);
+    process.stderr.write(`error: Could not write to stdout: ${error.message}.\n`);
     process.exit(1);
   });
   return {
@@ -66,8 +66,8 @@ export function realSystem(entry: string): System {
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
     prompts: inquirer,
     async keychain(request) {
-      const { keychainApart } = await import('./keychain-process.js');
-      return keychainApart(process.execPath, process.env)(request);
+      const { createKeychain } = await import('./keychain-process.js');
+      return createKeychain(process.execPath, process.env)(request);
     },
     onSignal(handler, signals = ['SIGINT', 'SIGTERM']) {
       for (const signal of signals) process.on(signal, handler);
@@ -79,14 +79,16 @@ export function realSystem(entry: string): System {
   };
 }
 
-// inquirer writes to stdout unless told otherwise, and stdout is for answers.
-const context = { output: process.stderr, clearPromptOnDone: false };
+// inquirer writes to stdout by default, but stdout is only for answers.
+const PROMPT_CONTEXT = { output: process.stderr, clearPromptOnDone: false };
 
 const inquirer: Prompts = {
-  password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, context)),
-  confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, context)),
+  password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, PROMPT_CONTEXT)),
+  confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, PROMPT_CONTEXT)),
   input: (message, initial) =>
-    askPerson(({ input }) => input({ message, ...(initial !== undefined && { default: initial }) }, context)),
+    askPerson(({ input }) =>
+      input({ message, ...(initial !== undefined && { default: initial }) }, PROMPT_CONTEXT),
+    ),
 };
 
 async function askPerson<Answer>(
@@ -95,7 +97,7 @@ async function askPerson<Answer>(
   try {
     return await question(await import('@inquirer/prompts'));
   } catch (error) {
-    if ((error as Error).name === 'ExitPromptError') throw new Unanswered();
+    if ((error as Error).name === 'ExitPromptError') throw new PromptCancelled();
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { View } from './view.js';
 
-/** How events of the audit log are listed. */
+/** The columns of the audit log. */
 export const auditShape = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
@@ -13,19 +13,19 @@ export const adminViews: readonly View[] = [
     usage: 'admin generate-token',
     operation: 'admin.generateToken',
     module: 'admin-generate-token',
-    summary: 'Make an admin token, valid for an hour; it alone is on stdout',
+    summary: 'Create an admin token that is valid for one hour, and print only the token on stdout',
     flags: [
-      { name: 'show', description: 'Print it even to a terminal' },
+      { name: 'show', description: 'Print the token even if stdout is a terminal' },
       {
         name: 'output-file',
         value: 'path',
-        description: 'Write it to a file that only you can read; its path is then the one line on stdout',
+        description: 'Write the token to a file that only you can read, and print the path of the file',
       },
-      { name: 'force', description: 'Write over an existing file' },
+      { name: 'force', description: 'Overwrite an existing file' },
       {
         name: 'format',
         value: 'choice',
-        description: 'How to write it: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: Bearer …)',
+        description: 'Output format: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: Bearer …)',
         choices: ['env', 'json', 'header'],
       },
     ],
@@ -38,10 +38,10 @@ export const adminViews: readonly View[] = [
     usage: 'admin exec [command...]',
     operation: 'admin.generateToken',
     module: 'admin-exec',
-    summary: 'Run a command that holds a valid admin token for as long as it runs',
+    summary: 'Run a command with a temporary admin token',
     explain: {
       command:
-        'Behind --: the command and its arguments. It finds the token of its start in REGEN_ADMIN_TOKEN, and one that is valid at any time in the file REGEN_ADMIN_TOKEN_FILE',
+        'The command to run and its arguments, after --. REGEN_ADMIN_TOKEN has the initial token; the file REGEN_ADMIN_TOKEN_FILE always has a valid one',
     },
     examples: [
       'regen admin exec -- ./moderate.sh',
@@ -61,7 +61,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin node ban <nodeId>',
     operation: 'admin.node.set',
-    summary: 'Hide a node from everybody but its publisher and admins',
+    summary: 'Ban a node, so that only its publisher and admins can see it',
     fixed: { 'body.status': 'NodeStatusBanned' },
     hide: nodeFields,
     examples: ['regen admin node ban light-tools --status-detail "It reads keys"'],
@@ -69,7 +69,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin node unban <nodeId>',
     operation: 'admin.node.set',
-    summary: 'Give a banned node back',
+    summary: 'Lift the ban on a node',
     fixed: { 'body.status': 'NodeStatusActive' },
     hide: nodeFields,
   },
@@ -81,14 +81,14 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin publisher ban <publisherId>',
     operation: 'admin.publisher.set',
-    summary: 'Ban a publisher; its nodes are hidden from all others',
+    summary: 'Ban a publisher and hide its nodes from everyone else',
     fixed: { 'body.status': 'PublisherStatusBanned' },
     examples: ['regen admin publisher ban my-team --reason "Stolen account"'],
   },
   {
     usage: 'admin publisher unban <publisherId>',
     operation: 'admin.publisher.set',
-    summary: 'Lift the ban of a publisher; its nodes are back as they were',
+    summary: 'Lift the ban on a publisher and restore its nodes',
     fixed: { 'body.status': 'PublisherStatusActive' },
     hide: ['reason'],
   },
@@ -111,6 +111,6 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin token revoke <jti>',
     operation: 'admin.token.revoke',
-    explain: { jti: "The token's id, as the list shows it" },
+    explain: { jti: 'Token id, as shown by `regen admin token list`' },
   },
 ];

@@ -4,10 +4,10 @@ export const apiViews: readonly View[] = [
   {
     usage: 'api [method] <path>',
     module: 'api',
-    summary: 'Send any request to the service with the credential in use, and print the answer unchanged',
+    summary: 'Send any request with the current credential, and print the response unchanged',
     explain: {
-      method: 'GET where absent, POST where there are fields or a body',
-      path: 'Path below the service address, such as /nodes',
+      method: 'HTTP method (default: GET, or POST with fields or a body)',
+      path: 'Path relative to the service address, such as /nodes',
     },
     changes: true,
     flags: [
@@ -16,19 +16,19 @@ export const apiViews: readonly View[] = [
         short: 'F',
         value: 'key=value',
         description:
-          'Field of the JSON body, or of the query for GET and beside --body; numbers, true, false and null mean themselves, @file is read, key[sub] and key[] nest',
+          'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
         repeat: true,
       },
       {
         name: 'raw-field',
         short: 'f',
         value: 'key=value',
-        description: 'The same, always text',
+        description: 'Add a field as text, without conversion',
         repeat: true,
       },
-      { name: 'body', value: 'json|@file|-', description: 'The whole request body' },
-      { name: 'header', short: 'H', value: 'name: value', description: 'Header to send', repeat: true },
-      { name: 'include', short: 'i', description: 'Print the status line and the headers first' },
+      { name: 'body', value: 'json|@file|-', description: 'Whole request body' },
+      { name: 'header', short: 'H', value: 'name: value', description: 'Add a request header', repeat: true },
+      { name: 'include', short: 'i', description: 'Print the status line and the headers before the body' },
     ],
     examples: [
       'regen api GET /nodes -F search=light',

@@ -4,27 +4,27 @@ export const authViews: readonly View[] = [
   {
     usage: 'auth login',
     module: 'auth-login',
-    summary: 'Sign in to a service with a browser, or keep a token read from standard input',
+    summary: 'Sign in to a service in a browser, or store a token read from standard input',
     flags: [
       {
         name: 'device',
-        description: 'Sign in with a browser on another device; done by itself where there is none here',
+        description: 'Sign in with a browser on another device (default: if there is no browser here)',
       },
       {
         name: 'client-id',
         value: 'id',
-        description: 'What this program is called at the identity provider, where the service does not say',
+        description: 'Client id of this program at the identity provider, if the service does not name one',
       },
       {
         name: 'audience',
         value: 'name',
-        description: "Audience of the identity provider's tokens, if it is not the address of the service",
+        description: "Audience of the identity provider's tokens (default: the address of the service)",
       },
       { name: 'with-token', description: 'Read the token from standard input' },
       {
         name: 'publisher',
         value: 'publisherId',
-        description: "Keep it as this publisher's personal access token, for publishing",
+        description: "Store the token as this publisher's personal access token, for publishing",
       },
     ],
     examples: [
@@ -36,18 +36,19 @@ export const authViews: readonly View[] = [
   {
     usage: 'auth logout',
     module: 'auth-logout',
-    summary: 'Forget the tokens kept for a service, and sign out at its identity provider',
+    summary: 'Remove the stored tokens of a service, and sign out at its identity provider',
   },
   {
     usage: 'auth status',
     module: 'auth-status',
-    summary: 'Show who you are, where, and where the credential comes from; exit 4 if it does not work',
+    summary:
+      'Show who is signed in, on which service, and the source of the credential; exits 4 if it does not work',
   },
   {
     usage: 'auth token',
     module: 'auth-token',
-    summary: 'Print the token in use',
-    flags: [{ name: 'show', description: 'Print it even to a terminal' }],
+    summary: 'Print the current token',
+    flags: [{ name: 'show', description: 'Print the token even if stdout is a terminal' }],
     examples: [
       `printf 'Authorization: Bearer %s' "$(regen auth token)" | curl -H @- http://127.0.0.1:7717/users/me`,
     ],

@@ -29,7 +29,7 @@ export const completionViews: readonly View[] = [
     local: true,
     hidden: true,
     summary:
-      'Print what a shell may offer: node, version, publisher, profile or task, after the words of a line',
-    flags: [{ name: 'background', description: 'Take the time it takes', hidden: true }],
+      'Print completion values: node, version, publisher, profile or task, after the words of a command line',
+    flags: [{ name: 'background', description: 'Read the values without a time limit', hidden: true }],
   },
 ];

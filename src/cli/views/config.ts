@@ -1,7 +1,7 @@
 import type { View } from './view.js';
 
 const explain = {
-  key: 'profile, autostart, ca_file, confirm_credits, profiles.<name>.base_url or profiles.<name>.allow_http',
+  key: 'profile, autostart, ca_file, confirm_credits, credential_store, profiles.<name>.base_url or profiles.<name>.allow_http',
 };
 
 export const configViews: readonly View[] = [
@@ -22,7 +22,7 @@ export const configViews: readonly View[] = [
     usage: 'config unset <key>',
     module: 'config',
     local: true,
-    summary: 'Take a setting back to its default',
+    summary: 'Reset a setting to its default',
     explain,
   },
   {

@@ -43,26 +43,26 @@ const views = [
   ...serveViews,
 ];
 
-/** Joins the views with the contract into the whole command tree, as plain data. */
+/** Combines the views and the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
   return { groups, globals, commands: views.map(toCommand) };
 }
 
-/** A field of a request and where it goes. */
-interface Place {
+/** A field of a request and its path in the request. */
+interface RequestField {
   readonly leaf: Leaf;
   readonly target: readonly string[];
 }
 
 function toCommand(view: View): Command {
   const operation = view.operation && getOperation(view.operation);
-  const places = operation ? listPlaces(operation, view) : new Map<string, Place>();
+  const fields = operation ? listRequestFields(operation, view) : new Map<string, RequestField>();
   const changes = view.changes ?? (operation !== undefined && operation.method !== 'GET' && !isRead(view));
   const [words, names] = splitUsage(view.usage);
-  const positionals = names.map((name) => toArgument(name, view, places));
-  const derived = operation && !isRead(view) ? derivedFlags(operation, view) : [];
+  const positionals = names.map((name) => toArgument(name, view, fields));
+  const derived = operation && !isRead(view) ? deriveRequestFlags(operation, view) : [];
   const notes = [...(operation?.body ? formatNotes(operation.body, derived) : []), ...(view.notes ?? [])];
-  const paged = [...places.keys()].includes('page');
+  const paged = [...fields.keys()].includes('page');
   return {
     words,
     summary: view.summary ?? operation?.summary ?? '',
@@ -70,10 +70,10 @@ function toCommand(view: View): Command {
     flags: [
       ...derived.map((flag) => (view.short?.[flag.name] ? { ...flag, short: view.short[flag.name] } : flag)),
       ...(view.flags ?? []),
-      ...(paged ? [{ name: 'all', description: 'Read every page' }] : []),
-      ...(operation?.body && !isRead(view) && !view.fixed ? [bodyFlag] : []),
-      ...(changes ? [dryRunFlag] : []),
-      ...(view.confirm ? [yesFlag] : []),
+      ...(paged ? [{ name: 'all', description: 'Read all pages' }] : []),
+      ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
+      ...(changes ? [DRY_RUN_FLAG] : []),
+      ...(view.confirm ? [YES_FLAG] : []),
     ],
     examples: view.examples ?? [],
     ...(notes.length > 0 && { notes }),
@@ -88,38 +88,38 @@ function toCommand(view: View): Command {
   };
 }
 
-// A command of its own over a body, such as bulk, asks for the body's parts in its own way.
+// `version bulk` builds its request body itself.
 function isRead(view: View): boolean {
   return view.module === 'bulk';
 }
 
-const bodyFlag: Flag = {
+const BODY_FLAG: Flag = {
   name: 'body',
   value: 'json|@file|-',
-  description: 'The whole request body, in place of its flags',
+  description: 'Whole request body, instead of its flags',
 };
 
-const dryRunFlag: Flag = {
+const DRY_RUN_FLAG: Flag = {
   name: 'dry-run',
-  description: 'Print the request, secrets masked, and send nothing',
+  description: 'Print the request with secrets masked, and send nothing',
 };
 
-const yesFlag: Flag = {
+const YES_FLAG: Flag = {
   name: 'yes',
   short: 'y',
-  description: 'Do not ask before what cannot be undone',
+  description: 'Skip the confirmation prompt',
 };
 
-function listPlaces(operation: Operation, view: View): Map<string, Place> {
-  const places = new Map<string, Place>();
+function listRequestFields(operation: Operation, view: View): Map<string, RequestField> {
+  const fields = new Map<string, RequestField>();
   for (const part of ['body', 'query', 'params'] as const) {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) continue;
     for (const [name, leaf] of Object.entries(listFields(schema, view))) {
-      places.set(name, { leaf, target: [part, name] });
+      fields.set(name, { leaf, target: [part, name] });
     }
   }
-  return places;
+  return fields;
 }
 
 function listFields(schema: unknown, { choices = {}, optional = [] }: View): Record<string, Leaf> {
@@ -130,7 +130,7 @@ function listFields(schema: unknown, { choices = {}, optional = [] }: View): Rec
   return Object.fromEntries(fields);
 }
 
-function derivedFlags(operation: Operation, view: View): Flag[] {
+function deriveRequestFlags(operation: Operation, view: View): Flag[] {
   const { hide = [], fixed = {} } = view;
   return (['body', 'query'] as const).flatMap((part) => {
     const schema = operation[part];
@@ -139,13 +139,16 @@ function derivedFlags(operation: Operation, view: View): Flag[] {
     const images = imageFieldsOf(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
-      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? imageFlag(flag) : flag))
-      .map((flag, _, all) => ({ ...flag, description: inFlags(flag.description, namesIn(all), all) }));
+      .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? toImageFlag(flag) : flag))
+      .map((flag, _, all) => ({
+        ...flag,
+        description: useFlagNames(flag.description, listUniqueNames(all), all),
+      }));
   });
 }
 
-/** Of an image the command line takes more than the interface does. */
-function imageFlag(flag: Flag): Flag {
+/** For an image, the command line accepts more than the API: files and standard input. */
+function toImageFlag(flag: Flag): Flag {
   return {
     ...flag,
     value: 'image',
@@ -153,27 +156,29 @@ function imageFlag(flag: Flag): Flag {
   };
 }
 
-/** Names of fields that no sentence holds by chance. */
-function namesIn(flags: readonly Flag[]): string[] {
+/** Field names that do not occur in a sentence by chance. */
+function listUniqueNames(flags: readonly Flag[]): string[] {
   return flags.flatMap(({ target }) => target?.at(-1)?.match(/\w+_\w+/)?.[0] ?? []);
 }
 
-const imageNote =
-  'An image is a file, - for standard input, an http or https URL, or data: or base64: followed by the data.';
+const IMAGE_NOTE =
+  'An image is a file, - for standard input, an http or https URL, or inline data after data: or base64:.';
 
-/** The rules of a body in the words of its flags. */
+/** The rules of a body, with flag names instead of field names. */
 function formatNotes(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
-  return rulesOf(body).map((rule) => (rule.images ? imageNote : inFlags(rule.sentence, rule.fields, flags)));
+  return rulesOf(body).map((rule) =>
+    rule.images ? IMAGE_NOTE : useFlagNames(rule.sentence, rule.fields, flags),
+  );
 }
 
-/** A sentence about fields in the words of their flags. */
-function inFlags(sentence: string, fields: readonly string[], flags: readonly Flag[]): string {
+/** Replaces the field names in a sentence by flag names. */
+function useFlagNames(sentence: string, fields: readonly string[], flags: readonly Flag[]): string {
   if (fields.length === 0) return sentence;
   const shown = (field: string) => {
     const flag = flags.find(({ target }) => target?.[1] === field);
     return flag ? `--${flag.name}` : `<${field}>`;
   };
-  // Longest first: one name may hold another.
+  // Longest first, because one name may contain another.
   const names = [...fields].sort((one, other) => other.length - one.length);
   return sentence.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), shown);
 }
@@ -184,16 +189,16 @@ function splitUsage(usage: string): [words: string[], names: string[]] {
   return first < 0 ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
 }
 
-function toArgument(written: string, view: View, places: ReadonlyMap<string, Place>): Argument {
+function toArgument(written: string, view: View, fields: ReadonlyMap<string, RequestField>): Argument {
   const name = written.replace(/[<>[\].]/g, '');
-  const place = places.get(name);
-  const choices = place?.leaf.enum && `(one of ${place.leaf.enum.join(', ')})`;
-  const description = [view.explain?.[name] ?? place?.leaf.description, choices].filter(Boolean).join(' ');
+  const field = fields.get(name);
+  const choices = field?.leaf.enum && `(one of ${field.leaf.enum.join(', ')})`;
+  const description = [view.explain?.[name] ?? field?.leaf.description, choices].filter(Boolean).join(' ');
   return {
     name,
     required: written.startsWith('<'),
     variadic: written.includes('...'),
     ...(description && { description }),
-    ...(place && { target: place.target, type: { type: place.leaf.type ?? 'string' } }),
+    ...(field && { target: field.target, type: { type: field.leaf.type ?? 'string' } }),
   };
 }

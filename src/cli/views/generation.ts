@@ -1,38 +1,40 @@
 import type { Flag } from '../command/command.js';
 
-/** How long a command waits for a task, and how often it looks. */
+/** How long a command waits for a task, and how often it polls. */
 export const waitFlags: readonly Flag[] = [
   {
     name: 'timeout',
     value: 'duration',
-    description: 'How long to wait, such as 90s or 2h (default 30m, off-peak 48h); the task goes on',
+    description:
+      'Maximum time to wait, such as 90s or 2h (default 30m, off-peak 48h); the task then continues without it',
   },
   {
     name: 'interval',
     value: 'duration',
-    description: 'Longest pause between two looks at the status (default 10s)',
+    description: 'Maximum polling interval (default 10s)',
   },
 ];
 
-/** Where a command leaves what a task made. */
+/** Where a command saves the results of a task. */
 export const saveFlags: readonly Flag[] = [
   {
     name: 'output',
     short: 'o',
     value: 'path',
     description:
-      'Save the results: a file, a folder/, or a pattern with {name}, {task_id}, {index} and {ext}; the saved paths are then on stdout',
+      'Save the results to a file, a folder/, or a pattern with {name}, {task_id}, {index} and {ext}, and print the paths',
   },
-  { name: 'force', description: 'Write over existing files' },
+  { name: 'force', description: 'Overwrite existing files' },
   {
     name: 'receipt',
-    description: 'Write <file>.receipt.json beside each saved file: request, seed, task id, credits, SHA-256',
+    description:
+      'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
   },
 ];
 
 export const noWait: Flag = {
   name: 'no-wait',
-  description: 'Print the task id and return; `regen task wait` goes on from there',
+  description: 'Print the task id and exit; resume with `regen task wait`',
 };
 
 const again: Flag = {
@@ -40,21 +42,21 @@ const again: Flag = {
   description: 'Start a new task, even if an interrupted run of the same command left one unfinished',
 };
 
-/** What a command may spend. */
+/** Limits of what a command may spend. */
 export const priceFlags: readonly Flag[] = [
   {
     name: 'max-credits',
     value: 'number',
-    description: 'Refuse to start what costs more credits than this in all',
+    description: 'Do not start anything if the total price is more than this number of credits',
   },
   {
     name: 'yes',
     short: 'y',
-    description: 'Do not ask about a price above the setting confirm_credits',
+    description: 'Do not ask for confirmation if the price is above the setting confirm_credits',
   },
 ];
 
-/** Of every command that starts tasks. */
+/** The flags of every command that starts tasks. */
 export const startFlags: readonly Flag[] = [...saveFlags, noWait, again, ...waitFlags, ...priceFlags];
 
-export const taskExplain = { task_id: 'Task id, or the local id that `regen task list` shows' };
+export const taskExplain = { task_id: 'Task id, or the local id shown by `regen task list`' };

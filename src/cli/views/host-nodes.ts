@@ -6,10 +6,10 @@ export const hostNodeViews: readonly View[] = [
     usage: 'host-nodes list [node_id] [node_version]',
     operation: 'hostNodes.listAll',
     module: 'host-nodes-list',
-    summary: 'List node definitions: of one version, or of all nodes, filtered',
+    summary: 'List the node definitions of one version, or of all nodes with filters',
     explain: {
       node_id: 'Only definitions of this node',
-      node_version: "Only definitions of this version; absent: each node's latest version",
+      node_version: "Only definitions of this version (default: each node's latest version)",
     },
     shape: {
       items: 'host_nodes',

@@ -1,7 +1,9 @@
 import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 
-const explain = { image: 'Image: a file, - for standard input, a URL, or data: or base64: and the data' };
+const explain = {
+  image: 'Image: a file, - for standard input, a URL, or inline data after data: or base64:',
+};
 const starts = { module: 'generate', explain, hide: ['image'], flags: startFlags };
 
 export const imageViews: readonly View[] = [
@@ -9,7 +11,7 @@ export const imageViews: readonly View[] = [
     ...starts,
     usage: 'image relight <image...>',
     operation: 'image.relight',
-    summary: 'Change the light of images, by words, a lightmap or a reference image',
+    summary: 'Change the light of images with a prompt, a lightmap or a reference image',
     examples: [
       'regen image relight photo.jpg --prompt "(warm evening:1.2)" --style brighter -o evening.png',
       'regen image relight photo.jpg --transfer-light-from-lightmap map.png --no-wait',
@@ -20,10 +22,10 @@ export const imageViews: readonly View[] = [
     ...starts,
     usage: 'image style-transfer <image> [reference_image...]',
     operation: 'image.styleTransfer',
-    summary: 'Give images the style of a reference image',
+    summary: 'Apply the style of a reference image to images',
     explain: {
       ...explain,
-      reference_image: 'Image whose style is taken; with --reference-image, more images to be styled',
+      reference_image: 'Image to take the style from; with --reference-image, more images to style',
     },
     examples: [
       'regen image style-transfer photo.jpg painting.jpg --flavor psychedelia -o styled.png',
@@ -34,14 +36,14 @@ export const imageViews: readonly View[] = [
     ...starts,
     usage: 'image skin-enhancer <image...>',
     operation: 'image.skinEnhancer',
-    summary: 'Smooth skin in images, keeping edges',
+    summary: 'Smooth skin in images and keep edges',
     examples: ['regen image skin-enhancer portrait.jpg --sharpen 20 -o portrait-clean.png'],
   },
   {
     ...starts,
     usage: 'image upscaler <image...>',
     operation: 'image.upscaler',
-    summary: 'Make images larger, with added detail',
+    summary: 'Enlarge images and add detail',
     examples: ['regen image upscaler photo.jpg --scale-factor 4 --flavor photo -o large.png'],
   },
   {
@@ -53,7 +55,7 @@ export const imageViews: readonly View[] = [
       {
         name: 'kind',
         value: 'choice',
-        description: 'What kind of task it is, where it was not started from here; absent: each is tried',
+        description: 'Kind of the task, if it was not started from this machine (default: try each)',
         choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'],
       },
     ],

@@ -9,8 +9,8 @@ const init: View = {
   usage: 'node init [dir]',
   module: 'init',
   local: true,
-  summary: 'Write a pyproject.toml for a pack that has none; asks what the folder does not tell',
-  explain: { dir: "The pack's folder; the current one where absent" },
+  summary: 'Create the pyproject.toml of a node pack, and ask for values that the folder does not provide',
+  explain: { dir: 'Folder of the node pack (default: the current folder)' },
   flags: [
     { name: 'id', value: 'nodeId', description: "Node id (default: from the folder's name)" },
     { name: 'name', value: 'text', description: 'Display name (default: from the id)' },
@@ -19,11 +19,15 @@ const init: View = {
     {
       name: 'description',
       value: 'text',
-      description: "What it does (default: the README's first paragraph)",
+      description: 'What the pack does (default: the first paragraph of the README)',
     },
-    { name: 'license', value: 'path', description: 'Licence, or the path of its file (default: that file)' },
-    { name: 'repository', value: 'url', description: "Source repository (default: git's remote)" },
-    { name: 'force', description: 'Write over an existing pyproject.toml' },
+    {
+      name: 'license',
+      value: 'path',
+      description: 'Licence name, or the path of its file (default: the licence file in the folder)',
+    },
+    { name: 'repository', value: 'url', description: 'Source repository (default: the git remote)' },
+    { name: 'force', description: 'Overwrite an existing pyproject.toml' },
   ],
   examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
 };
@@ -47,7 +51,6 @@ export const nodeViews: readonly View[] = [
   {
     usage: 'node delete <publisherId> <nodeId>',
     operation: 'node.delete',
-    confirm:
-      'Delete the node <nodeId> of <publisherId> with all its versions? Its id is not given out again.',
+    confirm: 'Delete the node <nodeId> of <publisherId> and all its versions? The id cannot be used again.',
   },
 ];

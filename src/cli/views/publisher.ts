@@ -53,7 +53,8 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher token revoke <publisherId> <tokenId>',
     operation: 'publisher.token.revoke',
-    confirm: 'Revoke the token <tokenId> of <publisherId>? Whatever publishes with it needs a new one.',
+    confirm:
+      'Revoke the token <tokenId> of <publisherId>? Anything that publishes with it will need a new token.',
   },
   {
     usage: 'publisher member add <publisherId> [email]',

@@ -3,7 +3,7 @@ import type { View } from './view.js';
 const data = {
   name: 'data',
   value: 'folder',
-  description: 'Folder of the database, the archives and the keys (default: $XDG_DATA_HOME/regen)',
+  description: 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
 } as const;
 
 export const serveViews: readonly View[] = [
@@ -12,7 +12,7 @@ export const serveViews: readonly View[] = [
     module: 'serve',
     local: true,
     summary:
-      'Run the service on this machine, registry and generation; its URL is the one line on stdout once it is ready',
+      'Run the service (registry and generation) on this machine, and print its URL on stdout once it is ready',
     flags: [
       { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
@@ -20,11 +20,16 @@ export const serveViews: readonly View[] = [
       {
         name: 'config',
         value: 'path',
-        description: 'File with the service configuration, TOML or JSON by its name',
+        description: 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
       },
-      { name: 'any-port', description: 'Take a free port where the wanted one is taken', hidden: true },
-      { name: 'until-idle', value: 'duration', description: 'End after so long without work', hidden: true },
-      { name: 'detach', description: 'Go on in the background once it is ready' },
+      { name: 'any-port', description: 'Use a free port if the given one is in use', hidden: true },
+      {
+        name: 'until-idle',
+        value: 'duration',
+        description: 'Exit after this long without work',
+        hidden: true,
+      },
+      { name: 'detach', description: 'Run in the background; return once the service is ready' },
     ],
     examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],
   },
@@ -32,28 +37,28 @@ export const serveViews: readonly View[] = [
     usage: 'serve status',
     module: 'serve-status',
     local: true,
-    summary: 'Show the running service; exit 7 when there is none',
+    summary: 'Show the running service; exits 7 if there is none',
     flags: [data],
   },
   {
     usage: 'serve stop',
     module: 'serve-stop',
     local: true,
-    summary: 'Let the running service finish what it does, and end it',
+    summary: 'Stop the running service once it has finished its current work',
     flags: [data],
   },
   {
     usage: 'serve rotate-key',
     module: 'serve-rotate-key',
     local: true,
-    summary: 'Sign tokens with a new key from now on, whether the service runs or not',
+    summary: 'Sign new tokens with a new key, whether or not the service is running',
     flags: [data],
   },
   {
     usage: 'serve rotate-token',
     module: 'serve-rotate-token',
     local: true,
-    summary: "Replace the embedded owner's token, whether the service runs or not",
+    summary: 'Replace the token of the embedded owner, whether or not the service is running',
     flags: [data],
   },
   {

@@ -4,43 +4,43 @@ import type { View } from './view.js';
 const publisher: Flag = {
   name: 'publisher',
   value: 'publisherId',
-  description: "Publisher, in place of the manifest's PublisherId",
+  description: "Publisher, instead of the manifest's PublisherId",
 };
 const allowSecrets: Flag = {
   name: 'allow-secrets',
-  description: 'Pack files that look like secrets all the same',
+  description: 'Include files that look like secrets',
 };
 
 export const versionViews: readonly View[] = [
   {
     usage: 'version publish [dir...]',
     module: 'publish',
-    summary: 'Pack a folder, publish it as a new version and wait for what the registry thinks',
+    summary: "Publish a node pack as a new version, and wait for the registry's verdict",
     explain: {
-      dir: 'Folder with the pyproject.toml; the current one where absent. Of several, those that can be are published',
+      dir: 'Folder with the pyproject.toml (default: the current folder). With several folders, a failed one does not stop the others',
     },
     changes: true,
     flags: [
       publisher,
-      { name: 'changelog', value: 'text', description: 'Summary of changes in this version' },
+      { name: 'changelog', value: 'text', description: 'Summary of the changes in this version' },
       {
         name: 'changelog-file',
         value: 'path',
-        description: "The same from a file, or '-' for standard input",
+        description: "File with the changelog, or '-' for standard input",
       },
       allowSecrets,
-      { name: 'allow-findings', description: 'Publish although a finding would flag the version' },
-      { name: 'skip-existing', description: 'End well when this very version is already published' },
-      { name: 'no-wait', description: 'Return once the archive is uploaded' },
+      { name: 'allow-findings', description: 'Publish even if a finding would flag the version' },
+      { name: 'skip-existing', description: 'Succeed if this exact version is already published' },
+      { name: 'no-wait', description: 'Exit once the archive is uploaded' },
       {
         name: 'concurrency',
         value: 'number',
-        description: 'Of several folders, how many at a time (1 to 16; default 3)',
+        description: 'Folders to publish in parallel (1 to 16; default 3)',
       },
       {
         name: 'timeout',
         value: 'duration',
-        description: 'How long to wait for the registry, such as 90s or 30m (default 30m)',
+        description: "Maximum time to wait for the registry's verdict, such as 90s or 30m (default 30m)",
       },
     ],
     examples: [
@@ -54,17 +54,17 @@ export const versionViews: readonly View[] = [
     module: 'pack',
     local: true,
     shape: { columns: ['size', 'path'] },
-    summary: 'Write the archive that publish would upload, and send nothing',
-    explain: { dir: 'Folder with the pyproject.toml; the current one where absent' },
+    summary: 'Write the archive that `version publish` would upload, and send nothing',
+    explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
     flags: [
-      { name: 'list', description: 'Write nothing; list each file with its size in bytes' },
+      { name: 'list', description: 'List each file with its size in bytes, and write nothing' },
       {
         name: 'output',
         short: 'o',
         value: 'path',
-        description: 'File or folder/ to write it to (default <node>-<version>.zip)',
+        description: 'File or folder/ to write to (default <node>-<version>.zip)',
       },
-      { name: 'force', description: 'Write over an existing file' },
+      { name: 'force', description: 'Overwrite an existing file' },
       allowSecrets,
     ],
     examples: ['regen version pack --list', 'regen version pack packs/light -o light.zip'],
@@ -74,8 +74,8 @@ export const versionViews: readonly View[] = [
     module: 'check',
     local: true,
     summary:
-      'Say what the registry will see and think of a pack, and send nothing; exit 6 when it would be flagged',
-    explain: { dir: 'Folder with the pyproject.toml; the current one where absent' },
+      'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
+    explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
     flags: [publisher, allowSecrets],
     shape: { columns: ['kind', 'what', 'where', 'detail'] },
     examples: ['regen version check', 'regen version check packs/light --json'],
@@ -83,14 +83,14 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version diff <nodeId> <from> <to>',
     module: 'diff',
-    summary: 'Compare the node definitions of two versions, and say what breaks workflows',
+    summary: 'Compare the node definitions of two versions, and show what breaks workflows',
     shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },
     examples: ['regen version diff light-tools 1.1.0 1.2.0'],
   },
   {
     usage: 'version update <publisherId> <nodeId> <versionId>',
     operation: 'version.update',
-    explain: { versionId: "The version's id, or its number" },
+    explain: { versionId: 'Version id, or version number' },
     examples: ['regen version update my-team light-tools 1.2.0 --deprecated --changelog "Use 1.3.0"'],
   },
   { usage: 'version get <nodeId> <version>', operation: 'version.get' },
@@ -102,28 +102,28 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version delete <publisherId> <nodeId> <versionId>',
     operation: 'version.delete',
-    explain: { versionId: "The version's id, or its number" },
-    confirm: 'Delete the version <versionId> of <nodeId>? Its number is not given out again.',
+    explain: { versionId: 'Version id, or version number' },
+    confirm: 'Delete the version <versionId> of <nodeId>? The version number cannot be used again.',
   },
   {
     usage: 'version history <publisherId> <nodeId> <versionId>',
     operation: 'version.history',
-    explain: { versionId: "The version's id, or its number" },
+    explain: { versionId: 'Version id, or version number' },
     shape: { columns: ['at', 'status', 'by', 'reason'] },
   },
   {
     usage: 'version download <nodeId> [version]',
     module: 'download',
-    summary: "Save a version's archive; its path is the one line on stdout",
-    explain: { version: "The version's number; the latest one where absent" },
+    summary: 'Save the archive of a version, and print its path',
+    explain: { version: 'Version number (default: the latest version)' },
     flags: [
       {
         name: 'output',
         short: 'o',
         value: 'path',
-        description: 'File or folder/ to save it in (default <node>-<version>.zip)',
+        description: 'File or folder/ to save to (default <node>-<version>.zip)',
       },
-      { name: 'force', description: 'Write over an existing file' },
+      { name: 'force', description: 'Overwrite an existing file' },
     ],
     examples: ['regen version download light-tools', 'regen version download light-tools 1.2.0 -o packs/'],
   },
@@ -131,7 +131,7 @@ export const versionViews: readonly View[] = [
     usage: 'version bulk [pairs...]',
     module: 'bulk',
     operation: 'version.bulk',
-    explain: { pairs: 'node@version; without any, one a line is read from standard input' },
+    explain: { pairs: 'node@version (default: read from standard input, one per line)' },
     shape: {
       items: 'node_versions',
       columns: ['identifier.node_id', 'identifier.version', 'status', 'node_version.status', 'error_message'],

@@ -5,7 +5,7 @@ import type { View } from './view.js';
 const fromTask: Flag = {
   name: 'from-task',
   value: 'task_id',
-  description: 'The task that made the video, in place of --video-creation-id and --video-url',
+  description: 'Task that made the video, instead of --video-creation-id and --video-url',
 };
 
 export const videoViews: readonly View[] = [
@@ -28,7 +28,7 @@ export const videoViews: readonly View[] = [
     summary: 'Make a video between a start frame and an end frame',
     explain: {
       images:
-        'Start frame, and end frame if there is one: files, - for standard input, URLs, or data: or base64:',
+        'Start frame and optional end frame: files, - for standard input, URLs, or inline data after data: or base64:',
     },
     hide: ['images'],
     flags: startFlags,
@@ -41,7 +41,7 @@ export const videoViews: readonly View[] = [
     usage: 'video extend',
     operation: 'video.extend',
     module: 'generate',
-    summary: 'Make a video longer',
+    summary: 'Extend a video',
     optional: ['video_creation_id', 'video_url'],
     flags: [fromTask, ...startFlags],
     examples: [
@@ -52,14 +52,14 @@ export const videoViews: readonly View[] = [
   {
     usage: 'video status <task_id>',
     module: 'generation-status',
-    summary: 'Show the state of a video task and what it made',
+    summary: 'Show the state and results of a video task',
     explain: taskExplain,
     examples: ['regen video status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --json'],
   },
   {
     usage: 'video prices',
     operation: 'video.prices',
-    summary: 'Show what videos and images cost, in credits; videos by the second',
+    summary: 'Show the prices of videos and images in credits; video prices are per second',
     examples: ['regen video prices', 'regen video prices --json'],
   },
 ];

@@ -3,36 +3,36 @@ import type { Flag } from '../command/command.js';
 import type { Shape } from '../terminal/output.js';
 
 /**
- * A command as data. What it does not say is derived: summary and flags come from the operation, positionals named
- * like a path parameter, query or body field fill that field; an optional one has its flag as well.
+ * A command as data. What is missing here is derived: summary and flags come from the operation. A positional with the
+ * name of a path parameter, query or body field sets that field; an optional one has a flag as well.
  */
 export interface View {
   /** Words and positionals: `version update <publisherId> <nodeId> <versionId>`. */
   readonly usage: string;
   readonly operation?: OperationName;
-  /** The file of `commands/` that runs it; absent: `operation`, which runs any operation. */
+  /** The file in `commands/` that runs it. Default: `operation`, which runs any operation. */
   readonly module?: string;
   readonly summary?: string;
-  /** What a positional means, where its name does not say it. */
+  /** Descriptions of positionals. */
   readonly explain?: Readonly<Record<string, string>>;
   readonly flags?: readonly Flag[];
-  /** Derived flags left out, because a positional already says the same. */
+  /** Derived flags that are left out, because a positional has the same value. */
   readonly hide?: readonly string[];
-  /** Fields that the command's own words give, by place: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */
+  /** Fields with a fixed value, by path: `{ 'body.status': 'NodeStatusBanned' }`. They have no flag. */
   readonly fixed?: Readonly<Record<string, string>>;
-  /** Of a field's choices, those that the service takes here. */
+  /** The choices of a field that the service accepts here, if not all. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
-  /** Required fields that the command can come by in another way, so that their flags are not. */
+  /** Required fields whose flags are optional, because the command can find the value itself. */
   readonly optional?: readonly string[];
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;
-  /** For what cannot be undone: the question to a person, `<nodeId>` standing for what was typed. `--yes` answers it. */
+  /** The confirmation prompt of an irreversible command; `<nodeId>` is replaced by the argument. `--yes` skips it. */
   readonly confirm?: string;
-  /** It talks to no service. */
+  /** The command does not use a service. */
   readonly local?: true;
   readonly hidden?: boolean;
-  /** Sentences below the flags, besides those of the operation's rules. */
+  /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];
   readonly examples?: readonly string[];
 }

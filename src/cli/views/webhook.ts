@@ -5,7 +5,7 @@ const secretFile: Flag = {
   name: 'secret-file',
   value: 'path',
   description:
-    'File that holds the signing secret (default: REGEN_WEBHOOK_SECRET, else the service tells it)',
+    'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
 };
 
 export const webhookViews: readonly View[] = [
@@ -13,34 +13,35 @@ export const webhookViews: readonly View[] = [
     usage: 'webhook listen',
     module: 'webhook-listen',
     summary:
-      'Receive webhooks on this machine, verify them, and print one a line (NDJSON with --json); run commands, pass them on',
+      'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
     flags: [
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 0)' },
       {
         name: 'public-url',
         value: 'url',
-        description: 'Address at which others reach this listener, such as that of a tunnel',
+        description: 'Public address of this listener, such as the address of a tunnel',
       },
       {
         name: 'forward-to',
         value: 'url',
-        description: 'Send each on, byte by byte with its headers; what is answered is passed back',
+        description: 'Forward each webhook, body and headers unchanged, and return the response',
       },
       {
         name: 'exec',
         value: 'command',
         description:
-          'Run a command of the shell for each: the body on its standard input, REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in its environment; unless it exits 0 the webhook is sent again',
+          'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
       },
       {
         name: 'until',
         value: 'task_id',
-        description: 'End when this task has ended, told by webhook or by its status; exit 6 when it failed',
+        description:
+          'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
       },
       {
         name: 'timeout',
         value: 'duration',
-        description: 'With --until: how long to wait at most; exit 8 then',
+        description: 'With --until: maximum time to wait; then exits 8',
       },
       secretFile,
     ],
@@ -53,14 +54,14 @@ export const webhookViews: readonly View[] = [
   {
     usage: 'webhook verify [file]',
     module: 'webhook-verify',
-    summary: 'Say whether a webhook is genuine; where it is not, why (exit 2)',
+    summary: 'Check whether a webhook is genuine; if not, shows why and exits 2',
     explain: {
-      file: 'The request as it came: headers, an empty line, body; with the flags below the body alone',
+      file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
     },
     flags: [
-      { name: 'id', value: 'text', description: 'Its header webhook-id' },
-      { name: 'timestamp', value: 'seconds', description: 'Its header webhook-timestamp' },
-      { name: 'signature', value: 'text', description: 'Its header webhook-signature' },
+      { name: 'id', value: 'text', description: 'Value of the webhook-id header' },
+      { name: 'timestamp', value: 'seconds', description: 'Value of the webhook-timestamp header' },
+      { name: 'signature', value: 'text', description: 'Value of the webhook-signature header' },
       secretFile,
     ],
     examples: [
@@ -74,16 +75,16 @@ export const webhookViews: readonly View[] = [
     summary: 'Print the secret that signs your webhooks, or replace it',
     changes: true,
     flags: [
-      { name: 'rotate', description: 'Make a new one; the old one signs, too, for 24 hours' },
-      { name: 'show', description: 'Print it even to a terminal' },
+      { name: 'rotate', description: 'Create a new secret; for 24 hours, the old one signs too' },
+      { name: 'show', description: 'Print the secret even if stdout is a terminal' },
     ],
     examples: ['regen webhook secret > webhook-secret.txt'],
   },
   {
     usage: 'webhook deliveries [task_id]',
     operation: 'webhook.deliveries',
-    summary: 'List what your webhooks were told or are yet to be told, newest first',
-    explain: { task_id: 'Of this task alone' },
+    summary: 'List the sent and pending deliveries of your webhooks, newest first',
+    explain: { task_id: 'Only deliveries for this task' },
     shape: { columns: ['id', 'task_id', 'state', 'status', 'attempts', 'next_at', 'reason', 'url'] },
     examples: ['regen webhook deliveries --json'],
   },
