@@ -13,7 +13,7 @@ test.each(['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'])(
   async (name) => {
     const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env: { [name]: '' } });
     expect(exit).toBe(2);
-    expect(stderr).toContain(`${name} is set, but empty, and no service is named.`);
+    expect(stderr).toContain(`${name} is set but empty, and no service is named.`);
   },
 );
 
@@ -34,7 +34,7 @@ test('--dry-run shows the address of the embedded service as it runs', async () 
   const home = homeForTest();
   const folder = join(home, '.local', 'share', 'regen');
   mkdirSync(folder, { recursive: true });
-  const record = { url: 'http://127.0.0.1:40404', pid: 1, version: '0', instance: 'x' };
+  const record = { url: 'http://127.0.0.1:40404', socket: '/x', pid: 1, version: '0', instance: 'x' };
   writeFileSync(join(folder, 'service.json'), JSON.stringify(record), { mode: 0o600 });
   const { stdout } = await regen(['node', 'delete', 'acme', 'x', '--dry-run'], { home });
   expect(stdout).toBe('DELETE http://127.0.0.1:40404/publishers/acme/nodes/x\n');

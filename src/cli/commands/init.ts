@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { Node } from '../../contract/node.js';
 import { check } from '../../contract/schema/check.js';
 import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
-import { type Found, findOut } from '../../pack/infer-manifest.js';
-import { newPyproject } from '../../pack/new-pyproject.js';
+import { type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
+import { formatPyproject } from '../../pack/new-pyproject.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
@@ -48,12 +48,12 @@ export async function run(context: CommandContext): Promise<void> {
     throw usage(`${path} exists already.`, 'Change it by hand, or write a new one over it with --force.');
   }
   const given = givenFacts(context);
-  const found = await findOut(folder);
+  const found = await inferManifest(folder);
   for (const warning of found.warnings) await output.warn(warning);
   const facts = await completeFacts(context, { ...(await inferFacts(context, found, given)), ...given });
   await sayChoices(context, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
-  const text = newPyproject({
+  const text = formatPyproject({
     ...{ id, name, publisher, version, description, repository },
     license: license ? readLicense(folder, license) : undefined,
     dependencies: found.dependencies,
@@ -104,7 +104,7 @@ function findProblem(name: Name, value: string): string | undefined {
 }
 
 /** What the folder says, and what follows from it. */
-async function inferFacts(context: CommandContext, found: Found, given: Facts): Promise<Facts> {
+async function inferFacts(context: CommandContext, found: InferredManifest, given: Facts): Promise<Facts> {
   const id = given.id ?? found.id;
   // Whoever publishes as one publisher only means that one.
   const { publish_tokens = {} } = await context.services.openCredentialStore().read();
