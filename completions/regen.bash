@@ -1,6 +1,6 @@
-# Completion of regen for bash, made of its command tree. Load it: source <(regen completion bash)
+# Completion of regen for bash, generated from its commands. Load it: source <(regen completion bash)
 
-# Sets what may follow after the words $1, and what the value of the flag $2 is.
+# Sets the completions after the words $1, and the hint for the value of the flag $2.
 _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
@@ -906,7 +906,7 @@ _regen() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
     if [[ -n $flag ]]; then
-      # In --flag=value the sign is a word of its own.
+      # In --flag=value, the = is a separate word.
       [[ $word == '=' ]] || flag=''
     elif [[ $word == -* ]]; then
       _regen_facts "$at" "$word"
@@ -953,7 +953,7 @@ _regen_offer() {
       done < <(compgen "$([[ $hint == file ]] && echo -f || echo -d)" -- "$current")
       ;;
     live:*)
-      # Not through compgen -W, which would run what stands in a value.
+      # compgen -W would run code in a value.
       while IFS= read -r value; do
         [[ $value == "$current"* ]] && COMPREPLY+=("$value")
       done < <(regen __complete "${hint#live:}" -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2> /dev/null)

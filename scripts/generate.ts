@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { completionScript } from '../src/cli/completion/scripts.js';
+import { buildCompletionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { openapi } from '../src/contract/openapi.js';
@@ -14,10 +14,10 @@ const files: Record<string, () => string> = {
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
     `${JSON.stringify(openapi(contract, { version: readPackageVersion() }), null, 1)}\n`,
-  'completions/regen.bash': () => completionScript(commandTree(), 'bash'),
-  'completions/_regen': () => completionScript(commandTree(), 'zsh'),
-  'completions/regen.fish': () => completionScript(commandTree(), 'fish'),
-  'completions/regen.ps1': () => completionScript(commandTree(), 'powershell'),
+  'completions/regen.bash': () => buildCompletionScript(commandTree(), 'bash'),
+  'completions/_regen': () => buildCompletionScript(commandTree(), 'zsh'),
+  'completions/regen.fish': () => buildCompletionScript(commandTree(), 'fish'),
+  'completions/regen.ps1': () => buildCompletionScript(commandTree(), 'powershell'),
 };
 
 /** Replaces the text between two marks of a Markdown file. */

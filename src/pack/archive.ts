@@ -13,9 +13,9 @@ import { computeTreeDigest, sortByPath, type TreeEntry } from './tree.js';
 export interface BuiltArchive {
   /** Bytes of the archive. */
   readonly size: number;
-  /** SHA-256 of the archive, 64 lowercase hex digits. Another build of zlib may give other bytes for the same tree. */
+  /** SHA-256 of the archive, 64 lowercase hex digits. Other builds of zlib may produce other bytes for the same tree. */
   readonly sha256: string;
-  /** The `computeTreeDigest` of the files; reading the archive back gives the same. */
+  /** The `computeTreeDigest` of the files, equal to the one of reading the archive back. */
   readonly tree: string;
   /** Number of files. */
   readonly entries: number;
@@ -32,16 +32,16 @@ export interface ArchiveProgress {
 
 export interface ArchiveOptions {
   readonly signal?: AbortSignal;
-  /** Called for every chunk read: cheap work only. */
+  /** Called for every chunk read, so it must be fast. */
   readonly onProgress?: (progress: ArchiveProgress) => void;
 }
 
 /**
- * Writes the files as a zip to `target`, under a temporary name beside it until it is whole. The same files give the
- * same bytes on the same machine, whenever and in whatever order. Memory does not grow with the files.
+ * Writes the files as a zip to `target`, under a temporary name next to it until it is complete. On one machine, the
+ * same files always produce the same bytes, in any order. Memory use does not depend on the size of the files.
  *
- * @throws PackError where a file vanished or changed while it was read; the signal's reason when aborted. Nothing is
- *   left behind then, and an older `target` stays as it was.
+ * @throws PackError if a file was removed or changed while it was read; the signal's reason if aborted. Nothing is left
+ *   behind, and an existing `target` stays unchanged.
  */
 export async function createArchive(
   files: readonly PackFile[],
@@ -79,7 +79,7 @@ async function writeZip(
     onProgress?.({ files: tree.length, totalFiles: files.length, bytes, totalBytes });
   };
   for (const file of files) {
-    // yazl asks for one file at a time, so that one is open and in memory at once.
+    // yazl requests one file at a time, so only one is open and in memory.
     zip.addReadStreamLazy(file.path, entryOptions(file), (give) => {
       openUnchanging(file, onChunk, (sha256) => tree.push({ path: file.path, mode: file.mode, sha256 })).then(
         (stream) => give(null, stream.on('error', fail)),
@@ -89,11 +89,11 @@ async function writeZip(
   }
   zip.end();
 
-  const whole = createHash('sha256');
+  const digest = createHash('sha256');
   let size = 0;
   const measure = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      whole.update(chunk);
+      digest.update(chunk);
       size += chunk.length;
       done(null, chunk);
     },
@@ -102,14 +102,14 @@ async function writeZip(
   onProgress?.({ files: tree.length, totalFiles: files.length, bytes, totalBytes });
   return {
     size,
-    sha256: whole.digest('hex'),
+    sha256: digest.digest('hex'),
     tree: computeTreeDigest(tree),
     entries: files.length,
     unpacked: totalBytes,
   };
 }
 
-/** What deflate cannot make smaller; decided by name, so that it does not depend on the content. */
+/** Files that deflate cannot make smaller, by name, so that the choice does not depend on the content. */
 const COMPRESSED =
   /^\.(?:png|jpe?g|webp|avif|gif|mp[34]|m4a|webm|mov|ogg|flac|woff2?|zip|gz|bz2|xz|7z|whl|npz|safetensors|ckpt|pth?|onnx|gguf)$/i;
 
@@ -118,33 +118,33 @@ function entryOptions(file: PackFile) {
     size: file.size,
     compress: !COMPRESSED.test(extname(file.path)),
     mode: Number.parseInt(file.mode, 8),
-    // yazl writes local time, and an extra field in UTC unless told not to. This gives the same midnight anywhere; the
-    // first of January would be clamped where the time zone changed since yazl was loaded.
+    // yazl writes local time, and by default an extra field in UTC. This is the same midnight everywhere; the first of
+    // January would be clamped if the time zone changed after yazl was loaded.
     mtime: new Date(1980, 1, 1),
     forceDosTimestamp: true,
   };
 }
 
-/** The file's content, hashed on its way and refused if it is not the file that was chosen, or changes while it is read. */
+/** Opens a file and hashes it while it is read. Fails if it is not the chosen file, or changes while it is read. */
 async function openUnchanging(
   file: PackFile,
   onChunk: (size: number) => void,
   onEnd: (sha256: string) => void,
 ): Promise<Readable> {
-  const changed = () =>
+  const toChangedError = () =>
     new PackError(
-      `${quoteName(file.path)} changed while it was packed: try again when nothing writes to it.`,
+      `${quoteName(file.path)} changed while it was packed. Try again when no program is writing to it.`,
     );
-  const handle = await openOrdinary(file);
+  const handle = await openRegularFile(file);
   try {
     const before = await handle.stat();
-    if (!before.isFile() || before.size !== file.size) throw changed();
+    if (!before.isFile() || before.size !== file.size) throw toChangedError();
     const hash = createHash('sha256');
     let seen = 0;
     const check = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         seen += chunk.length;
-        if (seen > file.size) return done(changed());
+        if (seen > file.size) return done(toChangedError());
         hash.update(chunk);
         onChunk(chunk.length);
         done(null, chunk);
@@ -153,13 +153,13 @@ async function openUnchanging(
         const after = await handle.stat().catch(() => undefined);
         await handle.close().catch(() => undefined);
         if (!after || seen !== file.size || after.size !== before.size || after.mtimeMs !== before.mtimeMs)
-          return done(changed());
+          return done(toChangedError());
         onEnd(hash.digest('hex'));
         done();
       },
     });
     const source = handle.createReadStream({ autoClose: false });
-    source.on('error', () => check.destroy(unreadable(file)));
+    source.on('error', () => check.destroy(toUnreadableError(file)));
     check.on('close', () => void handle.close().catch(() => undefined));
     return source.pipe(check);
   } catch (error) {
@@ -168,16 +168,18 @@ async function openUnchanging(
   }
 }
 
-async function openOrdinary(file: PackFile): Promise<FileHandle> {
-  // A link or pipe put in the file's place since it was chosen must neither lead elsewhere nor hang.
+async function openRegularFile(file: PackFile): Promise<FileHandle> {
+  // If the file was replaced by a link or a pipe, opening it must neither follow the link nor block.
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fsConstants;
   try {
     return await open(file.absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
-    throw unreadable(file);
+    throw toUnreadableError(file);
   }
 }
 
-function unreadable(file: PackFile): PackError {
-  return new PackError(`${quoteName(file.path)} cannot be read: it vanished, or you may not read it.`);
+function toUnreadableError(file: PackFile): PackError {
+  return new PackError(
+    `${quoteName(file.path)} cannot be read: it was removed, or you do not have permission.`,
+  );
 }

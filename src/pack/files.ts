@@ -2,16 +2,16 @@ import type { Stats } from 'node:fs';
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { trackedFiles, untrackedFiles } from './git.js';
+import { listTrackedFiles, listUntrackedFiles } from './git.js';
 import { findCollisions, findPathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
 import { type FileMode, sortByPath, toFileMode } from './tree.js';
 import { walkFiles } from './walk.js';
 
 export interface PackFile {
-  /** As in the archive: relative, with `/`, in NFC. */
+  /** The path in the archive: relative, with `/`, in NFC. */
   readonly path: string;
-  /** The ordinary file to read, links resolved. */
+  /** The file to read, with links resolved. */
   readonly absolute: string;
   /** Bytes. */
   readonly size: number;
@@ -19,24 +19,24 @@ export interface PackFile {
 }
 
 export interface ChosenFiles {
-  /** Sorted by the bytes of their paths. Without those that `problems` names. */
+  /** Sorted by the bytes of their paths, without those in `problems`. */
   readonly files: readonly PackFile[];
-  /** `where` is the path as it is on disk. */
+  /** `where` is the path on disk. */
   readonly problems: readonly PackProblem[];
-  /** `git`: what git tracks; `folder`: everything that no ignore file names. */
+  /** `git`: files tracked by git; `folder`: all files that are not ignored. */
   readonly source: 'git' | 'folder';
-  /** What lies in a checkout, is not packed, and was perhaps forgotten: git neither tracks nor ignores it. */
+  /** Files in a checkout that git neither tracks nor ignores. They are not packed, but may have been forgotten. */
   readonly untracked: readonly string[];
 }
 
 /**
- * Chooses what a pack's archive holds: what git tracks, submodules too, or outside a checkout all that no `.gitignore`
- * names; minus what `.regenignore` and `.comfyignore` name; plus `includes`.
+ * Chooses the files of a pack's archive: the files that git tracks, including submodules, or outside a checkout all files
+ * not in `.gitignore`; without those in `.regenignore` and `.comfyignore`; plus `includes`.
  *
- * A link to a file inside the pack is packed as that file, so that it unpacks on every system; any other link is a problem.
+ * A link to a file in the pack is packed as that file, so that it unpacks on every system. Any other link is a problem.
  *
- * @param includes files, folders or patterns as in .gitignore, from the pack's root, packed even if ignored
- * @param isProduct whether a path was made from the pack; they are packed only if git tracks or `includes` names them
+ * @param includes files, folders or .gitignore patterns, relative to the pack, to pack even if they are ignored
+ * @param isProduct whether a path was generated from the pack; such files are packed only if tracked by git or in `includes`
  */
 export async function chooseFiles(
   folder: string,
@@ -44,25 +44,25 @@ export async function chooseFiles(
   isProduct: (path: string) => boolean = () => false,
 ): Promise<ChosenFiles> {
   const root = await realpath(folder);
-  const tracked = await trackedFiles(root);
-  const ignored = await ignoreFiles(root);
+  const tracked = await listTrackedFiles(root);
+  const ignored = await readIgnoreFiles(root);
   const chosen = new Set<string>();
   for await (const path of tracked ?? walkFiles(root)) {
-    if (!ignored.ignores(safePath(path)) && (tracked || !isProduct(path))) chosen.add(path);
+    if (!ignored.ignores(toIgnorePath(path)) && (tracked || !isProduct(path))) chosen.add(path);
   }
 
   const problems: PackProblem[] = [];
   for (const include of includes) {
-    const matching = await included(root, include);
+    const matching = await findIncluded(root, include);
     if (matching.length === 0)
-      problems.push({ where: include, message: 'is listed in includes, but no such file is in the pack' });
+      problems.push({ where: include, message: 'is listed in includes, but the pack has no such file' });
     for (const path of matching) chosen.add(path);
   }
 
-  const look = lookAt(root);
+  const inspect = createInspector(root);
   const files: PackFile[] = [];
   for (const path of chosen) {
-    const found = await look(path);
+    const found = await inspect(path);
     if (typeof found === 'string') problems.push({ where: path, message: found });
     else if (found) files.push(found);
   }
@@ -71,9 +71,9 @@ export async function chooseFiles(
   if (!files.some((file) => file.path === 'pyproject.toml') && (await exists(root, 'pyproject.toml')))
     problems.push({
       where: 'pyproject.toml',
-      message: `would be missing from the archive: ${tracked ? 'add it to git, and ' : ''}do not ignore it`,
+      message: `would be missing from the archive: ${tracked ? 'add it to git and ' : ''}do not ignore it`,
     });
-  const untracked = tracked ? await untrackedFiles(root) : [];
+  const untracked = tracked ? await listUntrackedFiles(root) : [];
   return {
     files: sortByPath(files),
     problems,
@@ -83,31 +83,33 @@ export async function chooseFiles(
 }
 
 const COLLISION_MESSAGES = {
-  same: (other: string) => `has the same name as ${other} written with other Unicode characters; rename one`,
+  same: (other: string) =>
+    `has the same name as ${other}, but with different Unicode characters; rename one of them`,
   case: (other: string) =>
-    `differs only by case from ${other}; Windows and macOS can keep only one: rename one`,
-  folder: (other: string) => `lies in a folder whose name ${other} is also a file's; rename one`,
+    `differs from ${other} only in case, which Windows and macOS do not support; rename one of them`,
+  folder: (other: string) =>
+    `is in the folder ${other}, which is also the name of a file; rename one of them`,
 };
 
-/** The `ignore` package refuses paths that are not plain and relative; such names get a problem of their own later. */
-function safePath(path: string): string {
+/** The `ignore` package throws for unusual paths; findPathProblem reports them later. */
+function toIgnorePath(path: string): string {
   return ignore.isPathValid(path) ? path : '\0';
 }
 
-async function ignoreFiles(root: string): Promise<Ignore> {
+async function readIgnoreFiles(root: string): Promise<Ignore> {
   const rules = ignore({ ignorecase: false });
   for (const name of ['.regenignore', '.comfyignore'])
     rules.add(await readFile(join(root, name), 'utf8').catch(() => ''));
   return rules;
 }
 
-async function included(root: string, include: string): Promise<string[]> {
-  // From the root, whether written `dist`, `/dist` or `./dist/`.
+async function findIncluded(root: string, include: string): Promise<string[]> {
+  // `dist`, `/dist` and `./dist/` all mean the same folder in the root.
   const pattern = `/${include.replaceAll('\\', '/').replace(/^(?:\.?\/+)+/, '')}`;
   const wanted = ignore({ ignorecase: false }).add(pattern === '/' ? '/**' : pattern);
   const matching: string[] = [];
   for await (const path of walkFiles(root, { everything: true }))
-    if (wanted.ignores(safePath(path))) matching.push(path);
+    if (wanted.ignores(toIgnorePath(path))) matching.push(path);
   return matching;
 }
 
@@ -118,8 +120,8 @@ async function exists(root: string, name: string): Promise<boolean> {
   );
 }
 
-/** Looks at one path: a file to pack, a problem in words, or nothing where the file is gone though git tracks it. */
-function lookAt(root: string): (path: string) => Promise<PackFile | string | undefined> {
+/** Inspects a path. Returns a file to pack, a problem, or undefined if git tracks the file but it does not exist. */
+function createInspector(root: string): (path: string) => Promise<PackFile | string | undefined> {
   const folders = new Map<string, Promise<string | undefined>>();
   const realFolder = (folder: string) => {
     const known = folders.get(folder) ?? realpath(folder).catch(() => undefined);
@@ -132,14 +134,14 @@ function lookAt(root: string): (path: string) => Promise<PackFile | string | und
     const onDisk = join(root, path);
     const folder = await realFolder(dirname(onDisk));
     if (folder === undefined) return undefined;
-    if (!isInside(root, folder)) return 'lies in a folder that is a link out of the pack';
-    const stats = await lstat(onDisk).catch(ifGone);
+    if (!isInside(root, folder)) return 'is in a folder that is a link to a place outside the pack';
+    const stats = await lstat(onDisk).catch(ignoreMissing);
     if (!stats) return undefined;
     const found = stats.isSymbolicLink() ? await followLink(root, onDisk) : { stats, absolute: onDisk };
     if (typeof found === 'string') return found;
     if (found.stats.isDirectory())
-      return 'is a git submodule that is not checked out; run git submodule update --init';
-    if (!found.stats.isFile()) return 'is not an ordinary file';
+      return 'is a git submodule that is not checked out; run: git submodule update --init';
+    if (!found.stats.isFile()) return 'is not a regular file';
     const { mode, size } = found.stats;
     return { path: path.normalize('NFC'), absolute: found.absolute, size, mode: toFileMode(mode) };
   };
@@ -147,11 +149,11 @@ function lookAt(root: string): (path: string) => Promise<PackFile | string | und
 
 async function followLink(root: string, link: string): Promise<{ stats: Stats; absolute: string } | string> {
   const absolute = await realpath(link).catch(() => undefined);
-  if (absolute === undefined) return 'is a link that leads nowhere';
+  if (absolute === undefined) return 'is a broken link';
   if (!isInside(root, absolute) || relative(root, absolute).split(sep).includes('.git'))
-    return 'is a link out of the pack; only links to files inside it are packed';
+    return 'is a link to a place outside the pack; only links to files inside it can be packed';
   const stats = await stat(absolute);
-  if (stats.isDirectory()) return 'is a link to a folder; only links to files are packed';
+  if (stats.isDirectory()) return 'is a link to a folder; only links to files can be packed';
   return { stats, absolute };
 }
 
@@ -159,7 +161,7 @@ function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-function ifGone(error: NodeJS.ErrnoException): undefined {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
   throw error;
 }

@@ -5,30 +5,30 @@ import { dirname, join } from 'node:path';
 import { PackError } from './problem.js';
 
 /**
- * The paths below a folder that git tracks, submodules included, relative to it and with `/`. `undefined` where git is
- * not installed, the folder is in no checkout, or git tracks nothing in it (a pack inside the checkout of its host, which
- * ignores it, is outside git).
+ * Lists the files below a folder that git tracks, including submodules, relative and with `/`. Returns undefined if git is
+ * not installed, the folder is not in a checkout, or git tracks nothing in it, such as in a pack that is inside the
+ * checkout of its host and ignored there.
  *
- * @throws PackError where there is a checkout that git cannot read
+ * @throws PackError if git cannot read the checkout
  */
-export async function trackedFiles(folder: string): Promise<string[] | undefined> {
-  const listing = await git(folder, ['ls-files', '-z', '--recurse-submodules']);
+export async function listTrackedFiles(folder: string): Promise<string[] | undefined> {
+  const listing = await runGit(folder, ['ls-files', '-z', '--recurse-submodules']);
   if (!listing) return undefined;
-  // During a merge a path is listed once for each side.
+  // During a merge, a path is listed once per side.
   return [...new Set(listing.split('\0').slice(0, -1))];
 }
 
-/** Files below a folder that git neither tracks nor ignores; empty where git does not say. */
-export async function untrackedFiles(folder: string): Promise<string[]> {
-  const listing = await git(folder, ['ls-files', '-z', '--others', '--exclude-standard']).catch(
+/** Lists the files below a folder that git neither tracks nor ignores; empty if git fails. */
+export async function listUntrackedFiles(folder: string): Promise<string[]> {
+  const listing = await runGit(folder, ['ls-files', '-z', '--others', '--exclude-standard']).catch(
     () => undefined,
   );
   return (listing ?? '').split('\0').slice(0, -1);
 }
 
-/** Where a checkout came from: the address of its remote `origin`, else of any. `undefined` where git does not say. */
-export async function remoteUrl(folder: string): Promise<string | undefined> {
-  const listing = await git(folder, ['remote', '--verbose']).catch(() => undefined);
+/** Finds the address of the remote `origin`, or of any other remote. Returns undefined if git fails. */
+export async function findRemoteUrl(folder: string): Promise<string | undefined> {
+  const listing = await runGit(folder, ['remote', '--verbose']).catch(() => undefined);
   const remotes = (listing ?? '').split('\n').map((line) => /^(\S+)\t(.+) \(fetch\)/.exec(line));
   const found = remotes.find((remote) => remote?.[1] === 'origin') ?? remotes.find(Boolean);
   return found?.[2];
@@ -37,21 +37,21 @@ export async function remoteUrl(folder: string): Promise<string | undefined> {
 /** 50,000 paths of 1,024 bytes. */
 const MAX_LISTING = 64 * 1024 ** 2;
 
-function git(folder: string, command: readonly string[]): Promise<string | undefined> {
-  // A checkout may come from anywhere: its configuration must run nothing, and the owner of its files does not matter then.
+function runGit(folder: string, command: readonly string[]): Promise<string | undefined> {
+  // The checkout is untrusted: its configuration must not run anything. The owner of its files then does not matter.
   const options = ['-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${devNull}`, '-c', 'safe.directory=*'];
-  // Windows looks for git in the working folder first, and the pack's is not to be trusted with that.
+  // Windows looks for git in the working folder first, so the untrusted pack must not be the working folder.
   const cwd = dirname(process.execPath);
   return new Promise((resolve, reject) => {
     execFile(
       'git',
       ['-C', folder, ...options, ...command],
-      { cwd, env: environment(), maxBuffer: MAX_LISTING, windowsHide: true },
+      { cwd, env: buildEnvironment(), maxBuffer: MAX_LISTING, windowsHide: true },
       (error, stdout, stderr) => {
         if (!error) resolve(stdout);
         else if (error.code === 'ENOENT' || /not a git repository/.test(stderr) || !isBelowGit(folder))
           resolve(undefined);
-        // To go on as if outside git would pack what git does not track.
+        // Otherwise files that git does not track would be packed.
         else
           reject(
             new PackError(`git cannot list the files of ${folder}: ${firstLine(stderr || error.message)}`),
@@ -69,8 +69,8 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }
 
-/** Without GIT_DIR, GIT_INDEX_FILE and the like, which hooks set and which name another checkout; without the user's settings. */
-function environment(): NodeJS.ProcessEnv {
+/** Leaves out the user's settings, and variables such as GIT_DIR, which hooks set and which select another checkout. */
+function buildEnvironment(): NodeJS.ProcessEnv {
   const { PATH, Path, SystemRoot, TMPDIR, TEMP } = process.env;
   return {
     ...{ PATH, Path, SystemRoot, TMPDIR, TEMP },

@@ -1,22 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { remoteUrl } from './git.js';
+import { findRemoteUrl } from './git.js';
 import { createTextReader } from './pack-text.js';
 import { readRequirements } from './requirements.js';
 
-/** What a pack's folder tells about it without a manifest. What cannot be found is absent. */
-export interface Found {
+/** What could be inferred from the folder of a pack without a manifest. */
+export interface InferredManifest {
   readonly id: string | undefined;
   readonly description: string | undefined;
   readonly license: { readonly file: string } | undefined;
   readonly repository: string | undefined;
   readonly dependencies: readonly string[];
-  /** Sentences about what was left out. */
+  /** Sentences about values that were left out. */
   readonly warnings: readonly string[];
 }
 
-/** Looks through a folder for what its manifest will say. */
-export async function findOut(folder: string): Promise<Found> {
+/** Infers the values of a manifest from a folder. */
+export async function inferManifest(folder: string): Promise<InferredManifest> {
   const names = (await readdir(folder)).sort();
   const read = createTextReader(folder);
   const readme = names.find((name) => /^readme(\.(md|markdown|txt))?$/i.test(name));
@@ -26,22 +26,22 @@ export async function findOut(folder: string): Promise<Found> {
     ? await readRequirements(['requirements.txt'], read)
     : { dependencies: [], problems: [], skipped: [] };
   return {
-    id: idOf(basename(resolve(folder))),
-    description: text && 'text' in text ? firstParagraph(text.text) : undefined,
+    id: toNodeId(basename(resolve(folder))),
+    description: text && 'text' in text ? findFirstParagraph(text.text) : undefined,
     license: license === undefined ? undefined : { file: license },
-    repository: webAddress(await remoteUrl(folder)),
+    repository: toWebAddress(await findRemoteUrl(folder)),
     dependencies: listed.dependencies,
     warnings: [
       ...listed.problems.map((problem) => `requirements.txt ${problem}.`),
       ...listed.skipped.map(
-        (line) => `requirements.txt has ${line}, which only pip understands; it is left out.`,
+        (line) => `requirements.txt has ${line}, which only pip understands, so it is left out.`,
       ),
     ],
   };
 }
 
-/** A folder's name as a node id. */
-function idOf(name: string): string | undefined {
+/** Converts the name of a folder to a node id. */
+function toNodeId(name: string): string | undefined {
   const id = name
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
@@ -51,14 +51,14 @@ function idOf(name: string): string | undefined {
   return id || undefined;
 }
 
-/** As long as a node's description may be. */
+/** The maximum length of a node's description. */
 const MAX_DESCRIPTION = 1000;
 
-/** How far into a README the first paragraph is looked for. */
+/** How many characters of a README are searched for the first paragraph. */
 const MAX_README = 16 * 1024;
 
-/** The first paragraph of prose: no heading, badge, HTML, list, table or code. */
-function firstParagraph(markdown: string): string | undefined {
+/** Finds the first paragraph of prose, without headings, badges, HTML, lists, tables and code. */
+function findFirstParagraph(markdown: string): string | undefined {
   const paragraphs = markdown
     .slice(0, MAX_README)
     .replace(/\r\n?/g, '\n')
@@ -83,8 +83,8 @@ function firstParagraph(markdown: string): string | undefined {
   return undefined;
 }
 
-/** A remote of any spelling as an https address, without the credential that some carry. */
-function webAddress(remote: string | undefined): string | undefined {
+/** Converts a remote in any form to an https address, without credentials. */
+function toWebAddress(remote: string | undefined): string | undefined {
   if (!remote) return undefined;
   const ssh = /^(?:ssh:\/\/)?(?:[^@/]+@)?([a-z0-9.-]+\.[a-z]+)(?::\d+)?[:/](?!\/)(.+)$/i.exec(remote);
   const http = /^https?:\/\/(?:[^@/]*@)?([^/@]+)\/(.+)$/i.exec(remote);

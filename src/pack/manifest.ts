@@ -10,22 +10,22 @@ import { readDynamicVersion } from './dynamic-version.js';
 import { findLicenseFile, findRepository, selectClassifiers, splitFrontend } from './metadata.js';
 import { createTextReader, type ReadText } from './pack-text.js';
 import type { PackProblem } from './problem.js';
-import { keyPath, type Pyproject, readPyproject } from './pyproject.js';
+import { formatKeyPath, type Pyproject, readPyproject } from './pyproject.js';
 import { readRequirements } from './requirements.js';
 
 const ManifestNode = Node.required({ id: true, name: true });
 const ManifestVersion = NodeVersion.required({ version: true });
 
-/** A pack as its `pyproject.toml` describes it, in the shapes that publishing sends. Absent keys are absent fields. */
+/** A pack as described by its `pyproject.toml`, in the form that publishing sends. Missing keys are missing fields. */
 export interface Manifest {
   readonly publisher: string;
   readonly node: z.output<typeof ManifestNode>;
   readonly version: z.output<typeof ManifestVersion>;
-  /** `includes`: what to pack even if ignored, as written. */
+  /** `includes` as written: what to pack even if it is ignored. */
   readonly includes: readonly string[];
-  /** Which table described the pack; `undefined` where there is neither. */
+  /** Which table describes the pack; undefined if there is neither. */
   readonly table: 'hostui' | 'comfy' | undefined;
-  /** What was left out on the way, worth a word but no obstacle. */
+  /** Problems that do not prevent publishing. */
   readonly warnings: readonly PackProblem[];
 }
 
@@ -34,10 +34,10 @@ export type ReadManifest =
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
 
 /**
- * Reads a pack's `pyproject.toml`, and the files that it refers to for version and dependencies. No code of the pack is run.
+ * Reads a pack's `pyproject.toml`, and the files with its version and dependencies. No code of the pack is run.
  *
- * @param options.publisher the publisher to publish under, in place of `PublisherId`
- * @returns everything that is wrong at once, `where` being the key: `[project] version`
+ * @param options.publisher the publisher to publish under, instead of `PublisherId`
+ * @returns the manifest, or all problems; `where` is the key, such as `[project] version`
  */
 export async function readManifest(
   folder: string,
@@ -46,7 +46,7 @@ export async function readManifest(
   const pyproject = await readPyproject(folder);
   if (!pyproject.value) return { ok: false, problems: pyproject.problems };
   const { project, tool } = pyproject.value;
-  // Published packs carry [tool.comfy]; it is read where [tool.hostui] is absent.
+  // Existing packs have [tool.comfy]; it is read if [tool.hostui] is missing.
   const table = tool.hostui ? 'hostui' : tool.comfy ? 'comfy' : undefined;
   const pack = tool.hostui ?? tool.comfy;
 
@@ -65,15 +65,15 @@ export async function readManifest(
   if (project.license?.file && !(await isFile(folder, project.license.file)))
     warnings.push({
       where: '[project] license',
-      message: `names ${project.license.file}, which is not there`,
+      message: `refers to ${project.license.file}, which does not exist`,
     });
 
-  const judge = judgeOf(table ?? 'hostui', problems);
-  const publisher = judge(
+  const validate = createValidator(table ?? 'hostui', problems);
+  const publisher = validate(
     z.object({ publisher: PublisherId }),
     compact({ publisher: options.publisher ?? pack?.PublisherId }),
   );
-  const node = judge(
+  const node = validate(
     ManifestNode,
     compact({
       id: project.name,
@@ -89,12 +89,12 @@ export async function readManifest(
       ...supported,
     }),
   );
-  // What was said about a version that could not be found is enough.
-  const version = judge(
+  // If the version could not be found, that is already reported.
+  const version = validate(
     versionText === undefined ? NodeVersion : ManifestVersion,
     compact({ version: versionText, dependencies, ...supported }),
   );
-  const all = allOnce(pyproject.problems, problems);
+  const all = mergeProblems(pyproject.problems, problems);
   if (all.length > 0 || !publisher || !node || !version) return { ok: false, problems: all };
   return {
     ok: true,
@@ -109,8 +109,8 @@ export async function readManifest(
   };
 }
 
-/** Where each field of the service stands in the file. */
-function keyOf(field: string, table: string): Problem['path'] {
+/** Maps a field of the service to its key in the file. */
+function toKey(field: string, table: string): Problem['path'] {
   const keys: Record<string, Problem['path']> = {
     id: ['project', 'name'],
     tags: ['project', 'keywords'],
@@ -123,15 +123,15 @@ function keyOf(field: string, table: string): Problem['path'] {
   return keys[field] ?? ['project', field];
 }
 
-/** Holds values against the service's own schemas and collects problems under the file's keys. */
-function judgeOf(table: string, problems: PackProblem[]) {
+/** Creates a function that checks values against the schemas of the service and collects problems by key. */
+function createValidator(table: string, problems: PackProblem[]) {
   return <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | undefined => {
     const checked = check(schema, value);
     if (checked.ok) return checked.value;
     for (const { path, message } of checked.problems) {
-      // Without [project] name there is no display name either; one sentence is enough.
+      // Without [project] name there is no display name either; one problem is enough.
       if (path[0] === 'name' && message === 'is required') continue;
-      problems.push({ where: keyPath([...keyOf(String(path[0]), table), ...path.slice(1)]), message });
+      problems.push({ where: formatKeyPath([...toKey(String(path[0]), table), ...path.slice(1)]), message });
     }
     return undefined;
   };
@@ -176,12 +176,12 @@ function compact(fields: Readonly<Record<string, unknown>>): Record<string, unkn
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** A key of a wrong shape counts as absent; that it is then required too would only confuse. */
-function allOnce(shape: readonly PackProblem[], others: readonly PackProblem[]): PackProblem[] {
+/** A key of the wrong type is not reported as missing as well. */
+function mergeProblems(shape: readonly PackProblem[], others: readonly PackProblem[]): PackProblem[] {
   const misshapen = new Set(shape.map(({ where }) => where));
-  // Node and version share fields, and say the same of them.
-  const said = new Map(others.map((problem) => [`${problem.where} ${problem.message}`, problem]));
-  return [...shape, ...[...said.values()].filter(({ where }) => !misshapen.has(where))];
+  // Node and version share fields, and report the same problems.
+  const unique = new Map(others.map((problem) => [`${problem.where} ${problem.message}`, problem]));
+  return [...shape, ...[...unique.values()].filter(({ where }) => !misshapen.has(where))];
 }
 
 async function isFile(folder: string, path: string): Promise<boolean> {

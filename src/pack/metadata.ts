@@ -1,4 +1,4 @@
-/** The host's frontend is not a package to install; its version says which frontends the pack works with. */
+/** Separates the host's frontend, which is not a package to install: its version states the supported frontends. */
 export function splitFrontend(dependencies: readonly string[]) {
   const frontendPackage = /^[a-z0-9._-]+-frontend-package(?![a-z0-9._-])\s*(?:\[[^\]]*\])?([^;]*)/i;
   const frontend = dependencies.map((dependency) => frontendPackage.exec(dependency.trim())?.[1]);
@@ -8,7 +8,7 @@ export function splitFrontend(dependencies: readonly string[]) {
   };
 }
 
-/** `Operating System :: POSIX :: Linux` becomes `POSIX :: Linux`. Absent where no classifier says anything. */
+/** `Operating System :: POSIX :: Linux` becomes `POSIX :: Linux`. Returns undefined if there are none. */
 export function selectClassifiers(
   classifiers: readonly string[],
   prefix: string,
@@ -21,7 +21,7 @@ export function selectClassifiers(
   return values.length > 0 ? [...new Set(values)] : undefined;
 }
 
-/** Labels are compared as package indexes do: without regard to case, spaces and punctuation. */
+/** Labels are compared like in package indexes: case, spaces and punctuation are ignored. */
 export function findRepository(urls: Readonly<Record<string, string>>): string | undefined {
   const byLabel = new Map(
     Object.entries(urls).map(([label, url]) => [
@@ -38,7 +38,7 @@ export function findRepository(urls: Readonly<Record<string, string>>): string |
   );
 }
 
-/** The first of PEP 639's `license-files` where it is a plain path; older tools write other things there. */
+/** Finds the first of PEP 639's `license-files` if it is a plain path; older tools use other types. */
 export function findLicenseFile(licenseFiles: unknown): string | undefined {
   const first: unknown = Array.isArray(licenseFiles) ? licenseFiles[0] : undefined;
   return typeof first === 'string' && !/[*?[]/.test(first) ? first : undefined;

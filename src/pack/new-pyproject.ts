@@ -1,6 +1,6 @@
 import { stringify } from 'smol-toml';
 
-/** What a new `pyproject.toml` says. */
+/** The values of a new `pyproject.toml`. */
 export interface NewPyproject {
   readonly id: string;
   /** Display name. */
@@ -8,14 +8,14 @@ export interface NewPyproject {
   readonly publisher: string;
   readonly version: string;
   readonly description?: string | undefined;
-  /** The licence file's path, or the licence's own name. */
+  /** The path of the licence file, or the name of the licence. */
   readonly license?: { readonly file: string } | { readonly text: string } | undefined;
   readonly repository?: string | undefined;
   readonly dependencies: readonly string[];
 }
 
-/** The file's text; `readManifest` reads it back. */
-export function newPyproject(pack: NewPyproject): string {
+/** Formats a `pyproject.toml` that `readManifest` can read. */
+export function formatPyproject(pack: NewPyproject): string {
   const { id, name, publisher, version, description, license, repository, dependencies } = pack;
   return `${stringify({
     project: {

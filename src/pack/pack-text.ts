@@ -1,21 +1,21 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 
-/** Reads a text file of the pack, or says why it cannot, in a sentence without its subject. */
+/** Reads a text file of the pack, or returns the problem as a sentence without its subject. */
 export type ReadText = (path: string) => Promise<{ readonly text: string } | { readonly problem: string }>;
 
-/** 1 MiB, far longer than anything written by hand. */
+/** Much longer than anything written by hand. */
 export const MAX_TEXT_BYTES = 1024 ** 2;
 
-/** Reads small text files inside the pack; a manifest that refers outside it reads nothing. */
+/** Creates a reader of small text files in the pack. Files outside the pack are refused. */
 export function createTextReader(folder: string): ReadText {
   return async (path) => {
-    if (isAbsolute(path)) return { problem: `refers to ${path}; write it relative to the pack` };
+    if (isAbsolute(path)) return { problem: `refers to ${path}; use a path relative to the pack` };
     const root = await realpath(folder);
     const file = await realpath(join(root, path)).catch(() => undefined);
-    if (file === undefined) return { problem: `refers to ${path}, which is not there` };
+    if (file === undefined) return { problem: `refers to ${path}, which does not exist` };
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep))
-      return { problem: `refers to ${path}, which lies outside the pack` };
+      return { problem: `refers to ${path}, which is outside the pack` };
     const stats = await stat(file);
     if (!stats.isFile() || stats.size > MAX_TEXT_BYTES)
       return { problem: `refers to ${path}, which is not a text file of at most 1 MiB` };

@@ -1,4 +1,4 @@
-/** One thing wrong with a node pack: where (a key of pyproject.toml or a file's path) and a sentence without its subject. */
+/** A problem of a node pack: a key of pyproject.toml or a path, and a sentence without its subject. */
 export interface PackProblem {
   /** `[project] version`, `pyproject.toml:3:5` or `web/nodes.js`. */
   readonly where: string;
@@ -6,7 +6,7 @@ export interface PackProblem {
   readonly message: string;
 }
 
-/** A failure that the user can fix, in one sentence that names the file. Anything else thrown is a bug or a broken disk. */
+/** An error that the user can fix, in one sentence that names the file. Any other error is a bug or a disk error. */
 export class PackError extends Error {
   override readonly name = 'PackError';
 }

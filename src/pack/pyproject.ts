@@ -7,7 +7,7 @@ import type { Problem } from '../contract/schema/schema-types.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 
-/** Templates leave what they do not know empty: `Icon = ""` is an absent icon. */
+/** Templates leave unknown values empty, so `Icon = ""` means that there is no icon. */
 const text = z
   .string()
   .transform((value) => value.trim() || undefined)
@@ -42,7 +42,7 @@ const project = z.looseObject({
         z.string().transform((value) => ({ file: undefined, text: value.trim() || undefined })),
         z.looseObject({ file: text, text }),
       ],
-      { error: 'must be a text such as "MIT", or { file = "LICENSE" }' },
+      { error: 'must be a string such as "MIT", or { file = "LICENSE" }' },
     )
     .optional(),
   'license-files': z.unknown().optional(),
@@ -74,7 +74,7 @@ const tool = z.looseObject({
   poetry: z.looseObject({ version: text }).optional(),
 });
 
-/** The keys of a `pyproject.toml` that a pack is described by. Other keys are not read. */
+/** The keys of a `pyproject.toml` that describe a pack. Other keys are ignored. */
 const Pyproject = z.looseObject({
   project: project.prefault({}),
   tool: tool.prefault({}),
@@ -83,12 +83,12 @@ const Pyproject = z.looseObject({
 export type Pyproject = z.output<typeof Pyproject>;
 
 export interface ReadPyproject {
-  /** What could be read; keys of a wrong shape are absent. `undefined` where the file could not be read at all. */
+  /** The valid keys; undefined if the file could not be read at all. */
   readonly value?: Pyproject;
   readonly problems: readonly PackProblem[];
 }
 
-/** Reads a folder's `pyproject.toml`, and all that is wrong with its shape, each with its key. */
+/** Reads a folder's `pyproject.toml`, and lists all keys of the wrong type. */
 export async function readPyproject(folder: string): Promise<ReadPyproject> {
   const failed = (message: string, place = '') => ({
     problems: [{ where: `pyproject.toml${place}`, message }],
@@ -107,26 +107,26 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
   }
   const checked = check(Pyproject, parsed);
   if (checked.ok) return { value: checked.value, problems: [] };
-  // Without the keys that are wrong in shape the rest can be judged too, so that all problems are reported together.
-  for (const { path } of checked.problems) remove(parsed, path);
+  // The invalid keys are removed so that the rest can be checked, and all problems are reported together.
+  for (const { path } of checked.problems) removeKey(parsed, path);
   const rest = check(Pyproject, parsed);
   return {
     value: rest.ok ? rest.value : undefined,
-    problems: checked.problems.map(({ path, message }) => ({ where: keyPath(path), message })),
+    problems: checked.problems.map(({ path, message }) => ({ where: formatKeyPath(path), message })),
   };
 }
 
-/** Removes the key that a path leads to, or the whole list where it leads into one. */
-function remove(table: unknown, path: Problem['path']): void {
+/** Removes the key at a path, or the whole list that contains it. */
+function removeKey(table: unknown, path: Problem['path']): void {
   const [key, ...rest] = path;
   if (key === undefined || typeof table !== 'object' || table === null) return;
   const inner = (table as Record<string, unknown>)[key];
   if (rest.length === 0 || Array.isArray(inner)) delete (table as Record<string, unknown>)[key];
-  else remove(inner, rest);
+  else removeKey(inner, rest);
 }
 
-/** `['tool', 'hostui', 'includes', 2]` as people write it: `[tool.hostui] includes[2]`. */
-export function keyPath(path: Problem['path']): string {
+/** Formats `['tool', 'hostui', 'includes', 2]` as `[tool.hostui] includes[2]`. */
+export function formatKeyPath(path: Problem['path']): string {
   const depth = path[0] === 'tool' ? 2 : 1;
   const keys = path.slice(depth).map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
   return `[${path.slice(0, depth).join('.')}] ${keys.join('').replace(/^\./, '')}`.trim();

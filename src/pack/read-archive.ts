@@ -6,7 +6,7 @@ import type { Entry } from 'yauzl';
 import type { Limits } from '../contract/schema/limits.js';
 import { findCollisions, findPathProblem, quoteName } from './path.js';
 import { computeTreeDigest, type FileMode, type TreeEntry, toFileMode } from './tree.js';
-import { entryName, entryPlace, openZip, Refusal, type Zip, zipEnd } from './zip.js';
+import { ArchiveRefusal, checkZipEnd, findEntryData, openZip, readEntryName, type Zip } from './zip.js';
 
 export type ArchiveLimits = Pick<Limits, 'archive' | 'archiveEntries' | 'archiveUnpacked' | 'archiveRatio'>;
 
@@ -26,23 +26,22 @@ export type Inspection =
       /** Bytes of all files. */
       readonly unpacked: number;
     }
-  /** `reason` is a sentence that names the entry, safe to print. */
+  /** `reason` is a sentence that names the entry and is safe to print. */
   | { readonly ok: false; readonly reason: string };
 
-/** Hands the content of some files over in the same pass. */
+/** Receives the content of some files in the same pass. */
 export interface FileReader {
-  /** @param size bytes, as the archive says and unpacking proves */
+  /** @param size bytes, as declared by the archive and verified while unpacking */
   wanted(path: string, size: number): boolean;
-  /** Content whose size and CRC are verified. Later entries may still be refused: use it only if the inspection is ok. */
+  /** Receives content with verified size and CRC. Use it only if the whole inspection is ok, because later entries may fail. */
   read(path: string, content: Buffer): void | Promise<void>;
 }
 
 /**
- * Reads a zip of unknown origin to its end and says whether it is sound: nothing is written, memory is bounded, and
- * anything wrong with the archive is an answer, not an exception. It is stricter than unpackers are: what two of
- * them could read differently is refused.
+ * Reads an untrusted zip to its end and checks it. Nothing is written, memory is bounded, and problems of the archive are
+ * returned, not thrown. Stricter than unpackers: anything that two of them could read differently is refused.
  *
- * @throws what `reader.read` throws, and the system's error where the file itself cannot be read.
+ * @throws what `reader.read` throws, and system errors if the file cannot be read.
  */
 export async function inspectArchive(
   path: string,
@@ -52,12 +51,12 @@ export async function inspectArchive(
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
-    if (size === 0) throw new Refusal('The archive is empty: it has 0 bytes.');
+    if (size === 0) throw new ArchiveRefusal('The archive is empty: it has 0 bytes.');
     if (size > limits.archive)
-      throw new Refusal(`The archive has ${size} bytes; at most ${limits.archive} are accepted.`);
+      throw new ArchiveRefusal(`The archive has ${size} bytes; at most ${limits.archive} are accepted.`);
     return await readEntries(await openZip(handle, size), limits, reader);
   } catch (error) {
-    if (error instanceof Refusal) return { ok: false, reason: error.message };
+    if (error instanceof ArchiveRefusal) return { ok: false, reason: error.message };
     throw error;
   } finally {
     await handle.close();
@@ -66,40 +65,40 @@ export async function inspectArchive(
 
 async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader): Promise<Inspection> {
   if (zip.entryCount > limits.archiveEntries)
-    throw new Refusal(
+    throw new ArchiveRefusal(
       `The archive has ${zip.entryCount} entries; at most ${limits.archiveEntries} are accepted.`,
     );
-  const budget = unpackBudget(zip.size, limits);
+  const budget = createUnpackBudget(zip.size, limits);
   const paths: string[] = [];
   const entries: ArchivedFile[] = [];
   const tree: TreeEntry[] = [];
   let cursor = 0;
   for await (const entry of zip.entries()) {
-    const name = entryName(entry);
+    const name = readEntryName(entry);
     const isFolder = name.endsWith('/');
     const path = isFolder ? name.slice(0, -1) : name;
-    const problem = findPathProblem(path) ?? attributeProblem(entry, isFolder);
-    if (problem) throw new Refusal(`The entry ${quoteName(name)} ${problem}.`);
-    // An empty folder collides with a file of its name, but not with the files in it.
+    const problem = findPathProblem(path) ?? findAttributeProblem(entry, isFolder);
+    if (problem) throw new ArchiveRefusal(`The entry ${quoteName(name)} ${problem}.`);
+    // An empty folder collides with a file of the same name, but not with the files in it.
     paths.push(isFolder ? `${path}/.` : path);
-    const place = await entryPlace(zip, entry, cursor);
-    cursor = place.end;
+    const data = await findEntryData(zip, entry, cursor);
+    cursor = data.end;
     const wanted = !isFolder && reader?.wanted(path, entry.uncompressedSize);
-    const content = await unpack(zip, entry, place.start, name, budget, Boolean(wanted));
+    const content = await unpack(zip, entry, data.start, name, budget, Boolean(wanted));
     if (isFolder) continue;
     const mode = toFileMode(entry.externalFileAttributes >>> 16);
     entries.push({ path, size: content.size, mode });
     tree.push({ path, mode, sha256: content.sha256 });
     if (content.whole) await reader?.read(path, content.whole);
   }
-  await zipEnd(zip, cursor);
+  await checkZipEnd(zip, cursor);
   refuseCollisions(paths);
-  if (entries.length === 0) throw new Refusal('The archive holds no files.');
+  if (entries.length === 0) throw new ArchiveRefusal('The archive has no files.');
   return { ok: true, tree: computeTreeDigest(tree), entries, unpacked: budget.used };
 }
 
-// A Map, because the formatter rewrites octal keys of an object to other numbers.
-const fileTypes = new Map([
+// A Map, because the formatter would rewrite octal object keys.
+const FILE_TYPES = new Map([
   [0o120000, 'is a symbolic link'],
   [0o060000, 'is a device'],
   [0o020000, 'is a device'],
@@ -107,16 +106,16 @@ const fileTypes = new Map([
   [0o140000, 'is a socket'],
 ]);
 
-function attributeProblem(entry: Entry, isFolder: boolean): string | undefined {
-  // Bit 0 and 6 are encryption, 13 hides the headers.
+function findAttributeProblem(entry: Entry, isFolder: boolean): string | undefined {
+  // Bits 0 and 6 mean encryption, bit 13 masked headers.
   if (entry.generalPurposeBitFlag & 0x2041) return 'is encrypted';
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
-    return `is compressed with method ${entry.compressionMethod}; only deflate and no compression are read`;
+    return `is compressed with method ${entry.compressionMethod}; only deflate and no compression are supported`;
   const mode = entry.externalFileAttributes >>> 16;
   const type = mode & 0o170000;
-  // Writers on other systems leave the type empty.
+  // Archives from other systems may have no type.
   if (type !== 0 && type !== (isFolder ? 0o040000 : 0o100000))
-    return `${fileTypes.get(type) ?? 'is not what its name says'}; only ordinary files and folders are accepted`;
+    return `${FILE_TYPES.get(type) ?? 'does not have the type that its name implies'}; only regular files and folders are accepted`;
   if (mode & 0o7000) return 'has a special mode (setuid, setgid or sticky)';
   if (isFolder && entry.uncompressedSize !== 0) return 'is a folder with content';
   return undefined;
@@ -124,20 +123,22 @@ function attributeProblem(entry: Entry, isFolder: boolean): string | undefined {
 
 interface Budget {
   used: number;
-  /** Counts bytes that were really unpacked and refuses the archive when there are too many. */
+  /** Counts the bytes that were unpacked, and refuses the archive if there are too many. */
   spend(bytes: number): void;
 }
 
-function unpackBudget(archiveSize: number, limits: ArchiveLimits): Budget {
+function createUnpackBudget(archiveSize: number, limits: ArchiveLimits): Budget {
   const byRatio = archiveSize * limits.archiveRatio;
   return {
     used: 0,
     spend(bytes) {
       this.used += bytes;
       if (this.used > limits.archiveUnpacked)
-        throw new Refusal(`The archive unpacks to more than the ${limits.archiveUnpacked} bytes accepted.`);
+        throw new ArchiveRefusal(
+          `The archive unpacks to more than the ${limits.archiveUnpacked} bytes accepted.`,
+        );
       if (this.used > byRatio)
-        throw new Refusal(
+        throw new ArchiveRefusal(
           `The archive unpacks to more than ${limits.archiveRatio} times its size, as a zip bomb does.`,
         );
     },
@@ -150,7 +151,7 @@ interface Content {
   readonly whole?: Buffer;
 }
 
-/** Unpacks one entry and compares it with its description in the archive. */
+/** Unpacks an entry and compares it with its description in the archive. */
 async function unpack(
   zip: Zip,
   entry: Entry,
@@ -159,7 +160,7 @@ async function unpack(
   budget: Budget,
   keep: boolean,
 ): Promise<Content> {
-  const refuse = (what: string) => new Refusal(`The entry ${quoteName(name)} ${what}.`);
+  const refuse = (what: string) => new ArchiveRefusal(`The entry ${quoteName(name)} ${what}.`);
   const hash = createHash('sha256');
   const kept: Buffer[] = [];
   let size = 0;
@@ -178,27 +179,27 @@ async function unpack(
   if (entry.compressionMethod === 0) {
     await take(packed);
   } else {
-    const inflate = createInflateRaw({ chunkSize: chunkSizeFor(entry.uncompressedSize) });
+    const inflate = createInflateRaw({ chunkSize: chooseChunkSize(entry.uncompressedSize) });
     try {
       const source = Readable.from(packed, { objectMode: false });
       source.on('error', (error) => inflate.destroy(error)).pipe(inflate);
-      // Not by pipeline(): it ends in an AbortError where bytes follow the deflate stream, and hides what take() throws.
+      // pipeline() would throw an AbortError if bytes follow the deflate stream, and would hide errors of take().
       await take(inflate).finally(() => source.destroy());
     } catch (error) {
       if (!isZlibError(error)) throw error;
       throw refuse('has damaged content: it cannot be decompressed');
     }
-    // Bytes after the end of the deflate stream would not be unpacked, and so not be checked.
-    if (inflate.bytesWritten !== entry.compressedSize) throw refuse('holds bytes that belong to no content');
+    // Bytes after the end of the deflate stream are not unpacked, so they would not be checked.
+    if (inflate.bytesWritten !== entry.compressedSize) throw refuse('has extra bytes after its content');
   }
   if (size !== entry.uncompressedSize) throw refuse('unpacks to fewer bytes than the archive says');
-  // yauzl leaves this to its caller.
+  // yauzl does not check this.
   if (crc !== entry.crc32) throw refuse('has damaged content: its checksum does not match');
   return { size, sha256: hash.digest('hex'), ...(keep && { whole: Buffer.concat(kept) }) };
 }
 
-/** Small entries need no buffer of 64 KiB each. */
-function chunkSizeFor(size: number): number {
+/** Small entries do not need a buffer of 64 KiB. */
+function chooseChunkSize(size: number): number {
   return Math.min(Math.max(size, zlibConstants.Z_MIN_CHUNK), 64 * 1024);
 }
 
@@ -208,13 +209,13 @@ function isZlibError(error: unknown): boolean {
 
 const COLLISION_WORDS = {
   same: 'is in the archive twice',
-  case: 'differs only by case from',
-  folder: 'lies in a folder where there is already a file named',
+  case: 'differs only in case from',
+  folder: 'is in a folder with the same name as the file',
 };
 
 function refuseCollisions(paths: readonly string[]): void {
   const [first] = findCollisions(paths);
   if (!first) return;
   const other = first.kind === 'same' ? '' : ` ${quoteName(first.with)}`;
-  throw new Refusal(`The entry ${quoteName(first.path)} ${COLLISION_WORDS[first.kind]}${other}.`);
+  throw new ArchiveRefusal(`The entry ${quoteName(first.path)} ${COLLISION_WORDS[first.kind]}${other}.`);
 }

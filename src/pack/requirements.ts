@@ -5,15 +5,15 @@ export interface Requirements {
   readonly dependencies: string[];
   /** Sentences without a subject, each about one file or line. */
   readonly problems: string[];
-  /** Lines that only pip understands and that are left out. */
+  /** Lines that only pip understands, which are left out. */
   readonly skipped: string[];
 }
 
 const MAX_DEPTH = 8;
 
 /**
- * The dependencies that requirements files list, in their order, each once. `-r other.txt` is followed; options such as
- * `--index-url` describe an installation, not the pack, and are left out.
+ * Reads the dependencies from requirements files, in order and without duplicates. `-r other.txt` is followed. Options such
+ * as `--index-url` apply to the installation, not to the pack, and are left out.
  */
 export async function readRequirements(paths: readonly string[], read: ReadText): Promise<Requirements> {
   const dependencies = new Set<string>();
@@ -25,7 +25,7 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
     if (seen.has(path)) return;
     seen.add(path);
     if (depth > MAX_DEPTH) {
-      problems.push(`leads to requirements files more than ${MAX_DEPTH} deep`);
+      problems.push(`refers to requirements files nested more than ${MAX_DEPTH} deep`);
       return;
     }
     const found = await read(path);
@@ -45,7 +45,7 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
   return { dependencies: [...dependencies], problems, skipped };
 }
 
-/** `torch --hash=…` without its options; a pattern would look for the end of long white space again and again. */
+/** Removes the options of `torch --hash=…`. A regular expression would be slow for long whitespace. */
 function removeOptions(line: string): string {
   for (let at = line.indexOf('--'); at !== -1; at = line.indexOf('--', at + 1))
     if (/\s/.test(line.charAt(at - 1))) return line.slice(0, at).trimEnd();
@@ -58,7 +58,7 @@ function listRequirementLines(text: string): string[] {
       .replace(/^\uFEFF/, '')
       .replace(/\\\r?\n/g, ' ')
       .split(/\r?\n/)
-      // As for pip, `#` begins a comment only after white space: URLs end in `#egg=name`.
+      // As in pip, `#` begins a comment only after whitespace, because URLs may end in `#egg=name`.
       .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
       .filter((line) => line !== '')
   );

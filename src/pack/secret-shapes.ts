@@ -1,4 +1,4 @@
-/** Files that are secrets by their name alone. */
+/** File names that always mean secrets. */
 export const SECRET_FILES: readonly { readonly kind: string; readonly name: RegExp }[] = [
   {
     kind: 'environment file',
@@ -13,12 +13,12 @@ export const SECRET_FILES: readonly { readonly kind: string; readonly name: RegE
 ];
 
 /**
- * Keys and tokens that tell their kind by their shape. Bounded and without nested repetition, so that no text takes long;
- * shorter than the overlap of two chunks.
+ * Keys and tokens with a known format. The patterns are bounded and have no nested repetition, so no text is slow to
+ * search. Matches are shorter than the overlap of two chunks.
  */
 export const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[] = [
   {
-    // The header alone stands in much honest code that reads keys; here key material follows it, in lines or after `\n`.
+    // Harmless code that reads keys often has the header alone; here, key material follows in lines or after `\n`.
     kind: 'private key',
     shape:
       /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\n\s{0,3}){0,4}[A-Za-z0-9+/=]{40,100}/g,

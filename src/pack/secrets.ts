@@ -5,25 +5,25 @@ import { quoteName } from './path.js';
 import { PackError } from './problem.js';
 import { SECRET_FILES, SECRET_SHAPES } from './secret-shapes.js';
 
-/** Where a secret was found. Never the secret itself: reports end up in logs. */
+/** Where a secret was found. Never has the secret itself, because reports end up in logs. */
 export interface FoundSecret {
   readonly path: string;
-  /** 1-based; absent where the whole file is the secret. */
+  /** 1-based; absent if the whole file is a secret. */
   readonly line?: number;
   /** `private key`, `GitHub token`, `environment file`. */
   readonly kind: string;
 }
 
 /**
- * Looks for what must not be published: files that hold secrets by their nature, and keys and tokens of well-known
- * shapes in text. Contents are streamed; binary files are skipped.
+ * Finds what must not be published: files that always contain secrets, and keys and tokens with a known format in text.
+ * Contents are streamed; binary files are skipped.
  *
- * @throws PackError where a file cannot be read
+ * @throws PackError if a file cannot be read
  */
 export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecret[]> {
   const found: FoundSecret[] = [];
   for (const file of files) {
-    // A link has a name of its own; what it leads to has another.
+    // A link and its target have different names.
     const kind = findSecretFileKind(basename(file.path)) ?? findSecretFileKind(basename(file.absolute));
     if (kind) found.push({ path: file.path, kind });
     else found.push(...(await findSecretsIn(file).catch(rethrowUnreadable(file))));
@@ -31,7 +31,7 @@ export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecr
   return found;
 }
 
-/** Turns an error of the system into a PackError that names the file. */
+/** Converts a system error to a PackError that names the file. */
 export function rethrowUnreadable(file: PackFile) {
   return (error: NodeJS.ErrnoException): never => {
     if (!error.syscall) throw error;
@@ -39,12 +39,12 @@ export function rethrowUnreadable(file: PackFile) {
   };
 }
 
-/** What a file is by its name alone, such as `.env`. */
+/** Finds the kind of a secret file by its name, such as `.env`. */
 export function findSecretFileKind(name: string): string | undefined {
   return SECRET_FILES.find(({ name: pattern }) => pattern.test(name))?.kind;
 }
 
-/** Longer than any match, so that one that begins at the end of a chunk is whole together with the next. */
+/** Longer than any match, so that a match at the end of a chunk is complete with the next chunk. */
 const OVERLAP = 2048;
 
 async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
@@ -61,7 +61,7 @@ async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
     line += countNewlines(text.slice(0, until));
     carried = text.slice(until);
   };
-  // One byte is one character: shapes are ASCII, and no character is cut in two at the end of a chunk.
+  // In latin1 one byte is one character, so chunks never split a character; the patterns are ASCII.
   for await (const chunk of createReadStream(file.absolute, {
     encoding: 'latin1',
     highWaterMark: 256 * 1024,
@@ -75,7 +75,7 @@ async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
   return [...found.values()];
 }
 
-/** Secrets by their shape in a text of one character a byte. */
+/** Finds secrets by their format in a text with one character per byte. */
 export function* findSecretMatches(text: string): Generator<{ index: number; kind: string }> {
   for (const { kind, shape } of SECRET_SHAPES) {
     for (const match of text.matchAll(shape))
@@ -83,7 +83,7 @@ export function* findSecretMatches(text: string): Generator<{ index: number; kin
   }
 }
 
-/** `hf_xxxxxxxx` in a readme is not a secret. Real keys are random: many different characters, and none of these words. */
+/** `hf_xxxxxxxx` in a README is not a secret. Real keys are random: many different characters and none of these words. */
 function isPlaceholder(match: string): boolean {
   const random = match.slice(-40);
   return (

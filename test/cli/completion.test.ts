@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import { selectOfferable } from '../../src/cli/completion/live.js';
-import { completionScript } from '../../src/cli/completion/scripts.js';
-import { listPlaces } from '../../src/cli/completion/table.js';
+import { selectSafeValues } from '../../src/cli/completion/live.js';
+import { buildCompletionScript } from '../../src/cli/completion/scripts.js';
+import { listCompletionPoints } from '../../src/cli/completion/table.js';
 import { Ledger } from '../../src/cli/connect/ledger.js';
 import { commandTree } from '../../src/cli/views/derive.js';
 import { ownIdentity } from '../../src/disk/process-identity.js';
@@ -17,7 +17,7 @@ import { inTerminal } from '../support/terminal.js';
 import { waitFor } from '../support/wait-for.js';
 
 const tree = commandTree();
-const places = listPlaces(tree);
+const places = listCompletionPoints(tree);
 
 function needs(shell: string, { skip }: TestContext): void {
   const folders = (process.env.PATH ?? '').split(':');
@@ -197,7 +197,7 @@ test('zsh finds the script in a folder of fpath', async (context) => {
 });
 
 test('PowerShell is given every place with its quotes doubled', () => {
-  const script = completionScript(tree, 'powershell');
+  const script = buildCompletionScript(tree, 'powershell');
   for (const { path } of places) expect(script).toContain(`    '${path}' = @{`);
   expect(script).toContain("'--publisher live:publisher'");
   const quotes = script.replace(/^\s*#.*$/gm, '').match(/'/g) ?? [];
@@ -332,5 +332,5 @@ test('hands no value to a shell that could be more than a word', () => {
     '~',
     'ok-1.0.0+b_c',
   ];
-  expect(selectOfferable(hostile)).toEqual(['ok-1.0.0+b_c']);
+  expect(selectSafeValues(hostile)).toEqual(['ok-1.0.0+b_c']);
 });

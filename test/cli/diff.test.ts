@@ -153,7 +153,7 @@ NODE_CLASS_MAPPINGS = {"Wave": Wave}
   const { exit, stdout, stderr } = await regen(['version', 'diff', 'pack', '1.0.0', '2.0.0'], { env });
   expect(exit).toBe(0);
   expect(stdout).toBe(
-    'Greet\tnode removed\tworkflows that use it stop loading\ttrue\nWave\tnode added\t\tfalse\n',
+    'Greet\tnode removed\tworkflows that use it no longer load\ttrue\nWave\tnode added\t\tfalse\n',
   );
   expect(stderr).toContain('2 changes, 1 breaking workflows.');
   expect((await regen(['version', 'diff', 'pack', '1.0.0', '9.0.0'], { env })).exit).toBe(3);

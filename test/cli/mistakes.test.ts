@@ -13,7 +13,7 @@ test.each(['REGEN_TOKEN', 'REGEN_PUBLISH_TOKEN', 'REGEN_BASE_URL'])(
   async (name) => {
     const { exit, stderr } = await regen(['version', 'publish', packForTest()], { env: { [name]: '' } });
     expect(exit).toBe(2);
-    expect(stderr).toContain(`${name} is set, but empty, and no service is named.`);
+    expect(stderr).toContain(`${name} is set but empty, and no service is named.`);
   },
 );
 

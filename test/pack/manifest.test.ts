@@ -140,7 +140,9 @@ describe('a manifest', () => {
 
   it('has a warning where the licence file is not there', async () => {
     const { warnings } = await manifest(`${least}license = { file = "LICENSE" }\n${publisher}`);
-    expect(warnings).toEqual([{ where: '[project] license', message: 'names LICENSE, which is not there' }]);
+    expect(warnings).toEqual([
+      { where: '[project] license', message: 'refers to LICENSE, which does not exist' },
+    ]);
   });
 
   it.each([
@@ -231,9 +233,9 @@ describe('a dynamic version', () => {
       'computed',
       '[tool.hatch.version]\npath = "v.py"',
       { 'v.py': '__version__ = compute()\n' },
-      'not written plainly in v.py',
+      'no plain assignment in v.py',
     ],
-    ['not there', '[tool.hatch.version]\npath = "v.py"', {}, 'v.py, which is not there'],
+    ['not there', '[tool.hatch.version]\npath = "v.py"', {}, 'v.py, which does not exist'],
     [
       'outside the pack',
       '[tool.hatch.version]\npath = "../../../../../../etc/hostname"',
@@ -258,7 +260,7 @@ describe('a dynamic version', () => {
       'in what is no attribute',
       '[tool.setuptools.dynamic]\nversion = { attr = "../x.y" }',
       {},
-      'not the name',
+      'not a valid attribute name',
     ],
     ['taken from git', '[tool.setuptools_scm]', {}, 'computed when the pack is built'],
     [
@@ -267,7 +269,7 @@ describe('a dynamic version', () => {
       {},
       'computed when the pack is built',
     ],
-    ['nowhere', '', {}, 'nothing says where'],
+    ['nowhere', '', {}, 'its source is not declared'],
   ])('is reported with a sentence when it is %s', async (_, rest, files, words) => {
     expect(await problems(dynamic(rest), files)).toEqual({
       '[project] version': expect.stringContaining(words),

@@ -100,10 +100,10 @@ describe('an archive that is none', () => {
     ['of 0 bytes', Buffer.alloc(0), 'empty'],
     ['of text', Buffer.from('<!doctype html>'.repeat(20)), 'not a zip archive'],
     ['of one byte', Buffer.from('P'), 'not a zip archive'],
-    ['that was cut short', rawZip([hello]).subarray(0, 60), 'cut short'],
+    ['that was cut short', rawZip([hello]).subarray(0, 60), 'truncated'],
     ['that lost its beginning', rawZip([hello]).subarray(10), 'directory'],
-    ['without a file in it', rawZip([]), 'holds no files'],
-    ['with only a folder in it', rawZip([{ name: 'web/', method: 0, mode: 0o040755 }]), 'holds no files'],
+    ['without a file in it', rawZip([]), 'has no files'],
+    ['with only a folder in it', rawZip([{ name: 'web/', method: 0, mode: 0o040755 }]), 'has no files'],
   ])('is refused: a file %s', async (_, bytes, word) => {
     const result = await inspectBytes(bytes);
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(word) });
@@ -118,21 +118,21 @@ describe('an archive that is none', () => {
 });
 
 const refusals: [what: string, entry: Partial<RawEntry>, word: string][] = [
-  ['climbs out of the folder', { name: '../evil.py' }, 'climbs out'],
-  ['climbs out further in', { name: 'web/../../evil.py' }, 'climbs out'],
+  ['climbs out of the folder', { name: '../evil.py' }, 'leads out'],
+  ['climbs out further in', { name: 'web/../../evil.py' }, 'leads out'],
   ['has an absolute path', { name: '/etc/cron.d/evil' }, 'absolute'],
   ['has a drive letter', { name: 'C:/evil.py' }, 'absolute'],
   ['has a backslash', { name: '..\\evil.py' }, 'backslash'],
   ['has a NUL in its name', { name: 'a.py\0.txt' }, 'control character'],
   ['has a control character in its name', { name: 'a\u001b[2J.py' }, 'control character'],
   ['has no name', { name: '' }, 'no name'],
-  ['is a folder that climbs out', { name: '../', content: '', method: 0, mode: 0o040755 }, 'climbs out'],
+  ['is a folder that climbs out', { name: '../', content: '', method: 0, mode: 0o040755 }, 'leads out'],
   ['is a symbolic link', { name: 'link', content: '/etc/passwd', mode: 0o120777 }, 'symbolic link'],
   ['is a device', { mode: 0o020644 }, 'device'],
   ['is a named pipe', { mode: 0o010644 }, 'named pipe'],
   ['is setuid', { mode: 0o104755 }, 'special mode'],
-  ['is a folder by mode and a file by name', { mode: 0o040755 }, 'ordinary files'],
-  ['is a file by mode and a folder by name', { name: 'web/', content: '' }, 'ordinary files'],
+  ['is a folder by mode and a file by name', { mode: 0o040755 }, 'regular files'],
+  ['is a file by mode and a folder by name', { name: 'web/', content: '' }, 'regular files'],
   ['is a folder with content', { name: 'web/', content: 'boo', mode: 0o040755 }, 'folder with content'],
   ['is encrypted', { flags: 0x801 }, 'encrypted'],
   ['is strongly encrypted', { flags: 0x841 }, 'encrypt'],
@@ -151,19 +151,19 @@ const refusals: [what: string, entry: Partial<RawEntry>, word: string][] = [
   [
     'has bytes after its deflate stream',
     { data: Buffer.concat([deflateRawSync(Buffer.from(hello.content)), Buffer.from('hidden')]) },
-    'belong to no content',
+    'extra bytes after its content',
   ],
   [
     'has very many bytes after its deflate stream',
     { data: Buffer.concat([deflateRawSync(Buffer.from(hello.content)), Buffer.alloc(500_000, 'hidden')]) },
-    'belong to no content',
+    'extra bytes after its content',
   ],
   ['has another name before its content', { localName: '__evil__.py' }, 'described differently'],
   ['has a name that is not UTF-8', { name: Buffer.from([0x61, 0xff, 0x62]) }, 'not valid UTF-8'],
   [
     'has a name of unknown encoding',
     { name: Buffer.from([0x61, 0xe9, 0x62]), flags: 0 },
-    'not marked as UTF-8',
+    'nor marked as UTF-8',
   ],
   [
     'has a second name in an extra field',
@@ -171,7 +171,7 @@ const refusals: [what: string, entry: Partial<RawEntry>, word: string][] = [
     'second spelling',
   ],
   ['points before the one before it', { offset: 0 }, 'overlaps'],
-  ['points far outside the file', { offset: 0xfffffff0 }, 'belong to no entry'],
+  ['points far outside the file', { offset: 0xfffffff0 }, 'do not belong to any entry'],
   ['has an endless compressed size', { compressedSize: 0xfffffff0 }, 'damaged'],
 ];
 
@@ -206,7 +206,7 @@ describe('an archive with a hostile entry', () => {
     });
     expect(await inspect([hello, { ...hello, name: '__INIT__.py' }])).toMatchObject({
       ok: false,
-      reason: "The entry '__INIT__.py' differs only by case from '__init__.py'.",
+      reason: "The entry '__INIT__.py' differs only in case from '__init__.py'.",
     });
   });
 
@@ -218,7 +218,7 @@ describe('an archive with a hostile entry', () => {
       ]),
     ).toMatchObject({
       ok: false,
-      reason: expect.stringContaining('already a file named'),
+      reason: expect.stringContaining('the same name as the file'),
     });
   });
 });

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandTree } from '../command/command.js';
 import { CompletionCache } from '../completion/cache.js';
-import { readLine } from '../completion/line.js';
-import { type Kind, readers, selectOfferable } from '../completion/live.js';
+import { parsePartialLine } from '../completion/line.js';
+import { LIVE_READERS, type LiveKind, selectSafeValues } from '../completion/live.js';
 import { listModelValues } from '../completion/models.js';
 import { type Credential, chooseCredential, fixedCredential } from '../connect/credential.js';
 import { CredentialStore } from '../connect/credentials.js';
@@ -21,10 +21,10 @@ const FRESH_MS = 60_000;
 /** Prints the values that a shell can offer, one per line. Errors are ignored, and no service is started. */
 export async function run(context: CommandContext): Promise<void> {
   try {
-    const kind = context.args.kind as Kind;
+    const kind = context.args.kind as LiveKind;
     const words = (context.args.words as readonly string[] | undefined) ?? [];
     const values = await readValues(context, kind, words);
-    for (const value of selectOfferable(values)) await context.output.line(value);
+    for (const value of selectSafeValues(values)) await context.output.line(value);
   } catch {
     // A shell would print an error in the middle of the command line.
   }
@@ -32,10 +32,10 @@ export async function run(context: CommandContext): Promise<void> {
 
 const silent = () => {};
 
-function readValues(context: CommandContext, kind: Kind, words: readonly string[]) {
+function readValues(context: CommandContext, kind: LiveKind, words: readonly string[]) {
   if (kind === 'profile') return listProfiles(context);
   if (kind === 'duration' || kind === 'resolution')
-    return listModelValues(readLine(tree as CommandTree, words), kind);
+    return listModelValues(parsePartialLine(tree as CommandTree, words), kind);
   return kind === 'task' ? listTasks(context) : readLive(context, kind, words);
 }
 
@@ -57,13 +57,13 @@ function listTasks({ ledger }: CommandContext): string[] {
 
 async function readLive(
   context: CommandContext,
-  kind: Kind,
+  kind: LiveKind,
   words: readonly string[],
 ): Promise<readonly string[]> {
   const { system, folders } = context;
-  const read = readers[kind as keyof typeof readers];
+  const read = LIVE_READERS[kind as keyof typeof LIVE_READERS];
   if (!read) return [];
-  const { args, flags } = readLine(tree as CommandTree, words);
+  const { args, flags } = parsePartialLine(tree as CommandTree, words);
   const target = chooseTarget(flags, system.env, new Settings(system, silent));
   const nodeId = args.nodeId ?? args.node_id ?? flags['node-id'];
   const cache = new CompletionCache(folders.state, [target.baseUrl ?? target.name, kind, nodeId ?? '']);
@@ -74,7 +74,7 @@ async function readLive(
   const reading = (async () => {
     const client = await connectToTarget(context, target);
     if (!client) return undefined;
-    const values = selectOfferable(await read({ client, nodeId, signal: context.signal }));
+    const values = selectSafeValues(await read({ client, nodeId, signal: context.signal }));
     cache.write({ values, at: system.now(), begun: kept.begun });
     return values;
   })().catch(() => undefined);
@@ -112,7 +112,7 @@ async function readKept(store: CredentialStore): Promise<Credential | undefined>
 }
 
 /** Reads the values in the background, for the next completion. */
-function readInBackground({ system }: CommandContext, kind: Kind, words: readonly string[]): void {
+function readInBackground({ system }: CommandContext, kind: LiveKind, words: readonly string[]): void {
   const [node, entry] = system.executable;
   spawn(node, [entry, '__complete', kind, '--background', '--', ...words], {
     detached: true,

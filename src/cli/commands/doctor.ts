@@ -1,8 +1,14 @@
 import { toFailure } from '../command/to-failure.js';
 import type { Finding } from '../doctor/finding.js';
 import { fail } from '../doctor/finding.js';
-import { checkKeychain } from '../doctor/keychain.js';
-import { checkFolder, checkProgram, checkProxy, checkSettings, checkTerminal } from '../doctor/machine.js';
+import {
+  checkFolder,
+  checkKeychain,
+  checkProgram,
+  checkProxy,
+  checkSettings,
+  checkTerminal,
+} from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';

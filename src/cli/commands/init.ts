@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { Node } from '../../contract/node.js';
 import { check } from '../../contract/schema/check.js';
 import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
-import { type Found, findOut } from '../../pack/infer-manifest.js';
-import { newPyproject } from '../../pack/new-pyproject.js';
+import { type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
+import { formatPyproject } from '../../pack/new-pyproject.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
@@ -48,12 +48,12 @@ export async function run(context: CommandContext): Promise<void> {
     throw usage(`${path} already exists.`, 'Edit it, or pass --force to overwrite it.');
   }
   const given = readFlags(context);
-  const found = await findOut(folder);
+  const found = await inferManifest(folder);
   for (const warning of found.warnings) await output.warn(warning);
   const facts = await completeValues(context, { ...(await inferValues(context, found, given)), ...given });
   await sayChoices(context, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
-  const text = newPyproject({
+  const text = formatPyproject({
     ...{ id, name, publisher, version, description, repository },
     license: license ? readLicense(folder, license) : undefined,
     dependencies: found.dependencies,
@@ -106,7 +106,7 @@ function findProblem(name: FieldName, value: string): string | undefined {
 }
 
 /** Infers values from the folder and the stored tokens. */
-async function inferValues(context: CommandContext, found: Found, given: FieldValues): Promise<FieldValues> {
+async function inferValues(context: CommandContext, found: InferredManifest, given: FieldValues): Promise<FieldValues> {
   const id = given.id ?? found.id;
   // Users with a token for one publisher probably mean that one.
   const { publish_tokens = {} } = await context.services.openCredentialStore().read();

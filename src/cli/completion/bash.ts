@@ -1,14 +1,14 @@
-import type { Place } from './table.js';
+import type { CompletionPoint } from './table.js';
 
-/** For bash from 3.2 on, which macOS still has. */
-export function bashScript(places: readonly Place[]): string {
-  return `# Completion of regen for bash, made of its command tree. Load it: source <(regen completion bash)
+/** Supports bash 3.2 and later; macOS still has 3.2. */
+export function buildBashScript(points: readonly CompletionPoint[]): string {
+  return `# Completion of regen for bash, generated from its commands. Load it: source <(regen completion bash)
 
-# Sets what may follow after the words $1, and what the value of the flag $2 is.
+# Sets the completions after the words $1, and the hint for the value of the flag $2.
 _regen_facts() {
   commands='' flags='' hint='' arguments=''
   case $1 in
-${places.map(facts).join('\n')}
+${points.map(formatCase).join('\n')}
   esac
 }
 
@@ -20,7 +20,7 @@ _regen() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     if [[ -n $flag ]]; then
-      # In --flag=value the sign is a word of its own.
+      # In --flag=value, the = is a separate word.
       [[ $word == '=' ]] || flag=''
     elif [[ $word == -* ]]; then
       _regen_facts "$at" "$word"
@@ -67,7 +67,7 @@ _regen_offer() {
       done < <(compgen "$([[ $hint == file ]] && echo -f || echo -d)" -- "$current")
       ;;
     live:*)
-      # Not through compgen -W, which would run what stands in a value.
+      # compgen -W would run code in a value.
       while IFS= read -r value; do
         [[ $value == "$current"* ]] && COMPREPLY+=("$value")
       done < <(regen __complete "\${hint#live:}" -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2> /dev/null)
@@ -79,18 +79,18 @@ complete -F _regen regen
 `;
 }
 
-function facts({ path, commands, flags, values, arguments: expected }: Place): string {
+function formatCase({ path, commands, flags, values, arguments: expected }: CompletionPoint): string {
   const lines = [
     commands.length > 0 && `commands='${commands.map(({ name }) => name).join(' ')}'`,
     `flags='${flags.map(({ name }) => name).join(' ')}'`,
     expected.length > 0 && `arguments='${expected.join(' ')}'`,
-    ...hintCase(values),
+    ...formatHintCase(values),
   ].filter((line) => line !== false);
   return [`    '${path}')`, ...lines.map((line) => `      ${line}`), '      ;;'].join('\n');
 }
 
-/** A \`case\` over flags, which zsh writes alike. */
-export function hintCase(values: Place['values']): string[] {
+/** Formats a \`case\` over flags, for bash and zsh. */
+export function formatHintCase(values: CompletionPoint['values']): string[] {
   const byHint = new Map<string, string[]>();
   for (const { name, hint } of values) byHint.set(hint, [...(byHint.get(hint) ?? []), name]);
   if (byHint.size === 0) return [];

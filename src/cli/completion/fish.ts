@@ -1,9 +1,9 @@
-import type { Place } from './table.js';
+import type { CompletionPoint } from './table.js';
 
-export function fishScript(places: readonly Place[]): string {
-  return `# Completion of regen for fish, made of its command tree. Load it: regen completion fish | source
+export function buildFishScript(points: readonly CompletionPoint[]): string {
+  return `# Completion of regen for fish, generated from its commands. Load it: regen completion fish | source
 
-# Sets what may follow after the words $argv[1], and what the value of the flag $argv[2] is.
+# Sets the completions after the words $argv[1], and the hint for the value of the flag $argv[2].
 function __regen_facts --no-scope-shadowing
     set commands
     set command_texts
@@ -12,7 +12,7 @@ function __regen_facts --no-scope-shadowing
     set arguments
     set hint ''
     switch $argv[1]
-${places.map(facts).join('\n')}
+${points.map(formatCase).join('\n')}
     end
 end
 
@@ -75,7 +75,7 @@ function __regen_complete
     end
 end
 
-# Prints the values of the hint $argv[1] for what is typed so far, $argv[2]; the rest is the line before it.
+# Prints the values of the hint $argv[1] for the current word $argv[2]; the other arguments are the words before it.
 function __regen_offer
     switch $argv[1]
         case 'choice:*'
@@ -93,35 +93,35 @@ complete -c regen -f -a '(__regen_complete)'
 `;
 }
 
-function facts({ path, commands, flags, values, arguments: expected }: Place): string {
+function formatCase({ path, commands, flags, values, arguments: expected }: CompletionPoint): string {
   const lines = [
-    ...lists('command', commands),
-    ...lists('flag', flags),
-    ...(expected.length > 0 ? [`set arguments ${expected.map(quoted).join(' ')}`] : []),
-    ...hintSwitch(values),
+    ...formatLists('command', commands),
+    ...formatLists('flag', flags),
+    ...(expected.length > 0 ? [`set arguments ${expected.map(quote).join(' ')}`] : []),
+    ...formatHintSwitch(values),
   ];
-  return [`        case ${quoted(path)}`, ...lines.map((line) => `            ${line}`)].join('\n');
+  return [`        case ${quote(path)}`, ...lines.map((line) => `            ${line}`)].join('\n');
 }
 
-function lists(noun: string, offered: Place['commands']): string[] {
+function formatLists(noun: string, offered: CompletionPoint['commands']): string[] {
   if (offered.length === 0) return [];
   return [
     `set ${noun}s ${offered.map(({ name }) => name).join(' ')}`,
-    `set ${noun}_texts ${offered.map(({ text }) => quoted(text)).join(' ')}`,
+    `set ${noun}_texts ${offered.map(({ text }) => quote(text)).join(' ')}`,
   ];
 }
 
-function hintSwitch(values: Place['values']): string[] {
+function formatHintSwitch(values: CompletionPoint['values']): string[] {
   if (values.length === 0) return [];
   const byHint = new Map<string, string[]>();
   for (const { name, hint } of values) byHint.set(hint, [...(byHint.get(hint) ?? []), name]);
   const cases = [...byHint].flatMap(([hint, names]) => [
     `    case ${names.join(' ')}`,
-    `        set hint ${quoted(hint)}`,
+    `        set hint ${quote(hint)}`,
   ]);
   return ['switch $argv[2]', ...cases, 'end'];
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

@@ -1,17 +1,17 @@
 import type { Command, CommandTree } from '../command/command.js';
-import { flagsAt } from './table.js';
+import { listFlagsAt } from './table.js';
 
-/** A command line that is still being typed. */
-export interface Line {
+/** An incomplete command line. */
+export interface PartialLine {
   readonly command: Command | undefined;
-  /** By the argument's name; a list has its last value. */
+  /** By name of the argument; a list has its last value. */
   readonly args: Readonly<Record<string, string>>;
-  /** The flags with a value, by long name. */
+  /** The values of flags, by long name. */
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** Reads the words before the one that is being typed. Nothing is refused: it is not finished. */
-export function readLine(tree: CommandTree, words: readonly string[]): Line {
+/** Parses the words before the current one. Never fails, because the command line is incomplete. */
+export function parsePartialLine(tree: CommandTree, words: readonly string[]): PartialLine {
   const path: string[] = [];
   const typed: string[] = [];
   const flags: Record<string, string> = {};
@@ -20,10 +20,10 @@ export function readLine(tree: CommandTree, words: readonly string[]): Line {
     const word = words[index] as string;
     if (word.startsWith('-')) {
       const [name, attached] = word.split(/=(.*)/s, 2) as [string, string?];
-      const known = flagsAt(tree, commandAt());
+      const known = listFlagsAt(tree, commandAt());
       const flag = known.find((one) => `--${one.name}` === name || `-${one.short}` === name);
       if (!flag?.value) continue;
-      // bash hands over --flag=value as three words.
+      // bash passes --flag=value as three words.
       if (attached === undefined && words[index + 1] === '=') index++;
       flags[flag.name] = attached ?? words[++index] ?? '';
     } else if (typed.length === 0 && isWord(tree, [...path, word])) path.push(word);

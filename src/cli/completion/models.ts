@@ -3,10 +3,13 @@ import type { Operation } from '../../contract/operation.js';
 import { leaves } from '../../contract/schema/leaves.js';
 import type { Mode, Models } from '../../contract/schema/model-rules.js';
 import { videoModels } from '../../contract/video-models.js';
-import type { Line } from './line.js';
+import type { PartialLine } from './line.js';
 
-/** What the model that a line names makes at the resolution, or at the duration, that it names. */
-export function listModelValues({ command, flags }: Line, wanted: 'duration' | 'resolution'): string[] {
+/** Lists the durations or resolutions of the given model, limited to the given resolution or duration. */
+export function listModelValues(
+  { command, flags }: PartialLine,
+  wanted: 'duration' | 'resolution',
+): string[] {
   if (!command?.operation) return [];
   const { model, duration, resolution } = leaves(
     getOperation(command.operation).body as NonNullable<Operation['params']>,
@@ -28,7 +31,7 @@ export function listModelValues({ command, flags }: Line, wanted: 'duration' | '
   return seconds.filter((one) => made.some(({ from, to }) => one >= from && one <= to)).map(String);
 }
 
-/** Where nothing fits, what was typed is wrong, and is better told by the command. */
+/** If nothing matches, all modes are offered, because the command explains the mistake better. */
 function selectModes(modes: readonly Mode[], fits: (mode: Mode) => boolean): readonly Mode[] {
   const found = modes.filter(fits);
   return found.length > 0 ? found : modes;

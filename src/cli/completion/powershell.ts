@@ -1,14 +1,14 @@
-import type { Offered, Place } from './table.js';
+import type { CompletionPoint, Offer } from './table.js';
 
-/** Paths are left to PowerShell, which offers them where a completer offers nothing. */
-export function powershellScript(places: readonly Place[]): string {
-  return `# Completion of regen for PowerShell, made of its command tree.
+/** PowerShell offers paths itself if a completer offers nothing. */
+export function buildPowershellScript(points: readonly CompletionPoint[]): string {
+  return `# Completion of regen for PowerShell, generated from its commands.
 # Load it: regen completion powershell | Out-String | Invoke-Expression
 
 Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
   param($current, $line, $cursor)
   $places = @{
-${places.map(facts).join('\n')}
+${points.map(formatEntry).join('\n')}
   }
   $words = @($line.CommandElements | Select-Object -Skip 1 |
     Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
@@ -17,7 +17,7 @@ ${places.map(facts).join('\n')}
   $typed = @()
   foreach ($word in $words) {
     $place = $places[$at]
-    # Flags tell -F from -f, so they are compared by their exact spelling.
+    # Flags are case-sensitive: -F is not -f.
     if ($flag) { $flag = '' }
     elseif ($word.StartsWith('-')) {
       if ($place.values | Where-Object { $_.StartsWith("$word ", [StringComparison]::Ordinal) }) { $flag = $word }
@@ -57,21 +57,21 @@ ${places.map(facts).join('\n')}
 `;
 }
 
-function facts({ path, commands, flags, values, arguments: expected }: Place): string {
-  return `    ${quoted(path)} = @{
-      commands = ${table(commands)}
-      flags = ${table(flags)}
-      values = @(${values.map(({ name, hint }) => quoted(`${name} ${hint}`)).join(', ')})
-      arguments = @(${expected.map(quoted).join(', ')})
+function formatEntry({ path, commands, flags, values, arguments: expected }: CompletionPoint): string {
+  return `    ${quote(path)} = @{
+      commands = ${formatTable(commands)}
+      flags = ${formatTable(flags)}
+      values = @(${values.map(({ name, hint }) => quote(`${name} ${hint}`)).join(', ')})
+      arguments = @(${expected.map(quote).join(', ')})
     }`;
 }
 
-function table(offered: readonly Offered[]): string {
-  const entries = offered.map(({ name, text }) => `${quoted(name)} = ${quoted(text || name)}`);
+function formatTable(offered: readonly Offer[]): string {
+  const entries = offered.map(({ name, text }) => `${quote(name)} = ${quote(text || name)}`);
   return `[ordered]@{ ${entries.join('; ')} }`;
 }
 
-// PowerShell takes typographic quotes for quotes, too.
-function quoted(text: string): string {
+// PowerShell treats typographic quotes as quotes, too.
+function quote(text: string): string {
   return `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
 }

@@ -1,15 +1,20 @@
 import type { CommandTree } from '../command/command.js';
-import { bashScript } from './bash.js';
-import { fishScript } from './fish.js';
-import { powershellScript } from './powershell.js';
-import { listPlaces } from './table.js';
-import { zshScript } from './zsh.js';
+import { buildBashScript } from './bash.js';
+import { buildFishScript } from './fish.js';
+import { buildPowershellScript } from './powershell.js';
+import { listCompletionPoints } from './table.js';
+import { buildZshScript } from './zsh.js';
 
-const shells = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
+const BUILDERS = {
+  bash: buildBashScript,
+  zsh: buildZshScript,
+  fish: buildFishScript,
+  powershell: buildPowershellScript,
+};
 
-/** The completion script of each shell, made of the command tree. */
-export function completionScript(tree: CommandTree, shell: string): string {
-  const make = (shells as Record<string, (typeof shells)['bash']>)[shell];
-  if (!make) throw new Error(`There is no completion for ${shell}.`);
-  return make(listPlaces(tree));
+/** Builds the completion script of a shell from the command tree. */
+export function buildCompletionScript(tree: CommandTree, shell: string): string {
+  const build = (BUILDERS as Record<string, (typeof BUILDERS)['bash']>)[shell];
+  if (!build) throw new Error(`There is no completion for ${shell}.`);
+  return build(listCompletionPoints(tree));
 }

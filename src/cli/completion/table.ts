@@ -1,44 +1,44 @@
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
-import type { Kind } from './live.js';
+import type { LiveKind } from './live.js';
 
 /**
- * What a value may be: `choice:a,b`, `file`, `folder`, `live:<kind>` for what the service knows, or `text`, of which
- * nothing is known.
+ * How to complete a value: `choice:a,b`, `file`, `folder`, `live:<kind>` for values of the service, or `text` for no
+ * completion.
  */
-export type Hint = 'text' | 'file' | 'folder' | `choice:${string}` | `live:${Kind}`;
+export type Hint = 'text' | 'file' | 'folder' | `choice:${string}` | `live:${LiveKind}`;
 
-export interface Offered {
+export interface Offer {
   readonly name: string;
-  /** One line about it. */
+  /** A description in one line. */
   readonly text: string;
 }
 
-/** What may follow after some words of a command line. All four scripts are made of this table alone. */
-export interface Place {
+/** What can follow certain words of a command line. All four scripts are built only from a list of these. */
+export interface CompletionPoint {
   /** The words so far: `''`, `node`, `node get`. */
   readonly path: string;
-  readonly commands: readonly Offered[];
-  readonly flags: readonly Offered[];
-  /** The flags that take a value, short names as well. */
+  readonly commands: readonly Offer[];
+  readonly flags: readonly Offer[];
+  /** The flags that take a value, including short names. */
   readonly values: readonly { readonly name: string; readonly hint: Hint }[];
-  /** In order; the last one repeats where it ends in `...`. */
+  /** In order; the last one repeats if it ends in `...`. */
   readonly arguments: readonly (Hint | `${Hint}...`)[];
 }
 
-export function listPlaces(tree: CommandTree): Place[] {
+export function listCompletionPoints(tree: CommandTree): CompletionPoint[] {
   const shown = tree.commands.filter(({ hidden }) => !hidden);
   const paths = shown.flatMap(({ words }) => words.map((_, count) => words.slice(0, count).join(' ')));
   const all = new Set([...paths, ...shown.map(({ words }) => words.join(' '))]);
-  return [...all].sort().map((path) => describePlace(tree, shown, path));
+  return [...all].sort().map((path) => describePoint(tree, shown, path));
 }
 
-function describePlace(tree: CommandTree, shown: readonly Command[], path: string): Place {
+function describePoint(tree: CommandTree, shown: readonly Command[], path: string): CompletionPoint {
   const command = shown.find(({ words }) => words.join(' ') === path);
-  const flags = flagsAt(tree, command).filter(({ hidden }) => !hidden);
+  const flags = listFlagsAt(tree, command).filter(({ hidden }) => !hidden);
   return {
     path,
-    commands: commandsAt(tree, shown, path),
-    flags: [...flags.flatMap(toOffered), { name: '--help', text: 'Show help' }],
+    commands: listCommandsAt(tree, shown, path),
+    flags: [...flags.flatMap(toOffers), { name: '--help', text: 'Show help' }],
     values: flags.flatMap(listValues),
     arguments: (command?.arguments ?? []).map((argument) => {
       const hint = chooseHint(argument, command);
@@ -47,38 +47,38 @@ function describePlace(tree: CommandTree, shown: readonly Command[], path: strin
   };
 }
 
-function commandsAt(tree: CommandTree, shown: readonly Command[], path: string): Offered[] {
+function listCommandsAt(tree: CommandTree, shown: readonly Command[], path: string): Offer[] {
   const depth = path === '' ? 0 : path.split(' ').length;
   const below = shown.filter(({ words }) => words.length > depth && words.slice(0, depth).join(' ') === path);
   const names = new Set(below.map(({ words }) => words[depth] as string));
   return [...names].map((name) => {
     const full = path === '' ? name : `${path} ${name}`;
     const own = shown.find(({ words }) => words.join(' ') === full);
-    return { name, text: firstLine(own?.summary ?? tree.groups[full] ?? '') };
+    return { name, text: shortenText(own?.summary ?? tree.groups[full] ?? '') };
   });
 }
 
-/** The flags a command takes; of a group all that its commands may take, because they may stand before the words. */
-export function flagsAt(tree: CommandTree, command: Command | undefined): Flag[] {
+/** Lists the flags of a command; for a group, the global flags, because they can be given before the command. */
+export function listFlagsAt(tree: CommandTree, command: Command | undefined): Flag[] {
   if (!command) return [...tree.globals];
   return [...command.flags, ...tree.globals.filter(({ only }) => !only || command.takes.includes(only))];
 }
 
-function toOffered({ name, description, negatable }: Flag): Offered[] {
-  const text = firstLine(description);
+function toOffers({ name, description, negatable }: Flag): Offer[] {
+  const text = shortenText(description);
   const flag = { name: `--${name}`, text };
-  return negatable ? [flag, { name: `--no-${name}`, text: `Not: ${text}` }] : [flag];
+  return negatable ? [flag, { name: `--no-${name}`, text: `Turn off --${name}` }] : [flag];
 }
 
-function listValues(flag: Flag): Place['values'] {
+function listValues(flag: Flag): CompletionPoint['values'] {
   if (!flag.value) return [];
   const hint = chooseHint(flag);
   const short = flag.short ? [{ name: `-${flag.short}`, hint }] : [];
   return [{ name: `--${flag.name}`, hint }, ...short];
 }
 
-/** By the word a value goes by: a flag's placeholder or field, a positional's name. */
-const hints: Readonly<Record<string, Hint>> = {
+/** Hints by placeholder or field of a flag, or name of a positional. */
+const HINTS: Readonly<Record<string, Hint>> = {
   path: 'file',
   folder: 'folder',
   dir: 'folder',
@@ -97,30 +97,31 @@ const hints: Readonly<Record<string, Hint>> = {
   task_id: 'live:task',
 };
 
-/** By the field of the request, where the rest of the line says which of its values are left. */
-const hintsByLine: Readonly<Record<string, Hint>> = {
+/** Hints by field of the request, for values that depend on the rest of the command line. */
+const LINE_HINTS: Readonly<Record<string, Hint>> = {
   duration: 'live:duration',
   resolution: 'live:resolution',
 };
 
-function chooseHint(place: Flag | Argument, command?: Command): Hint {
-  const byLine = hintsByLine[place.target?.at(-1) ?? ''];
+function chooseHint(input: Flag | Argument, command?: Command): Hint {
+  const byLine = LINE_HINTS[input.target?.at(-1) ?? ''];
   if (byLine) return byLine;
-  if ('choices' in place && place.choices) return toChoiceHint(place.choices);
-  // A node or publisher about to be made is none of those that exist.
-  if (command && /^(init|create)$/.test(command.words.at(-1) ?? '') && place.name === 'id') return 'text';
-  const names = [place.target?.at(-1), 'value' in place ? place.value : undefined, place.name];
-  return names.flatMap((name) => (name && hints[name]) || [])[0] ?? 'text';
+  if ('choices' in input && input.choices) return toChoiceHint(input.choices);
+  // The id of a new node or publisher is not one of the existing ids.
+  if (command && /^(init|create)$/.test(command.words.at(-1) ?? '') && input.name === 'id') return 'text';
+  const names = [input.target?.at(-1), 'value' in input ? input.value : undefined, input.name];
+  return names.flatMap((name) => (name && HINTS[name]) || [])[0] ?? 'text';
 }
 
 function toChoiceHint(choices: readonly string[]): Hint {
-  const odd = choices.find((text) => !/^[\w.+:-]+$/.test(text));
-  if (odd !== undefined) throw new Error(`The choice '${odd}' needs quoting, which the scripts do not do.`);
+  const unsafe = choices.find((text) => !/^[\w.+:-]+$/.test(text));
+  if (unsafe !== undefined)
+    throw new Error(`The choice '${unsafe}' needs quoting, which the scripts do not support.`);
   return `choice:${choices.join(',')}`;
 }
 
-function firstLine(text: string): string {
+function shortenText(text: string): string {
   const line = text.split('\n', 1)[0] ?? '';
-  // ASCII, because older shells read a file of their own as something else.
+  // ASCII, because older shells do not read their scripts as UTF-8.
   return line.length > 80 ? `${line.slice(0, 77)}...` : line;
 }

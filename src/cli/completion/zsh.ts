@@ -1,16 +1,16 @@
-import { hintCase } from './bash.js';
-import type { Offered, Place } from './table.js';
+import { formatHintCase } from './bash.js';
+import type { CompletionPoint, Offer } from './table.js';
 
-/** To be found as `_regen` in a folder of `fpath`, or to be sourced. */
-export function zshScript(places: readonly Place[]): string {
+/** The script can be sourced, or found as `_regen` in a folder of `fpath`. */
+export function buildZshScript(points: readonly CompletionPoint[]): string {
   return `#compdef regen
-# Completion of regen for zsh, made of its command tree. Load it: source <(regen completion zsh)
+# Completion of regen for zsh, generated from its commands. Load it: source <(regen completion zsh)
 
-# Sets what may follow after the words $1, and what the value of the flag $2 is.
+# Sets the completions after the words $1, and the hint for the value of the flag $2.
 _regen_facts() {
   commands=() flags=() arguments=() hint=''
   case $1 in
-${places.map(facts).join('\n')}
+${points.map(formatCase).join('\n')}
   esac
 }
 
@@ -77,16 +77,16 @@ fi
 `;
 }
 
-function facts({ path, commands, flags, values, arguments: expected }: Place): string {
+function formatCase({ path, commands, flags, values, arguments: expected }: CompletionPoint): string {
   const lines = [
-    commands.length > 0 && `commands=(${commands.map(described).join(' ')})`,
-    `flags=(${flags.map(described).join(' ')})`,
+    commands.length > 0 && `commands=(${commands.map(formatOffer).join(' ')})`,
+    `flags=(${flags.map(formatOffer).join(' ')})`,
     expected.length > 0 && `arguments=(${expected.join(' ')})`,
-    ...hintCase(values),
+    ...formatHintCase(values),
   ].filter((line) => line !== false);
   return [`    '${path}')`, ...lines.map((line) => `      ${line}`), '      ;;'].join('\n');
 }
 
-function described({ name, text }: Offered): string {
+function formatOffer({ name, text }: Offer): string {
   return `'${`${name}:${text}`.replaceAll("'", "'\\''")}'`;
 }

@@ -5,6 +5,7 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { supportedNode, version } from '../command/version.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
+import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import { formatBytes } from '../terminal/text.js';
@@ -24,6 +25,30 @@ export function checkSettings(settings: Settings, { cwd }: System): Finding {
     return fail('settings', detail, exitCodes.usage, 'Fix its path: regen config set ca_file <path>');
   }
   return ok('settings', existsSync(path) ? path : `${path} (does not exist yet; defaults are used)`);
+}
+
+/** Checks where new credentials are stored, and whether the keychain responds. */
+export async function checkKeychain(
+  settings: Settings,
+  system: Pick<System, 'env' | 'platform' | 'keychain'>,
+): Promise<Finding> {
+  const storage = settings.credentialStore;
+  if (storage === 'file') return ok('keychain', 'not used: credential_store is file');
+  if (storage === 'auto' && !isKeychainExpected(system)) {
+    return ok(
+      'keychain',
+      'not used in CI or without a desktop session; credentials are stored in private files',
+    );
+  }
+  try {
+    await system.keychain({ action: 'read', account: 'doctor' });
+    return ok('keychain', 'available; credentials are stored in it');
+  } catch (error) {
+    if (!(error instanceof KeychainError)) throw error;
+    const advice =
+      'Credentials are stored in private files. To stop trying the keychain: regen config set credential_store file';
+    return warn('keychain', `not available: ${error.message}`, advice);
+  }
 }
 
 export function checkProxy({ env }: System, url: string | undefined): Finding {

@@ -1,13 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
 // C0 and C1 controls, and the marks that reorder text on a screen. Escape sequences are removed first.
-const CONTROL_CHARACTERS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes untrusted text safe to print: removes escape sequences and escapes other controls, except tabs and newlines. */
 export function stripControls(text: string): string {
-  return stripVTControlCharacters(text).replace(CONTROL_CHARACTERS, escapeCharacter);
+  return stripVTControlCharacters(text).replace(CONTROLS, escapeCharacter);
 }
 
 function escapeCharacter(character: string): string {

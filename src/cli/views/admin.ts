@@ -1,12 +1,12 @@
 import type { View } from './view.js';
 
 /** The columns of the audit log. */
-export const auditShape = {
+export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
 };
 
-const nodeFields = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
+const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
 export const adminViews: readonly View[] = [
   {
@@ -63,7 +63,7 @@ export const adminViews: readonly View[] = [
     operation: 'admin.node.set',
     summary: 'Ban a node, so that only its publisher and admins can see it',
     fixed: { 'body.status': 'NodeStatusBanned' },
-    hide: nodeFields,
+    hide: NODE_SET_FLAGS,
     examples: ['regen admin node ban light-tools --status-detail "It reads keys"'],
   },
   {
@@ -71,7 +71,7 @@ export const adminViews: readonly View[] = [
     operation: 'admin.node.set',
     summary: 'Lift the ban on a node',
     fixed: { 'body.status': 'NodeStatusActive' },
-    hide: nodeFields,
+    hide: NODE_SET_FLAGS,
   },
   {
     usage: 'admin node set <nodeId>',
@@ -100,7 +100,7 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin audit',
     operation: 'admin.audit',
-    shape: auditShape,
+    shape: AUDIT_SHAPE,
     examples: ['regen admin audit --limit 50', 'regen admin audit --all --ndjson'],
   },
   {

@@ -1,7 +1,7 @@
-import { auditShape } from './admin.js';
+import { AUDIT_SHAPE } from './admin.js';
 import type { View } from './view.js';
 
-const publisherColumns = ['id', 'name', 'status', 'website'];
+const PUBLISHER_COLUMNS = ['id', 'name', 'status', 'website'];
 
 export const publisherViews: readonly View[] = [
   {
@@ -10,7 +10,7 @@ export const publisherViews: readonly View[] = [
     examples: ['regen publisher create my-team --name "My Team" --website https://example.com'],
   },
   { usage: 'publisher get <publisherId>', operation: 'publisher.get' },
-  { usage: 'publisher list', operation: 'publisher.list', shape: { columns: publisherColumns } },
+  { usage: 'publisher list', operation: 'publisher.list', shape: { columns: PUBLISHER_COLUMNS } },
   {
     usage: 'publisher update <publisherId>',
     operation: 'publisher.update',
@@ -22,7 +22,7 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher audit <publisherId>',
     operation: 'publisher.audit',
-    shape: auditShape,
+    shape: AUDIT_SHAPE,
     examples: ['regen publisher audit my-team --limit 50'],
   },
   {

@@ -1,7 +1,7 @@
 import { saveFlags, startFlags, taskExplain, waitFlags } from './generation.js';
 import type { View } from './view.js';
 
-const columns = ['id', 'task_id', 'operation', 'state', 'created_at', 'service'];
+const TASK_COLUMNS = ['id', 'task_id', 'operation', 'state', 'created_at', 'service'];
 
 export const taskViews: readonly View[] = [
   {
@@ -9,7 +9,7 @@ export const taskViews: readonly View[] = [
     module: 'task-list',
     local: true,
     summary: 'List the tasks started from this machine, newest first, in their last known state',
-    shape: { columns },
+    shape: { columns: TASK_COLUMNS },
     examples: ['regen task list', 'regen task list --json'],
   },
   {
