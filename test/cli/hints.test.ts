@@ -32,14 +32,17 @@ test('a folder without a manifest is named in the hint', async () => {
   mkdirSync(join(cwd, 'light'));
   const { exit, stderr } = await regen(['version', 'check', 'light'], { cwd });
   expect(exit).toBe(2);
-  expect(stderr).toContain('hint: Write one with: regen node init light\n');
+  expect(stderr).toContain('hint: Create one with: regen node init light\n');
 });
 
 test('a pack that is no folder is told with its path', async () => {
   const cwd = folderForTest();
   writeFileSync(join(cwd, 'file'), '');
   const gone = await regen(['version', 'publish', 'nowhere'], { cwd });
-  expect([gone.exit, gone.stderr]).toEqual([2, `error: The folder ${join(cwd, 'nowhere')} does not exist.\n`]);
+  expect([gone.exit, gone.stderr]).toEqual([
+    2,
+    `error: The folder ${join(cwd, 'nowhere')} does not exist.\n`,
+  ]);
   const file = await regen(['version', 'publish', 'file'], { cwd });
   expect(file.exit).toBe(2);
   expect(file.stderr).toContain(`${join(cwd, 'file')} is a file`);

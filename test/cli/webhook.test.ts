@@ -46,7 +46,12 @@ describe('webhook verify', () => {
     ],
     ['changed', body.replace('COMPLETED', 'FAILED'), headers(), /the body was changed/],
     ['with a line end more', `${body}\n`, headers(), /a line break was added to the body/],
-    ['with a line end less', body, headers({ of: `${body}\n` }), /a line break was removed from the end of the body/],
+    [
+      'with a line end less',
+      body,
+      headers({ of: `${body}\n` }),
+      /a line break was removed from the end of the body/,
+    ],
     ['written again', JSON.stringify(JSON.parse(body), null, 2), headers(), /parsed and written again/],
     [
       'written again',

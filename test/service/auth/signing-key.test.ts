@@ -55,7 +55,10 @@ it('can be rotated while no service runs; the next one uses both keys', async ()
 
 it('is not rotated in a folder without data, nor by anyone but the owner', async () => {
   const nowhere = await regen(['serve', 'rotate-key', '--data', folderForTest()]);
-  expect([nowhere.exit, nowhere.stderr]).toEqual([3, expect.stringContaining('is not the data folder of a service')]);
+  expect([nowhere.exit, nowhere.stderr]).toEqual([
+    3,
+    expect.stringContaining('is not the data folder of a service'),
+  ]);
   const { url, signFor } = await serviceForTest();
   const token = await signFor({ sub: 'root', roles: ['admin'] });
   const path = `${url}/.well-known/regen-owner/rotate-key`;
