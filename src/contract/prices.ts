@@ -30,7 +30,7 @@ export function createImagePrice(key: string): PriceFunction {
 
 /**
  * Prices a video task, in whole credits.
- * @param defaultModel the model of a request without one; other absent fields have their defaults, too
+ * @param defaultModel the model of a request without one; other absent fields have their defaults as well
  */
 export function createVideoPrice(defaultModel: VideoModel): PriceFunction {
   return (prices, body) => {

@@ -151,10 +151,10 @@ test('shows a person readable JSON without what would control the terminal, and 
 });
 
 test.each([
-  ['two readers of standard input', ['api', '/x', '-F', 'a=@-', '--body', '-'], /once only/],
-  ['a field without =', ['api', '/x', '-F', 'oops'], /'oops' is no field/],
+  ['two readers of standard input', ['api', '/x', '-F', 'a=@-', '--body', '-'], /only once/],
+  ['a field without =', ['api', '/x', '-F', 'oops'], /Invalid field 'oops'/],
   ['a field given twice', ['api', '/x', '-F', 'a=1', '-F', 'a=2'], /a is given twice/],
-  ['a field that is a list and an object', ['api', '/x', '-F', 'a[]=1', '-F', 'a[b]=2'], /at once/],
+  ['a field that is a list and an object', ['api', '/x', '-F', 'a[]=1', '-F', 'a[b]=2'], /at the same time/],
   ['a body that is not JSON', ['api', '/x', '--body', '{'], /not valid JSON/],
   ['no path', ['api'], /No path/],
   ['another service', ['api', 'https://evil.example/x'], /that the credential belongs to/],

@@ -164,7 +164,7 @@ describe('results', () => {
     const listed = JSON.parse((await run(['batch', 'jobs.jsonl', '--dry-run', '--json'])).stdout);
     expect(listed).toMatchObject([{ method: 'POST', body: { prompt: 'soft' } }, { method: 'POST' }]);
     await run(['batch', 'jobs.jsonl']);
-    expect((await run(['batch', 'jobs.jsonl', '--dry-run'])).stderr).toContain('nothing is left to send');
+    expect((await run(['batch', 'jobs.jsonl', '--dry-run'])).stderr).toContain('nothing left to send');
   });
 });
 

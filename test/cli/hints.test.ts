@@ -32,7 +32,7 @@ test('a folder without a manifest is named in the hint', async () => {
   mkdirSync(join(cwd, 'light'));
   const { exit, stderr } = await regen(['version', 'check', 'light'], { cwd });
   expect(exit).toBe(2);
-  expect(stderr).toContain('hint: Write one with: regen node init light\n');
+  expect(stderr).toContain('hint: Create one with: regen node init light\n');
 });
 
 test('a pack that is no folder is told with its path', async () => {

@@ -101,7 +101,7 @@ test('names all flags at once where nobody is there to ask', async () => {
   mkdirSync(folder);
   const { exit, stdout, stderr } = await regen(['node', 'init', folder]);
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
-  expect(stderr).toContain('--id, --name, --publisher must be given');
+  expect(stderr).toContain('--id, --name, --publisher are required');
   expect(existsSync(join(folder, 'pyproject.toml'))).toBe(false);
 });
 

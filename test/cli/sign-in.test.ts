@@ -277,7 +277,7 @@ test.each([
 test('the embedded service needs no sign-in', async () => {
   const { exit, stderr } = await regen(['auth', 'login']);
   expect(exit).toBe(0);
-  expect(stderr).toContain('need no sign-in');
+  expect(stderr).toContain('needs no sign-in');
 });
 
 test('a service that calls itself another one is not signed in to', async () => {

@@ -32,7 +32,7 @@ test('of several packs all that can be are published, in one report, under one p
   ]);
   expect(mixed.stderr.match(/Created the publisher acme/g)).toHaveLength(1);
   expect(mixed.stderr).toContain('error: packs/none: pyproject.toml is missing');
-  expect(mixed.stderr).toContain('\n1 of 4 failed.\n');
+  expect(mixed.stderr).toContain('\n1 of 4 packs failed.\n');
 
   const publish = (...argv: string[]) => regen(['version', 'publish', ...argv], { cwd, home });
   const again = await publish(...dirs.slice(0, 3));
@@ -47,7 +47,7 @@ test('of several packs all that can be are published, in one report, under one p
   mkdirSync(join(cwd, 'empty'));
   const none = await publish('packs/none', 'empty');
   expect(none.exit, none.stderr).toBe(2);
-  expect(none.stderr).toContain('\n2 of 2 failed.\n');
+  expect(none.stderr).toContain('\n2 of 2 packs failed.\n');
   expect(none.stderr).not.toContain('Publishing');
   const dry = await publish(...dirs.slice(0, 2), '--dry-run', '--json');
   expect(JSON.parse(dry.stdout)).toMatchObject([{ method: 'POST' }, { method: 'POST' }]);

@@ -13,7 +13,7 @@ import { usage } from '../terminal/failure.js';
 import { oneLine } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
-/** The FIELDS of a manifest, in the order of the questions. */
+/** The fields of a manifest, in the order of the questions. */
 const FIELDS = {
   id: { question: 'Node id', schema: NodeId, required: true },
   name: { question: 'Display name', schema: z.string().min(1).max(200), required: true },
@@ -60,7 +60,7 @@ export async function run(context: CommandContext): Promise<void> {
   });
   writeFileAtomic.sync(path, text);
   await output.answer({ path, ...facts, dependencies: found.dependencies }, { only: 'path' });
-  await output.note('NextStep: regen version check, then regen version publish.');
+  await output.note('Next: regen version check, then regen version publish.');
 }
 
 /** Reports values that were inferred and may be wrong. */

@@ -77,7 +77,7 @@ async function publishAll(
   { changelog, timeoutMs }: ManyOptions,
 ): Promise<void> {
   const { context } = run;
-  context.interruption.hint = 'PublishRun the same command again with --skip-existing to continue.';
+  context.interruption.hint = 'Run the same command again with --skip-existing to continue.';
   const tokens = new Map<string, Promise<PublishToken>>();
   // Each publisher has one token, which is created or asked for once.
   const findToken = (service: Service, publisherId: string) => {

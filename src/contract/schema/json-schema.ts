@@ -16,7 +16,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchem
   return written;
 }
 
-/** Removes what is no news: the range of safe integers, and the regular expression of `date-time`. */
+/** Removes redundant parts: the range of safe integers, and the regular expression of `date-time`. */
 function removeRedundantKeywords(written: Record<string, unknown>): void {
   if (written.minimum === Number.MIN_SAFE_INTEGER) delete written.minimum;
   if (written.maximum === Number.MAX_SAFE_INTEGER) delete written.maximum;

@@ -37,7 +37,7 @@ async function loadParser(): Promise<Parser> {
   await Parser.init({
     locateFile: () => locateFile('web-tree-sitter.wasm'),
     wasmMemory: new Memory({ initial: 512, maximum: PARSER_PAGES }),
-    // It says there that it aborted; the exception says so, too.
+    // The parser prints that it aborted; the exception says the same.
     printErr: () => {},
   });
   const loaded = new Parser();

@@ -9,7 +9,7 @@ import {
   type Value,
 } from './values.js';
 
-/** A module before any of it has run. `path` is a folder where there is no file. */
+/** A module before any of it has run. `path` is a folder if the module has no file. */
 export function createModule(path: string, isFile: boolean): ModuleValue {
   const isPackage = !isFile || path === '__init__.py' || path.endsWith('/__init__.py');
   const folder = isFile ? path.split('/').slice(0, -1).join('/') : path;

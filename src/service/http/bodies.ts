@@ -19,7 +19,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
         // The body itself may be large and would be held until the answer.
         (request as { bodyHash: Buffer }).bodyHash = createHash('sha256').update(body).digest();
       }
-      // Decided: an empty body with Content-Type: application/json is no body.
+      // Decided: an empty body with Content-Type: application/json counts as no body.
       return body.length === 0 ? undefined : parseJson(body);
     },
   );

@@ -96,7 +96,7 @@ async function requireMember(tx: Tx, publisherId: string, userId: string): Promi
   return role;
 }
 
-// Decided: the last owner can neither leave nor become a member; an unaccepted invitation is no owner.
+// Decided: the last owner can neither leave nor become a member; an unaccepted invitation does not count as an owner.
 async function refuseLastOwner(tx: Tx, publisherId: string, userId: string): Promise<void> {
   const other = await tx
     .selectFrom('members')

@@ -6,7 +6,7 @@ export function toPlainId(id: string): string {
   return id.toLowerCase().replace(/[-_.]/g, '');
 }
 
-// Decided: only admins may register ids that speak for the service, or that are no folder names on Windows.
+// Decided: only admins may register ids that speak for the service, or that are not valid folder names on Windows.
 const RESERVED_IDS = new Set([
   ...['admin', 'administrator', 'api', 'moderator', 'official', 'owner', 'regen', 'registry', 'root'],
   ...['security', 'service', 'staff', 'support', 'system'],

@@ -83,7 +83,7 @@ function refuseLostDatabase(path: string): void {
   if (statSync(join(path, 'regen.db'), { throwIfNoEntry: false })?.size || !existsSync(objects)) return;
   if (readdirSync(objects).every((name) => name.startsWith('.'))) return;
   throw new DataUnusable(
-    `${join(path, 'regen.db')} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to begin anew.`,
+    `${join(path, 'regen.db')} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to start over.`,
   );
 }
 
