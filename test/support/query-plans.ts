@@ -5,8 +5,13 @@ import type { Database } from '../../src/service/database/database.js';
 /**
  * The query plans of each query of `work`: `SCAN nodes`, `SEARCH versions USING INDEX …`. Includes queries in
  * transactions.
+ * @param about which queries, where others run at the same time
  */
-export async function plansOf(database: Database, work: () => Promise<unknown>): Promise<string[]> {
+export async function plansOf(
+  database: Database,
+  work: () => Promise<unknown>,
+  about = /./,
+): Promise<string[]> {
   const executor = Object.getPrototypeOf(database.getExecutor());
   const base = Object.getPrototypeOf(executor);
   const queries: { readonly sql: string; readonly parameters: readonly unknown[] }[] = [];
@@ -25,7 +30,7 @@ export async function plansOf(database: Database, work: () => Promise<unknown>):
   }
   const plans: string[] = [];
   for (const query of queries) {
-    if (!/^(select|with|update|delete)/i.test(query.sql)) continue;
+    if (!/^(select|with|update|delete)/i.test(query.sql) || !about.test(query.sql)) continue;
     const text = query.parameters.reduce<string>(
       (left, value) => left.replace('?', () => `'${String(value).replaceAll("'", "''")}'`),
       query.sql,

@@ -71,18 +71,19 @@ const SYSTEM_ERRORS: Record<string, string> = {
   EROFS: 'The disk is read-only',
   ENOSPC: 'The disk is full',
   EDQUOT: 'The disk quota is exceeded',
-  EMFILE: 'Too many open files',
+  EMFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
+  ENFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   EEXIST: 'The file or folder already exists',
   EADDRNOTAVAIL: 'This machine does not have the address',
 };
 
+// Neither wrong usage nor a bug: it works again once there is room.
+const EXHAUSTED = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'];
+
 function toSystemFailure(error: NodeJS.ErrnoException): Failure {
   const sentence = error.code && SYSTEM_ERRORS[error.code];
   if (sentence) {
-    // A full disk is neither wrong usage nor a bug.
-    const exit = ['ENOSPC', 'EDQUOT', 'EMFILE'].includes(error.code as string)
-      ? exitCodes.unexpected
-      : exitCodes.usage;
+    const exit = EXHAUSTED.includes(error.code as string) ? exitCodes.unreachable : exitCodes.usage;
     const isOwnFolder = error.code !== 'ENOENT' && /[/\\]regen([/\\]|$)/.test(error.path ?? '');
     const place = error.path ?? (error as { address?: string }).address;
     return new Failure(`${sentence}${place ? `: ${place}` : ''}.`, {

@@ -106,7 +106,11 @@ function findProblem(name: FieldName, value: string): string | undefined {
 }
 
 /** Infers values from the folder and the stored tokens. */
-async function inferValues(context: CommandContext, found: InferredManifest, given: FieldValues): Promise<FieldValues> {
+async function inferValues(
+  context: CommandContext,
+  found: InferredManifest,
+  given: FieldValues,
+): Promise<FieldValues> {
   const id = given.id ?? found.id;
   // Users with a token for one publisher probably mean that one.
   const { publish_tokens = {} } = await context.services.openCredentialStore().read();
