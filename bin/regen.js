@@ -6,12 +6,14 @@ import { setFlagsFromString } from 'node:v8';
 // before it fills memory, at no cost in time that could be measured.
 setFlagsFromString('--semi-space-growth-factor=1');
 
-try {
-  const { run } = await import('../dist/cli.js');
-  process.exitCode = await run(process.argv.slice(2), fileURLToPath(import.meta.url));
-} catch (error) {
-  // Anything else is described by the program itself; without file handles it cannot even load that part.
-  if (!['EMFILE', 'ENFILE'].includes(error?.code)) throw error;
-  process.stderr.write('error: Too many files are open; raise the limit (ulimit -n) and try again.\n');
-  process.exitCode = 7;
-}
+// The program describes its own errors. Without file handles it cannot load the parts that do so, and the loader
+// of modules may report that as an error that nobody awaits.
+process.on('uncaughtException', (error) => {
+  const isExhausted = ['EMFILE', 'ENFILE'].includes(error?.code);
+  const message = 'error: Too many files are open; raise the limit (ulimit -n) and try again.';
+  process.stderr.write(`${isExhausted ? message : (error?.stack ?? error)}\n`);
+  process.exit(isExhausted ? 7 : 1);
+});
+
+const { run } = await import('../dist/cli.js');
+process.exitCode = await run(process.argv.slice(2), fileURLToPath(import.meta.url));
