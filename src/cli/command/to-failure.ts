@@ -72,6 +72,8 @@ const systemErrors: Record<string, string> = {
   EDQUOT: 'The disk quota is used up',
   EMFILE: 'Too many files are open',
   EEXIST: 'Something else is there already',
+  ENAMETOOLONG: 'A name is too long for the file system',
+  ELOOP: 'Symbolic links lead to each other',
   EADDRNOTAVAIL: 'That address is not one of this machine',
 };
 
