@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, regen, start } from '../support/cli.js';
@@ -136,4 +136,17 @@ test('a list that is empty says so, and one that has more pages too', async () =
   for (const id of ['a', 'b']) await regen(['node', 'create', 'acme', '--id', id, '--name', id], { env });
   const { stderr } = await regen(['node', 'list', 'acme', '--limit', '1'], { env });
   expect(stderr).toBe('Page 1 of 2. Pass --all for every page.\n');
+});
+
+test('a file name that the file system cannot hold, and links in a circle, are wrong usage', async () => {
+  const cwd = filesForTest({});
+  symlinkSync('circle', join(cwd, 'circle'));
+  for (const [name, sentence] of [
+    ['x'.repeat(300), 'A name is too long for the file system'],
+    ['circle', 'Symbolic links lead to each other'],
+  ]) {
+    const { exit, stderr } = await regen(['image', 'relight', name as string], { ...nowhere, cwd });
+    expect(stderr).toContain(sentence);
+    expect(exit).toBe(2);
+  }
 });

@@ -73,6 +73,8 @@ const SYSTEM_ERRORS: Record<string, string> = {
   EDQUOT: 'The disk quota is exceeded',
   EMFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
+  ENAMETOOLONG: 'A name is too long for the file system',
+  ELOOP: 'Symbolic links lead to each other',
   EEXIST: 'The file or folder already exists',
   EADDRNOTAVAIL: 'This machine does not have the address',
 };

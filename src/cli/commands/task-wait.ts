@@ -42,6 +42,8 @@ export async function run(context: CommandContext): Promise<number> {
 
 function readIds({ args }: CommandContext): string[] {
   const given = [...new Set((args.task_id as readonly string[] | undefined) ?? [])];
+  const wrong = given.find((id) => id === '' || /^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(id));
+  if (wrong !== undefined) throw usage(`'${wrong}' is not a task id.`, 'See: regen task list');
   if (given.length > 0) return given;
   throw usage('No tasks given.', 'Pass their ids, or --all for all unfinished tasks.');
 }

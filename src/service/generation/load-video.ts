@@ -61,7 +61,8 @@ async function findLastBoxEnd(file: FileHandle, size: number): Promise<number> {
     const length = isBox ? head.readUInt32BE(0) : 0;
     if (length === 0) return at;
     if (length === 1 && head.length < 16) return size + 1;
-    at += length === 1 ? Number(head.readBigUInt64BE(8)) : Math.max(length, 8);
+    // No box is shorter than its own head: one that says so would be read over and over.
+    at += length === 1 ? Math.max(Number(head.readBigUInt64BE(8)), 16) : Math.max(length, 8);
   }
   return at;
 }

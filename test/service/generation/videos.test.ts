@@ -275,6 +275,11 @@ describe('an extension', () => {
     ['is cut in its content', mp4Cut(900, 700), 'is truncated'],
     ['is cut in content of 64 bits', mp4Cut(900, 700, true), 'is truncated'],
     [
+      'is cut behind content of 64 bits that claims to have no length',
+      Buffer.from(`\0\0\0\x10ftypisom\0\0\0\0\0\0\0\x01free${'\0'.repeat(8)}\0\0\x03\x84mdat`, 'latin1'),
+      'is truncated',
+    ],
+    [
       'is a WebM cut in its segment',
       Buffer.concat([Buffer.from('1a45dfa382000018538067420000', 'hex'), Buffer.alloc(100)]),
       'is truncated',

@@ -1,0 +1,23 @@
+import { createArchives, createMedia } from './bytes.js';
+import { createArguments, createHostileAnswers } from './commands.js';
+import { createPython } from './python.js';
+import { createRequests } from './requests.js';
+import type { Target } from './target.js';
+import { createWebhooks } from './webhooks.js';
+
+/** Hides what a target's cases are: whoever runs them needs no type. */
+const load =
+  <Case>(create: () => Promise<Target<Case>>) =>
+  async () =>
+    (await create()) as unknown as Target;
+
+/** Everything that is fuzzed, by the name that --only takes. */
+export const targets: Readonly<Record<string, () => Promise<Target>>> = {
+  requests: load(createRequests),
+  arguments: load(createArguments),
+  archives: load(createArchives),
+  python: load(createPython),
+  images: load(createMedia),
+  webhooks: load(createWebhooks),
+  answers: load(createHostileAnswers),
+};
