@@ -69,7 +69,8 @@ export async function createWorld(seed: number): Promise<World> {
       {
         data,
         prices,
-        graceMs: 0,
+        // What the ended process still does is not seen, but its database must not be closed under it.
+        graceMs: 5_000,
         publicUrl: gate.url,
         generation: {
           image: { ...shared, baseUrl: `${vendorGate.url}/proxy/imagevendor` },
