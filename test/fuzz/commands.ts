@@ -10,7 +10,7 @@ import { contract } from '../../src/contract/index.js';
 import { operations } from '../../src/contract/operation.js';
 import { type Ran, regen } from '../support/cli.js';
 import { pixel } from '../support/generation.js';
-import { listenOn } from './listen.js';
+import { listenOn } from '../support/listen.js';
 import { anyJson, createValues, document, mutateJson } from './schema-values.js';
 import { mutateBytes, type Target } from './target.js';
 

@@ -8,8 +8,8 @@ import { zipOf } from '../support/archives.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { filmingEngine } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
+import { listenOn } from '../support/listen.js';
 import { startRegistry } from '../support/registry.js';
-import { listenOn } from './listen.js';
 import { anyJson, createValues, document, mutateJson, type Special } from './schema-values.js';
 import { mutateBytes, type Target } from './target.js';
 

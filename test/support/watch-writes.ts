@@ -3,20 +3,33 @@ import type { KyselyPlugin } from 'kysely';
 import type { Tx } from '../../src/service/database/database.js';
 import type { Context } from '../../src/service/operation/context.js';
 
-/** Reports each durable write of a service right after it: the tables that a transaction changed, or a file. */
-export function watchWrites(context: Context, wrote: (what: string) => void): void {
-  watchDatabase(context, wrote);
-  watchStorage(context, wrote);
+/**
+ * Reports each durable write of a service right after it: the tables that a transaction changed, or a file.
+ * @param refuses whether a write fails instead, as on a full disk
+ */
+export function watchWrites(
+  context: Context,
+  wrote: (what: string) => void,
+  refuses: () => boolean = () => false,
+): void {
+  watchDatabase(context, wrote, refuses);
+  watchStorage(context, wrote, refuses);
 }
 
-function watchDatabase({ database }: Context, wrote: (what: string) => void): void {
+const diskFull = () => Object.assign(new Error('The disk is full.'), { code: 'ENOSPC' });
+
+function watchDatabase({ database }: Context, wrote: (what: string) => void, refuses: () => boolean): void {
   const begin = database.transaction.bind(database);
   database.transaction = () => {
     const transaction = begin();
     const execute = transaction.execute.bind(transaction);
     transaction.execute = async (work) => {
       const changes: string[] = [];
-      const result = await execute((tx) => work(noting(tx, changes)));
+      const result = await execute(async (tx) => {
+        const worked = await work(noting(tx, changes));
+        if (changes.length > 0 && refuses()) throw diskFull();
+        return worked;
+      });
       if (changes.length > 0) wrote(changes.join(', '));
       return result;
     };
@@ -38,11 +51,12 @@ function noting(tx: Tx, changes: string[]): Tx {
   return tx.withPlugin(plugin) as Tx;
 }
 
-function watchStorage({ storage }: Context, wrote: (what: string) => void): void {
+function watchStorage({ storage }: Context, wrote: (what: string) => void, refuses: () => boolean): void {
   const [stage, remove] = [storage.stage.bind(storage), storage.remove.bind(storage)];
   const nameOf = (key: string) => key.split('/').slice(2).join('/');
   Object.assign(storage, {
     stage: async (...given: Parameters<typeof stage>) => {
+      if (refuses()) throw diskFull();
       const staged = await stage(...given);
       wrote(`stage ${nameOf(given[0])}`);
       const commit = async () => {
