@@ -48,7 +48,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
   readonly retries?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Whether the request only reads, whatever its method. */
+  /** Whether the request only reads; a POST may, too. */
   readonly safe?: boolean | undefined;
   /** Return responses of any status, unless the request is repeated. */
   readonly anyStatus?: boolean;

@@ -48,7 +48,7 @@ test('the command has a token of its own, in a file that is gone afterwards, and
   ).toEqual(['REGEN_ADMIN_TOKEN', 'REGEN_ADMIN_TOKEN_FILE']);
   expect(ran.stdout).not.toContain(token);
   expect(ran.stderr).not.toContain(seen.token);
-  // Nobody needs it any more.
+  // It was revoked when the command ended.
   expect((await ask(`${url}/admin/audit`, { token: seen.token })).status).toBe(401);
   expect(existsSync(dirname(seen.path))).toBe(false);
 });

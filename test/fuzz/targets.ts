@@ -5,7 +5,7 @@ import { createRequests } from './requests.js';
 import type { Target } from './target.js';
 import { createWebhooks } from './webhooks.js';
 
-/** Hides what a target's cases are: whoever runs them needs no type. */
+/** Hides the type of a target's cases, which its runner does not need. */
 const load =
   <Case>(create: () => Promise<Target<Case>>) =>
   async () =>

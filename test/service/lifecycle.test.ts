@@ -129,7 +129,7 @@ describe('a start', () => {
 });
 
 describe('the owner', () => {
-  it('reaches the same service at a socket of the data folder, whoever has the port', async () => {
+  it('reaches the same service at a socket of the data folder, even if another program has the port', async () => {
     const data = folderForTest();
     const { url, ownerToken, instance } = await serviceForTest({ data, version: '1.2.3' });
     const socketPath = readServiceFile(data)?.socket as string;

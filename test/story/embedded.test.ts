@@ -30,7 +30,7 @@ test('the first command starts the service, says so in one line, and answers', a
   }
 });
 
-test('ten first commands of each of two people at once: one service each, and nobody is let into the other one', async () => {
+test('ten first commands of each of two people at once: one service each, and neither person can use the other one', async () => {
   const homes = [homeWithService(), homeWithService()] as const;
   const commands = homes.flatMap((home) =>
     Array.from({ length: 10 }, () => run(home, ['auth', 'status', '--json'])),
@@ -79,7 +79,7 @@ test('a program that takes the port of a service that was killed receives nothin
   expect(seen).toEqual([]);
 });
 
-test('an address in service.json whose socket belongs to nobody is not believed', async () => {
+test('an address in service.json without a working socket is not trusted', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'list']);
   await stopEmbedded(home);
@@ -137,7 +137,7 @@ test('a service whose record was lost or spoilt is found again', async () => {
   expect(JSON.parse((await run(home, ['auth', 'status', '--json'])).stdout)).toMatchObject({ service: url });
 });
 
-test('a data folder that was lost is begun anew, publisher and token with it', async () => {
+test('a data folder that was lost is created again, publisher and token with it', async () => {
   const home = homeWithService();
   expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
   await stopEmbedded(home);
@@ -145,7 +145,7 @@ test('a data folder that was lost is begun anew, publisher and token with it', a
   expect((await run(home, ['version', 'publish', 'examples/hello-nodes'])).exit).toBe(0);
 });
 
-test('a listener that answers without end on the recorded port holds nobody up', async () => {
+test('a listener that answers without end on the recorded port does not delay a command', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'list']);
   await stopEmbedded(home);

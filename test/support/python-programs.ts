@@ -198,7 +198,7 @@ class Program {
 }
 
 /**
- * Writes a small Python program (at most some 2 KB) that allocates, computes and nests with whatever the evaluator knows.
+ * Writes a small Python program (at most some 2 KB) that allocates, computes and nests with everything that the evaluator knows.
  * @param seed the same seed gives the same program
  */
 export function writePythonProgram(seed: number): string {

@@ -24,7 +24,7 @@ export interface CatchUpContext extends TaskContext {
 
 /**
  * Handles the webhooks that the service could not deliver to this address: once for each task, in its current state.
- * @param taskId a task whose webhooks are included whatever their address
+ * @param taskId a task whose webhooks are all included, to any address
  */
 export async function catchUp(context: CatchUpContext, taskId?: string): Promise<void> {
   const { address, output, signal } = context;
