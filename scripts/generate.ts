@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { buildCompletionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
-import { openapi } from '../src/contract/openapi.js';
+import { createOpenApiDocument } from '../src/contract/openapi.js';
 import { readIfPresent, writeCommands } from './commands.js';
 import { formatCommandTable, formatReference } from './reference.js';
 
@@ -13,7 +13,7 @@ const files: Record<string, () => string> = {
     replaceBetweenMarks(readFileSync('README.md', 'utf8'), 'commands', formatCommandTable(commandTree())),
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
-    `${JSON.stringify(openapi(contract, { version: readPackageVersion() }), null, 1)}\n`,
+    `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion() }), null, 1)}\n`,
   'completions/regen.bash': () => buildCompletionScript(commandTree(), 'bash'),
   'completions/_regen': () => buildCompletionScript(commandTree(), 'zsh'),
   'completions/regen.fish': () => buildCompletionScript(commandTree(), 'fish'),

@@ -91,7 +91,7 @@ function readPath(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** Reads the error of an unsuccessful answer, with any body. */
-export async function failureOf(answer: Answer, now: number): Promise<ServiceError> {
+export async function readServiceError(answer: Answer, now: number): Promise<ServiceError> {
   // The body may break off or be too long; the status is known and is enough.
   const bytes = await readBody(answer.body, MAX_ERROR_BODY_BYTES).catch((error) =>
     error instanceof BodyTooLong ? error.beginning : Buffer.alloc(0),

@@ -12,7 +12,7 @@ import {
   uploadFile,
 } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
-import { address, baseUrl, type Query } from './url.js';
+import { buildUrl, parseBaseUrl, type Query } from './url.js';
 
 export interface ClientOptions<Operations extends OperationTree = Contract>
   extends Omit<HttpOptions, 'baseUrl' | 'socket'> {
@@ -94,7 +94,7 @@ export type Client<Operations extends OperationTree = Contract> = Calls<Operatio
 export function createClient<Operations extends OperationTree = Contract>(
   options: ClientOptions<Operations>,
 ): Client<Operations> {
-  const base = baseUrl(options.baseUrl);
+  const base = parseBaseUrl(options.baseUrl);
   const socket =
     options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };
   const http = new Http({ ...options, baseUrl: base, socket });
@@ -108,7 +108,7 @@ export function createClient<Operations extends OperationTree = Contract>(
         ...limits,
         method,
         safe: operation.safe,
-        url: address(base, path, query),
+        url: buildUrl(base, path, query),
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...createKeyHeader(operation, idempotencyKey),
@@ -174,10 +174,10 @@ function createKeyHeader({ method, secret, safe }: Operation, given: string | un
 function resolveWithinService(base: URL, path: string, query: Query | undefined): URL {
   const wrong = (message: string) => new InvalidRequestError([{ path: ['path'], message }]);
   if (!/^[a-z][a-z0-9+.-]*:/i.test(path))
-    return address(base, path.startsWith('/') ? path : `/${path}`, query);
+    return buildUrl(base, path.startsWith('/') ? path : `/${path}`, query);
   if (!URL.canParse(path)) throw wrong('must be a path such as /nodes');
   const url = new URL(path);
   if (url.origin !== base.origin)
     throw wrong(`must be on ${base.origin}, the service that the credential belongs to`);
-  return address(new URL(url.origin), url.pathname + url.search, query);
+  return buildUrl(new URL(url.origin), url.pathname + url.search, query);
 }

@@ -1,4 +1,4 @@
-import { createServiceError, failureOf } from './answer.js';
+import { createServiceError, readServiceError } from './answer.js';
 import { ClientError, InvalidRequestError, ResponseError, type ServiceError } from './errors.js';
 import { computePauseMs, mayRepeat } from './retry.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
@@ -124,7 +124,7 @@ export class Http {
   }
 
   async #toError(answer: Answer): Promise<ServiceError | ResponseError> {
-    if (!REDIRECT_STATUSES.includes(answer.status)) return failureOf(answer, this.#now());
+    if (!REDIRECT_STATUSES.includes(answer.status)) return readServiceError(answer, this.#now());
     await answer.discard();
     const to = parseLocation(answer);
     const where = to ? `to ${to.origin}` : 'without saying where';

@@ -10,7 +10,7 @@ export async function* pages<Page extends object>(
   for (let number = first; ; number++) {
     const page = await read(number);
     yield page;
-    const count = itemsOf(page).length;
+    const count = getItems(page).length;
     seen += count;
     if (count === 0 || isLastPage(page as PageCounts, number, first === 1 ? seen : undefined)) return;
   }
@@ -20,21 +20,21 @@ export async function* pages<Page extends object>(
 export async function* items<Page extends object>(
   read: (page: number) => Promise<Page>,
   first = 1,
-): AsyncGenerator<ItemOf<Page>, void, void> {
+): AsyncGenerator<PageItem<Page>, void, void> {
   for await (const page of pages(read, first)) {
-    yield* itemsOf(page) as ItemOf<Page>[];
+    yield* getItems(page) as PageItem<Page>[];
   }
 }
 
 /** An item of the only list in a page: of `nodes`, `host_nodes` … */
-export type ItemOf<Page> = Page extends readonly (infer Item)[]
+export type PageItem<Page> = Page extends readonly (infer Item)[]
   ? Item
   : { [Name in keyof Page]: Page[Name] extends readonly (infer Item)[] ? Item : never }[keyof Page];
 
 /** The only list in a page, or the page itself if it is a list. */
-export function itemsOf<Page extends object>(page: Page): ItemOf<Page>[] {
+export function getItems<Page extends object>(page: Page): PageItem<Page>[] {
   const list = Array.isArray(page) ? page : Object.values(page).find(Array.isArray);
-  return (list ?? []) as ItemOf<Page>[];
+  return (list ?? []) as PageItem<Page>[];
 }
 
 interface PageCounts {

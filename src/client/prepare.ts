@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
-import { check } from '../contract/schema/check.js';
-import type { Asker } from '../contract/schema/rule.js';
+import { checkValue } from '../contract/schema/check.js';
+import type { RuleContext } from '../contract/schema/rule.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { InvalidRequestError } from './errors.js';
 import { fillPath, findPathProblems, type Query } from './url.js';
@@ -62,8 +62,8 @@ export function prepareRequest<Op extends Operation>(
   return { method, path: fillPath(path, params), query: query as Query, body };
 }
 
-function findProblems(schema: z.ZodType, value: unknown, asker: Asker = {}): Problem[] {
-  const checked = check(schema, value, asker);
+function findProblems(schema: z.ZodType, value: unknown, asker: RuleContext = {}): Problem[] {
+  const checked = checkValue(schema, value, asker);
   return checked.ok ? [] : checked.problems;
 }
 

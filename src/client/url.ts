@@ -9,7 +9,7 @@ type QueryValue = string | number | boolean;
  * Parses a base address. Its path becomes a prefix of all paths.
  * @throws InvalidRequestError
  */
-export function baseUrl(text: string): URL {
+export function parseBaseUrl(text: string): URL {
   const wrong = (message: string) => new InvalidRequestError([{ path: ['baseUrl'], message }]);
   if (!URL.canParse(text)) throw wrong('must be a URL such as https://registry.example');
   const url = new URL(text);
@@ -49,7 +49,7 @@ function findSegmentProblem(value: unknown): string | undefined {
 }
 
 /** The URL of a path below the base address. */
-export function address(base: URL, path: string, query: Query = {}): URL {
+export function buildUrl(base: URL, path: string, query: Query = {}): URL {
   const url = new URL(base);
   const [before, given] = splitOnce(path, '?');
   url.pathname = base.pathname.replace(/\/+$/, '') + before;

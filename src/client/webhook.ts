@@ -73,7 +73,7 @@ function findSignatureProblem(webhook: Webhook, secrets: readonly string[]): Web
   if (given.length === 0) {
     return { kind: 'malformed', header, message: "has no version 1 signature: 'v1,' and Base64" };
   }
-  if (isSigned(webhook, secrets)) return undefined;
+  if (hasValidSignature(webhook, secrets)) return undefined;
   return {
     kind: 'signature',
     header,
@@ -82,7 +82,7 @@ function findSignatureProblem(webhook: Webhook, secrets: readonly string[]): Web
 }
 
 /** Whether one of the secrets made one of the signatures, however old the webhook is. */
-export function isSigned(webhook: Webhook, secrets: readonly string[]): boolean {
+export function hasValidSignature(webhook: Webhook, secrets: readonly string[]): boolean {
   const given = webhook.signature.split(/\s+/);
   const own = secrets.map((secret) => signWebhook(secret, webhook));
   return given.some((one) => own.some((other) => isEqual(one, other)));

@@ -14,7 +14,7 @@ export const webhookEvents = {
 export type WebhookEvent = keyof typeof webhookEvents;
 
 /** The event that is sent for tasks of a kind. */
-export function webhookEventOf(kind: TaskKind): WebhookEvent {
+export function getWebhookEvent(kind: TaskKind): WebhookEvent {
   return `${kind}.task.updated`;
 }
 
@@ -30,4 +30,4 @@ export const webhookHeaders = {
 } as const;
 
 /** The prefix of a signing secret, before its Base64. */
-export const webhookSecretPrefix = 'whsec_';
+export const WEBHOOK_SECRET_PREFIX = 'whsec_';

@@ -18,6 +18,6 @@ export type ImageTask = z.infer<typeof ImageTask>;
 export const WrappedImageTask = z.object({ data: ImageTask });
 
 /** The task in a response of either form: services differ in the two status operations that are extensions. */
-export function imageTaskOf(answer: ImageTask | z.infer<typeof WrappedImageTask>): ImageTask {
+export function unwrapImageTask(answer: ImageTask | z.infer<typeof WrappedImageTask>): ImageTask {
   return 'data' in answer ? answer.data : answer;
 }

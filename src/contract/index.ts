@@ -3,9 +3,9 @@ import { hostNodes } from './host-nodes.js';
 import { image } from './image.js';
 import { node } from './node.js';
 import {
+  listOperations,
   type Operation,
   type OperationTree,
-  operations,
   type TaskFacts,
   type TaskKind,
 } from './operation.js';
@@ -54,10 +54,10 @@ type OperationAt<Branch, Name extends string> = Name extends `${infer Head}.${in
     : never;
 
 /** The declaration of the operation with a name. */
-export type OperationOf<Name extends OperationName> = OperationAt<Contract, Name>;
+export type OperationNamed<Name extends OperationName> = OperationAt<Contract, Name>;
 
 type TaskOperationNames<Kind extends TaskKind> = {
-  [Name in OperationName]: OperationOf<Name> extends { readonly task: TaskFacts<Kind> } ? Name : never;
+  [Name in OperationName]: OperationNamed<Name> extends { readonly task: TaskFacts<Kind> } ? Name : never;
 }[OperationName];
 
 /** The operations that start a task: `'image.relight' | 'video.extend' | …` */
@@ -65,7 +65,7 @@ export type TaskOperation<Kind extends TaskKind = TaskKind> = Kind extends TaskK
   ? TaskOperationNames<Kind>
   : never;
 
-const byName: ReadonlyMap<string, Operation> = new Map(operations(contract));
+const byName: ReadonlyMap<string, Operation> = new Map(listOperations(contract));
 
 /**
  * Gets an operation by its dotted name.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ErrorBody } from './errors.js';
 import { webhookEvents, webhookHeaders } from './events.js';
-import { type Operation, type OperationTree, operations } from './operation.js';
-import { jsonSchema } from './schema/json-schema.js';
+import { listOperations, type Operation, type OperationTree } from './operation.js';
+import { toJsonSchema } from './schema/json-schema.js';
 import type { JsonSchema } from './schema/schema-types.js';
 
 export interface DocumentOptions {
@@ -13,7 +13,7 @@ export interface DocumentOptions {
 }
 
 /** Writes a tree of operations as an OpenAPI 3.1 document. */
-export function openapi(
+export function createOpenApiDocument(
   tree: OperationTree,
   { version, serverUrl }: DocumentOptions,
 ): Record<string, unknown> {
@@ -24,7 +24,7 @@ export function openapi(
     content: toJsonContent(components.add(ErrorBody, 'output')),
   };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const [name, operation] of operations(tree)) {
+  for (const [name, operation] of listOperations(tree)) {
     paths[operation.path] ??= {};
     const methods = paths[operation.path] as Record<string, unknown>;
     methods[operation.method.toLowerCase()] = describeOperation(name, operation, components);
@@ -145,7 +145,7 @@ class Components {
 
   /** Registers the named parts of a schema, and returns the schema or a reference to it. */
   add(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-    const { $defs = {}, ...root } = jsonSchema(schema, io);
+    const { $defs = {}, ...root } = toJsonSchema(schema, io);
     const known = io === 'input' ? this.#requests : this.#responses;
     for (const [name, definition] of Object.entries($defs as Record<string, JsonSchema>)) {
       if (!known.has(name)) known.set(name, this.#rewrite(definition, io));

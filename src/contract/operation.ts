@@ -126,12 +126,12 @@ export function isOperation(value: Operation | OperationTree): value is Operatio
 }
 
 /** Lists the operations of a tree with their dotted names, in order: `['node.get', operation]`. */
-export function* operations(
+export function* listOperations(
   tree: OperationTree,
   prefix = '',
 ): Generator<[name: string, operation: Operation]> {
   for (const [key, value] of Object.entries(tree)) {
     if (isOperation(value)) yield [prefix + key, value];
-    else yield* operations(value, `${prefix}${key}.`);
+    else yield* listOperations(value, `${prefix}${key}.`);
   }
 }

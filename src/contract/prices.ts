@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatOf, type VideoModel } from './video-models.js';
+import { resolveVideoFormat, type VideoModel } from './video-models.js';
 
 const credits = z.number().min(0);
 
@@ -34,7 +34,7 @@ export function createImagePrice(key: string): PriceFunction {
  */
 export function createVideoPrice(defaultModel: VideoModel): PriceFunction {
   return (prices, body) => {
-    const { model, duration, resolution } = formatOf(body, defaultModel);
+    const { model, duration, resolution } = resolveVideoFormat(body, defaultModel);
     const perSecond = getOwn(getOwn(prices.video_per_second, model) ?? {}, resolution);
     if (perSecond === undefined) return undefined;
     const factor = body.off_peak === true ? prices.off_peak : 1;

@@ -1,4 +1,4 @@
-import { type Model, type Models, modeOf } from './schema/model-rules.js';
+import { findMode, type Model, type Models } from './schema/model-rules.js';
 
 /** From the smallest to the largest. */
 export const resolutions = ['360p', '540p', '720p', '1080p', '2K'] as const;
@@ -46,13 +46,13 @@ export const aspectRatios = ['16:9', '9:16', '1:1', '3:4', '4:3'] as const;
  * The format that a request asks for, with the defaults of the model for absent fields.
  * @param body a valid request
  */
-export function formatOf(
+export function resolveVideoFormat(
   body: Readonly<Record<string, unknown>>,
   defaultModel: VideoModel = defaultVideoModel,
 ): { readonly model: VideoModel; readonly duration: number; readonly resolution: string } {
   const name = (body.model as VideoModel | undefined) ?? defaultModel;
   const made: Model | undefined = videoModels[name];
   const duration = (body.duration as number | undefined) ?? made?.defaultDuration ?? 0;
-  const standard = made && modeOf(made, duration)?.defaultResolution;
+  const standard = made && findMode(made, duration)?.defaultResolution;
   return { model: name, duration, resolution: (body.resolution as string | undefined) ?? standard ?? '' };
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  * chunk, or in dist if this code runs from its sources.
  * @throws Error if it was not built
  */
-export function builtProgram(name: string): string {
+export function findBuiltProgram(name: string): string {
   const places = [`./${name}`, `../${name}`, `../../dist/${name}`];
   const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   const file = files.find((path) => existsSync(path));

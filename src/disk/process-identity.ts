@@ -12,13 +12,13 @@ export interface ProcessIdentity {
 }
 
 /** The identity of this process. */
-export function ownIdentity(): ProcessIdentity {
+export function getOwnIdentity(): ProcessIdentity {
   const started = readStart(process.pid);
   return { host: hostname(), pid: process.pid, ...(started && { started }), seen: Date.now() };
 }
 
 /** Whether a process has certainly ended. A process on another host counts as running. */
-export function isGone({ host, pid, started, seen }: ProcessIdentity): boolean {
+export function hasEndedProcess({ host, pid, started, seen }: ProcessIdentity): boolean {
   if (host !== hostname()) return false;
   if (started !== undefined) return readStart(pid) !== started;
   // Before the machine started, allowing for an inaccurate clock.

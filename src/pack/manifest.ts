@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Node } from '../contract/node.js';
 import { NodeVersion } from '../contract/node-version.js';
-import { check } from '../contract/schema/check.js';
+import { checkValue } from '../contract/schema/check.js';
 import { PublisherId } from '../contract/schema/identifiers.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { readDynamicVersion } from './dynamic-version.js';
@@ -126,7 +126,7 @@ function toKey(field: string, table: string): Problem['path'] {
 /** Creates a function that checks values against the schemas of the service and collects problems by key. */
 function createValidator(table: string, problems: PackProblem[]) {
   return <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> | undefined => {
-    const checked = check(schema, value);
+    const checked = checkValue(schema, value);
     if (checked.ok) return checked.value;
     for (const { path, message } of checked.problems) {
       // Without [project] name there is no display name either; one problem is enough.

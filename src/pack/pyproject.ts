@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { check } from '../contract/schema/check.js';
+import { checkValue } from '../contract/schema/check.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
@@ -105,11 +105,11 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
     const [sentence = ''] = error.message.replace('Invalid TOML document: ', '').split('\n');
     return failed(`is not valid TOML: ${sentence}`, `:${error.line}:${error.column}`);
   }
-  const checked = check(Pyproject, parsed);
+  const checked = checkValue(Pyproject, parsed);
   if (checked.ok) return { value: checked.value, problems: [] };
   // The invalid keys are removed so that the rest can be checked, and all problems are reported together.
   for (const { path } of checked.problems) removeKey(parsed, path);
-  const rest = check(Pyproject, parsed);
+  const rest = checkValue(Pyproject, parsed);
   return {
     value: rest.ok ? rest.value : undefined,
     problems: checked.problems.map(({ path, message }) => ({ where: formatKeyPath(path), message })),

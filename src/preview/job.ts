@@ -28,7 +28,7 @@ export interface PreviewResult {
 }
 
 /** The data that the worker thread of an image is started with. */
-export interface ImageWork {
+export interface ImageWorkerData {
   readonly job: PreviewJob<'image'>;
   /** One shared number: 1 asks the thread to stop. */
   readonly stop: SharedArrayBuffer;

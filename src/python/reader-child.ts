@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { builtProgram } from '../disk/built-program.js';
+import { findBuiltProgram } from '../disk/built-program.js';
 import type { PackFile } from '../pack/files.js';
 import type { ArchiveLimits } from '../pack/read-archive.js';
 import type { CodeSelection } from './code-report.js';
@@ -87,7 +87,7 @@ export class ReaderChild {
     const heap = [`--max-old-space-size=${limits.heapMb}`, '--max-semi-space-size=4'];
     this.#child = spawn(
       process.execPath,
-      [...heap, builtProgram('pack-reader.js'), ...watchdog],
+      [...heap, findBuiltProgram('pack-reader.js'), ...watchdog],
       // Nothing of the environment: neither secrets nor flags that are not for it. V8's last words are of no use.
       { stdio: ['pipe', 'pipe', 'ignore'], env: {}, windowsHide: true },
     );

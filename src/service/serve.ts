@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { check } from '../contract/schema/check.js';
+import { checkValue } from '../contract/schema/check.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
@@ -66,7 +66,7 @@ export async function startService(
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<RunningService> {
-  const configuration = check(Configuration, input);
+  const configuration = checkValue(Configuration, input);
   if (!configuration.ok) throw new InvalidConfiguration(configuration.problems);
   let folder: DataFolder | undefined;
   try {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { webhookSecretPrefix } from '../contract/events.js';
+import { WEBHOOK_SECRET_PREFIX } from '../contract/events.js';
 
 /** The parts of a webhook that its signature covers. */
 export interface SignedMessage {
@@ -15,7 +15,9 @@ export interface SignedMessage {
  * @param secret Base64, with or without the prefix `whsec_`
  */
 export function signWebhook(secret: string, { id, timestamp, body }: SignedMessage): string {
-  const base64 = secret.startsWith(webhookSecretPrefix) ? secret.slice(webhookSecretPrefix.length) : secret;
+  const base64 = secret.startsWith(WEBHOOK_SECRET_PREFIX)
+    ? secret.slice(WEBHOOK_SECRET_PREFIX.length)
+    : secret;
   const key = Buffer.from(base64, 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 }

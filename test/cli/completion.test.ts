@@ -9,7 +9,7 @@ import { buildCompletionScript } from '../../src/cli/completion/scripts.js';
 import { listCompletionPoints } from '../../src/cli/completion/table.js';
 import { Ledger } from '../../src/cli/connect/ledger.js';
 import { commandTree } from '../../src/cli/views/derive.js';
-import { ownIdentity } from '../../src/disk/process-identity.js';
+import { getOwnIdentity } from '../../src/disk/process-identity.js';
 import { entry, homeForTest, regen, type Surroundings } from '../support/cli.js';
 import { filesForTest } from '../support/packs.js';
 import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
@@ -300,7 +300,7 @@ test('offers the profiles of the settings', async () => {
 
 test('offers the tasks started from here, newest first, by local id where the other is not known', async () => {
   const home = homeForTest();
-  const identity = ownIdentity();
+  const identity = getOwnIdentity();
   const ledger = new Ledger(join(home, '.local/state/regen'), Date.now, identity);
   const draft = { service: 'local', operation: 'image.relight', name: 'photo' };
   const { entry: known } = await ledger.open(

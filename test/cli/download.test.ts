@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { resolveOutput } from '../../src/cli/terminal/save.js';
 import { contract } from '../../src/contract/index.js';
-import { openapi } from '../../src/contract/openapi.js';
+import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import type { Tx } from '../../src/service/database/database.js';
 import { regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
@@ -107,7 +107,7 @@ async function bareService(
       ...(published && { archive_sha256: published }),
     };
     const bodies: Record<string, unknown> = {
-      ...(declared && { '/openapi.json': openapi(contract, { version: '1.0.0' }) }),
+      ...(declared && { '/openapi.json': createOpenApiDocument(contract, { version: '1.0.0' }) }),
       '/nodes/pack': { id: 'pack', latest_version: version },
       '/bulk/nodes/versions': {
         node_versions: [

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.js';
 import { InvalidRequestError, ResponseError, ServiceError } from '../../src/client/errors.js';
 import { contract } from '../../src/contract/index.js';
-import { operations } from '../../src/contract/operation.js';
+import { listOperations } from '../../src/contract/operation.js';
 import { fakeClock, json, type Reply, serve } from './server.js';
 
 async function clientOf(reply: Reply, options: Partial<ClientOptions> = {}) {
@@ -299,7 +299,7 @@ describe("the service's errors", () => {
 
 describe('the contract', () => {
   it('gives no query parameter the name of a path parameter or of the body', () => {
-    for (const [name, { params, query }] of operations(contract)) {
+    for (const [name, { params, query }] of listOperations(contract)) {
       const taken = ['body', ...Object.keys(params.shape)];
       const twice = Object.keys(query?.shape ?? {}).filter((field) => taken.includes(field));
       expect(twice, name).toEqual([]);

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
-import { type Operation, operations } from '../../src/contract/operation.js';
-import { jsonSchema } from '../../src/contract/schema/json-schema.js';
-import { rulesOf } from '../../src/contract/schema/rule.js';
+import { listOperations, type Operation } from '../../src/contract/operation.js';
+import { toJsonSchema } from '../../src/contract/schema/json-schema.js';
+import { getRules } from '../../src/contract/schema/rule.js';
 import type { JsonSchema } from '../../src/contract/schema/schema-types.js';
 
 /** Lists the facts of the contract: its operations except extensions, and the resources of the table. */
 export function listContractFacts(resources: ReadonlySet<string>): Set<string> {
   const facts = new Set<string>();
   const seen = new Map<string, JsonSchema>();
-  for (const [name, operation] of operations(contract)) {
+  for (const [name, operation] of listOperations(contract)) {
     if (operation.extension) continue;
     for (const fact of listOperationFacts(operation, resources, seen)) facts.add(`${name} ${fact}`);
   }
@@ -38,13 +38,13 @@ function listOperationFacts(
   ] as const;
   for (const [part, schema, io] of parts) {
     if (!schema) continue;
-    const written = jsonSchema(schema as z.ZodType, io);
+    const written = toJsonSchema(schema as z.ZodType, io);
     const definitions = (written.$defs ?? {}) as Definitions;
     for (const [name, definition] of Object.entries(definitions)) {
       if (resources.has(name)) seen.set(name, { ...definition, definitions });
     }
     facts.push(...listFieldFacts(part, resolveReference(written, definitions), definitions, resources));
-    if (io === 'input') facts.push(...rulesOf(schema as z.ZodType).flatMap(listRuleFacts));
+    if (io === 'input') facts.push(...getRules(schema as z.ZodType).flatMap(listRuleFacts));
   }
   return facts;
 }

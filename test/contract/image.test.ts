@@ -6,8 +6,8 @@ import {
   StyleTransferRequest,
   UpscalerRequest,
 } from '../../src/contract/image-requests.js';
-import { imageTaskOf } from '../../src/contract/image-task.js';
-import { check } from '../../src/contract/schema/check.js';
+import { unwrapImageTask } from '../../src/contract/image-task.js';
+import { checkValue } from '../../src/contract/schema/check.js';
 import { listProblems } from './schema/list-problems.js';
 
 const image = 'iVBORw0KGgo=';
@@ -165,7 +165,7 @@ describe('relight', () => {
   });
 
   it('fills in defaults', () => {
-    expect(check(RelightRequest, { image })).toEqual({
+    expect(checkValue(RelightRequest, { image })).toEqual({
       ok: true,
       value: {
         image,
@@ -196,7 +196,7 @@ describe('style transfer', () => {
   });
 
   it('fills in defaults', () => {
-    expect(check(StyleTransferRequest, { image, reference_image: image })).toMatchObject({
+    expect(checkValue(StyleTransferRequest, { image, reference_image: image })).toMatchObject({
       value: {
         ...{ style_strength: 100, structure_strength: 50, is_portrait: false },
         ...{ portrait_style: 'standard', flavor: 'faithful', engine: 'balanced' },
@@ -213,7 +213,7 @@ describe('the skin enhancer', () => {
   });
 
   it('fills in defaults', () => {
-    expect(check(SkinEnhancerRequest, { image })).toEqual({
+    expect(checkValue(SkinEnhancerRequest, { image })).toEqual({
       ok: true,
       value: { image, sharpen: 0, smart_grain: 2 },
     });
@@ -255,7 +255,7 @@ describe('the upscaler', () => {
   });
 
   it('fills in defaults', () => {
-    expect(check(UpscalerRequest, { image })).toEqual({
+    expect(checkValue(UpscalerRequest, { image })).toEqual({
       ok: true,
       value: { image, sharpen: 7, smart_grain: 7, ultra_detail: 30, scale_factor: 2 },
     });
@@ -284,7 +284,7 @@ describe('every image operation', () => {
 describe('a task', () => {
   it('is read from either form of response', () => {
     const task = { generated: [], status: 'CREATED', task_id: 'a' };
-    expect(imageTaskOf(task)).toBe(task);
-    expect(imageTaskOf({ data: task })).toBe(task);
+    expect(unwrapImageTask(task)).toBe(task);
+    expect(unwrapImageTask({ data: task })).toBe(task);
   });
 });

@@ -2,13 +2,16 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
-import { openapi } from '../../src/contract/openapi.js';
-import { operation, operations } from '../../src/contract/operation.js';
+import { createOpenApiDocument } from '../../src/contract/openapi.js';
+import { listOperations, operation } from '../../src/contract/operation.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the plain JSON it is
 type Json = any;
 
-const document: Json = openapi(contract, { version: '1.2.3', serverUrl: 'http://127.0.0.1:7717' });
+const document: Json = createOpenApiDocument(contract, {
+  version: '1.2.3',
+  serverUrl: 'http://127.0.0.1:7717',
+});
 
 function at(name: string): Json {
   for (const methods of Object.values<Json>(document.paths)) {
@@ -42,13 +45,13 @@ describe('the OpenAPI document', () => {
     const named = Object.values<Json>(document.paths).flatMap((methods) =>
       Object.values<Json>(methods).map((found) => found.operationId),
     );
-    expect(named.sort()).toEqual([...operations(contract)].map(([name]) => name).sort());
+    expect(named.sort()).toEqual([...listOperations(contract)].map(([name]) => name).sort());
   });
 
   it('states its version and the address of the service', () => {
     expect(document.info.version).toBe('1.2.3');
     expect(document.servers).toEqual([{ url: 'http://127.0.0.1:7717' }]);
-    expect(openapi(contract, { version: '1' })).not.toHaveProperty('servers');
+    expect(createOpenApiDocument(contract, { version: '1' })).not.toHaveProperty('servers');
   });
 
   it('marks operations that the service description does not list', () => {
@@ -110,7 +113,7 @@ describe('the OpenAPI document', () => {
       body: Outer,
       response: Outer,
     });
-    const written: Json = openapi({ grain: { set } }, { version: '1' });
+    const written: Json = createOpenApiDocument({ grain: { set } }, { version: '1' });
     const { schemas } = written.components;
     expect(schemas.GrainOfThisTest).toMatchObject({ additionalProperties: false });
     expect(schemas.GrainOfThisTest).not.toHaveProperty('required');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contract, getOperation, getTaskFacts, listTaskOperations } from '../../src/contract/index.js';
-import { operations } from '../../src/contract/operation.js';
+import { listOperations } from '../../src/contract/operation.js';
 import { listContractFacts } from './contract-facts.js';
 import { listTableFacts, readAdditions, readTable, type TableBlock } from './service-table.js';
 
@@ -28,7 +28,7 @@ describe('the contract', () => {
 
   it('gives a reason for every operation beyond the table, and for no other', () => {
     const inTable = new Set(named('operation'));
-    for (const [name, { extension }] of operations(contract)) {
+    for (const [name, { extension }] of listOperations(contract)) {
       expect(extension?.length ?? 0, name)[inTable.has(name) ? 'toBe' : 'toBeGreaterThan'](0);
     }
   });

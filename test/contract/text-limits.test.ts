@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
-import { operations } from '../../src/contract/operation.js';
-import { check } from '../../src/contract/schema/check.js';
-import { imageFieldsOf } from '../../src/contract/schema/image-rules.js';
-import { jsonSchema } from '../../src/contract/schema/json-schema.js';
+import { listOperations } from '../../src/contract/operation.js';
+import { checkValue } from '../../src/contract/schema/check.js';
+import { findImageFields } from '../../src/contract/schema/image-rules.js';
+import { toJsonSchema } from '../../src/contract/schema/json-schema.js';
 import type { JsonSchema } from '../../src/contract/schema/schema-types.js';
 
 /** The paths of the texts in a request schema that may be of any length. Read-only fields are ignored in requests. */
 function listUnlimitedTexts(schema: z.ZodType): string[] {
-  const root = jsonSchema(schema, 'input');
+  const root = toJsonSchema(schema, 'input');
   const definitions = (root.$defs ?? {}) as Record<string, JsonSchema>;
   const visit = (given: JsonSchema, path: string): string[] => {
     const { $ref, ...own } = given;
@@ -29,24 +29,24 @@ function listUnlimitedTexts(schema: z.ZodType): string[] {
 }
 
 // Images are limited in bytes, because a service may be configured to take larger ones.
-it.each(Array.from(operations(contract)))(
+it.each(Array.from(listOperations(contract)))(
   '%s limits every text of a request',
   (_, { params, query, body }) => {
     const texts = [params, query, body].flatMap((schema) => (schema ? listUnlimitedTexts(schema) : []));
-    const images = body ? imageFieldsOf(body) : [];
+    const images = body ? findImageFields(body) : [];
     expect(texts.filter((path) => !images.includes(path.replace('[]', '')))).toEqual([]);
   },
 );
 
 it('reports at most a hundred problems', () => {
   const tags = Array.from({ length: 1000 }, () => 1);
-  const lists = check(contract.node.create.body as z.ZodType, {
+  const lists = checkValue(contract.node.create.body as z.ZodType, {
     id: 'pack',
     name: 'Pack',
     tags,
     supported_os: tags,
   });
   const unknown = Object.fromEntries(tags.map((value, index) => [`field ${index}`, value]));
-  const fields = check(contract.publisher.token.create.body as z.ZodType, { name: 'ci', ...unknown });
+  const fields = checkValue(contract.publisher.token.create.body as z.ZodType, { name: 'ci', ...unknown });
   for (const checked of [lists, fields]) expect(!checked.ok && checked.problems).toHaveLength(100);
 });

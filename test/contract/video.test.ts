@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { check } from '../../src/contract/schema/check.js';
-import { jsonSchema } from '../../src/contract/schema/json-schema.js';
-import { modeOf } from '../../src/contract/schema/model-rules.js';
+import { checkValue } from '../../src/contract/schema/check.js';
+import { toJsonSchema } from '../../src/contract/schema/json-schema.js';
+import { findMode } from '../../src/contract/schema/model-rules.js';
 import { resolutions, videoModelNames, videoModels } from '../../src/contract/video-models.js';
 import {
   ExtendRequest,
@@ -127,24 +127,24 @@ describe('the defaults of a model', () => {
     ['vv2.0', 4, '360p'],
   ] as const)('%s makes %i seconds of %s', (name, duration, resolution) => {
     expect(videoModels[name].defaultDuration).toBe(duration);
-    expect(modeOf(videoModels[name])?.defaultResolution).toBe(resolution);
+    expect(findMode(videoModels[name])?.defaultResolution).toBe(resolution);
     expect(texts({ model: name, duration, resolution })).toEqual([]);
   });
 
   it('vv2.0 makes 720p at 8 seconds', () => {
-    expect(modeOf(videoModels['vv2.0'], 8)?.defaultResolution).toBe('720p');
+    expect(findMode(videoModels['vv2.0'], 8)?.defaultResolution).toBe('720p');
   });
 });
 
 it('has the same conditions in the document as in the rules', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  const validate = ajv.compile(jsonSchema(Text2VideoRequest, 'input'));
+  const validate = ajv.compile(toJsonSchema(Text2VideoRequest, 'input'));
   let passed = 0;
   let refused = 0;
   for (const model of [undefined, ...videoModelNames]) {
     for (const duration of [undefined, ...Array.from({ length: 18 }, (_, second) => second)]) {
       for (const resolution of [undefined, ...resolutions]) {
-        const { ok } = check(Text2VideoRequest, { prompt: 'A boat', model, duration, resolution });
+        const { ok } = checkValue(Text2VideoRequest, { prompt: 'A boat', model, duration, resolution });
         // As it is sent: without absent fields.
         const sent = JSON.parse(JSON.stringify({ prompt: 'A boat', model, duration, resolution }));
         expect(validate(sent), JSON.stringify(sent)).toBe(ok);
@@ -204,7 +204,7 @@ describe('an extension', () => {
     expect([extensions({ duration: 1 }), extensions({ duration: 7 })]).toEqual([[], []]);
     expect(extensions({ duration: 0 })).toEqual(['duration must be at least 1']);
     expect(extensions({ duration: 8 })).toEqual(['duration must be at most 7']);
-    expect(check(ExtendRequest, extended)).toEqual({
+    expect(checkValue(ExtendRequest, extended)).toEqual({
       ok: true,
       value: { ...extended, model: 'vvq2-turbo', duration: 5, resolution: '720p' },
     });

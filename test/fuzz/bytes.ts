@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import yauzl from 'yauzl';
-import { limits } from '../../src/contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { findPathProblem } from '../../src/pack/path.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
 import { loadImage } from '../../src/service/generation/load-image.js';
@@ -71,7 +71,7 @@ export async function createArchives(): Promise<Target<Buffer>> {
       wanted: () => true,
       read: (name: string, content: Buffer) => void contents.set(name, content.length),
     };
-    const inspection = await inspectArchive(path, { ...limits, archiveUnpacked: 2 ** 20 }, reader);
+    const inspection = await inspectArchive(path, { ...DEFAULT_LIMITS, archiveUnpacked: 2 ** 20 }, reader);
     if (!inspection.ok) {
       refused += 1;
       if (!/\S/.test(inspection.reason) || /\n/.test(inspection.reason))
@@ -168,7 +168,13 @@ export async function createMedia(): Promise<Target<{ kind: 'image' | 'video'; b
   const run = async ({ kind, bytes }: { kind: 'image' | 'video'; bytes: Buffer }) => {
     served = bytes;
     const origin = { serviceOrigin: server.url, loopbackAllowed: true };
-    const shared = { field: 'image', folder, limits, ...origin, signal: new AbortController().signal };
+    const shared = {
+      field: 'image',
+      folder,
+      limits: DEFAULT_LIMITS,
+      ...origin,
+      signal: new AbortController().signal,
+    };
     try {
       const path =
         kind === 'image'

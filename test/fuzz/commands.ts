@@ -7,7 +7,7 @@ import type { Command } from '../../src/cli/command/command.js';
 import { exitCodes } from '../../src/cli/terminal/failure.js';
 import { commandTree } from '../../src/cli/views/derive.js';
 import { contract } from '../../src/contract/index.js';
-import { operations } from '../../src/contract/operation.js';
+import { listOperations } from '../../src/contract/operation.js';
 import { type Ran, regen } from '../support/cli.js';
 import { pixel } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
@@ -182,7 +182,7 @@ const REQUESTS: Readonly<Record<string, string>> = Object.fromEntries([
 ]);
 
 const responses = new Map(
-  Array.from(operations(contract), ([name, { method, path, status = 200 }]) => [
+  Array.from(listOperations(contract), ([name, { method, path, status = 200 }]) => [
     name,
     document.paths[path][method.toLowerCase()].responses[status]?.content?.['application/json']?.schema,
   ]),

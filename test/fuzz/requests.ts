@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { contract } from '../../src/contract/index.js';
-import { type Operation, operations } from '../../src/contract/operation.js';
+import { listOperations, type Operation } from '../../src/contract/operation.js';
 import { checkAnswer } from '../support/answers.js';
 import { zipOf } from '../support/archives.js';
 import { copyingEngine } from '../support/copying-engine.js';
@@ -105,7 +105,7 @@ const ODD_TYPES = ['application/json;charset=x', 'text/plain', 'x', '', 'multipa
 const ODD_BODIES = ['', '{', '[', '"', 'null', '1', '{"a":1}}', '\ufeff{}', '\0', '['.repeat(10_000)];
 const ODD_METHODS = ['PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'DELETE', 'PUT', 'POST', 'GET'];
 
-const all = Array.from(operations(contract));
+const all = Array.from(listOperations(contract));
 
 /** Requests to one operation: half of them as the document describes them, the others with something wrong. */
 function createSteps([name, operation]: [string, Operation]): fc.Arbitrary<Step> {

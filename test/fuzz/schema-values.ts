@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { contract } from '../../src/contract/index.js';
-import { openapi } from '../../src/contract/openapi.js';
+import { createOpenApiDocument } from '../../src/contract/openapi.js';
 
 /** A schema of the OpenAPI document. */
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema is read here keyword by keyword
 export type Schema = Record<string, any>;
 
 /** The OpenAPI document. */
-export const document = openapi(contract, { version: '1' }) as Schema;
+export const document = createOpenApiDocument(contract, { version: '1' }) as Schema;
 
 /** Values for a field that no schema can tell, such as the id of something that exists. */
 export type Special = (field: string, schema: Schema) => fc.Arbitrary<unknown> | undefined;

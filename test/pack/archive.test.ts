@@ -4,7 +4,7 @@ import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPromise } from 'yauzl';
-import { limits } from '../../src/contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { type ArchiveProgress, createArchive } from '../../src/pack/archive.js';
 import { chooseFiles } from '../../src/pack/files.js';
 import { inspectArchive } from '../../src/pack/read-archive.js';
@@ -62,7 +62,7 @@ describe('building an archive', () => {
       })),
     );
     expect(built.tree).toBe(computeTreeDigest(onDisk));
-    const back = await inspectArchive(target, limits);
+    const back = await inspectArchive(target, DEFAULT_LIMITS);
     expect(back).toMatchObject({ ok: true, tree: built.tree, unpacked: built.unpacked });
     expect(back.ok && back.entries).toContainEqual({ path: 'scripts/install.sh', size: 21, mode: '100755' });
   });
@@ -72,7 +72,10 @@ describe('building an archive', () => {
     const out = await emptyFolder();
     const built = await createArchive(await chosen(folder), join(out, 'node.zip'));
     git(folder, 'archive', '--format=zip', '-o', join(out, 'git.zip'), 'HEAD');
-    expect(await inspectArchive(join(out, 'git.zip'), limits)).toMatchObject({ ok: true, tree: built.tree });
+    expect(await inspectArchive(join(out, 'git.zip'), DEFAULT_LIMITS)).toMatchObject({
+      ok: true,
+      tree: built.tree,
+    });
   });
 
   it('gives the same bytes whatever the order, dates, permissions of others and time zone', async () => {

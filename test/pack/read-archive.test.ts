@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
-import { limits } from '../../src/contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { type ArchiveLimits, type FileReader, inspectArchive } from '../../src/pack/read-archive.js';
 import { emptyFolder } from './folders.js';
 import { type RawArchive, type RawEntry, rawZip, u16, u32 } from './raw-zip.js';
@@ -13,7 +13,7 @@ import { type RawArchive, type RawEntry, rawZip, u16, u32 } from './raw-zip.js';
 async function inspectBytes(bytes: Buffer, changed: Partial<ArchiveLimits> = {}, reader?: FileReader) {
   const path = join(await emptyFolder(), 'node.zip');
   await writeFile(path, bytes);
-  return inspectArchive(path, { ...limits, ...changed }, reader);
+  return inspectArchive(path, { ...DEFAULT_LIMITS, ...changed }, reader);
 }
 
 const inspect = (entries: readonly RawEntry[], archive?: RawArchive, changed?: Partial<ArchiveLimits>) =>
@@ -112,8 +112,8 @@ describe('an archive that is none', () => {
   it('is an error of the system when it is not there or a folder', async () => {
     const folder = await emptyFolder();
     await mkdir(join(folder, 'node.zip'));
-    await expect(inspectArchive(join(folder, 'node.zip'), limits)).rejects.toThrow(/EISDIR/);
-    await expect(inspectArchive(join(folder, 'none.zip'), limits)).rejects.toThrow(/ENOENT/);
+    await expect(inspectArchive(join(folder, 'node.zip'), DEFAULT_LIMITS)).rejects.toThrow(/EISDIR/);
+    await expect(inspectArchive(join(folder, 'none.zip'), DEFAULT_LIMITS)).rejects.toThrow(/ENOENT/);
   });
 });
 
@@ -297,14 +297,14 @@ describe('an archive damaged anywhere', () => {
     const path = join(await emptyFolder(), 'node.zip');
     const whole = rawZip([hello, { name: 'web/b.js', content: 'let b = 2;\n'.repeat(20) }]);
     await writeFile(path, whole);
-    const sound = await inspectArchive(path, limits);
+    const sound = await inspectArchive(path, DEFAULT_LIMITS);
     const names = (result: typeof sound) => (result.ok ? result.entries.map((entry) => entry.path) : []);
     for (let at = 0; at < whole.length; at += 1) {
       for (const flip of [0xff, 0x01]) {
         const damaged = Buffer.from(whole);
         damaged[at] = (damaged[at] as number) ^ flip;
         await writeFile(path, damaged);
-        const result = await inspectArchive(path, limits);
+        const result = await inspectArchive(path, DEFAULT_LIMITS);
         // Dates and versions carry no meaning here; modes and nothing else may change a tree unnoticed.
         if (result.ok) expect(names(result)).toEqual(names(sound));
         else expect(result.reason).toMatch(/\.$/);

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { limits } from '../../src/contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../src/contract/schema/limits.js';
 import { ReaderInterrupted } from '../../src/python/reader-child.js';
 import { PackReader, type PackReaderOptions, readCodeApart } from '../../src/python/reader-process.js';
 import { emptyFolder, folderOf } from '../pack/folders.js';
@@ -42,7 +42,7 @@ describe('in a process of its own', { timeout: 300_000 }, () => {
       archive,
       rawZip(Object.entries(entries).map(([name, content]) => ({ name, content, method: 0 }))),
     );
-    const { code } = (await readerForTest().inspectArchive(archive, limits)) as {
+    const { code } = (await readerForTest().inspectArchive(archive, DEFAULT_LIMITS)) as {
       code?: { findings: object[] };
     };
     expect(code?.findings).toEqual([

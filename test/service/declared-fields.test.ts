@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { contract, getOperation, type OperationName } from '../../src/contract/index.js';
-import { operations } from '../../src/contract/operation.js';
+import { listOperations } from '../../src/contract/operation.js';
 import { authenticate } from '../../src/service/http/authenticate.js';
 import { handlers } from '../../src/service/http/handlers.js';
 import type { Handler, OperationCall } from '../../src/service/operation/call.js';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 const exceptions: { readonly [Name in OperationName]?: Readonly<Record<string, string>> } = {};
 
 describe('reads every path parameter, query parameter and body field that it declares', () => {
-  it.each(Array.from(operations(contract), ([name]) => name as OperationName))('%s', async (name) => {
+  it.each(Array.from(listOperations(contract), ([name]) => name as OperationName))('%s', async (name) => {
     const [trial] = listTrials(name) as [Trial];
     const unread = await runObserved(name, trial);
     expect(unread, `${name} accepts these fields and ignores them`).toEqual(

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contract, getOperation, type OperationName } from '../../src/contract/index.js';
-import { operations } from '../../src/contract/operation.js';
+import { listOperations } from '../../src/contract/operation.js';
 import { type AsCaller, callersOf, invalidCredentials } from '../support/callers.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { filmingEngine } from '../support/filming-engine.js';
@@ -20,7 +20,7 @@ import {
 // Every operation with every kind of caller. After an intended change: UPDATE_MATRIX=1 npx vitest run
 // test/service/matrix.test.ts
 const golden = new URL('../golden/matrix.txt', import.meta.url);
-const names = Array.from(operations(contract), ([name]) => name as OperationName);
+const names = Array.from(listOperations(contract), ([name]) => name as OperationName);
 const EVERY_INVALID = 'every invalid credential';
 
 let issuer: TestIssuer;

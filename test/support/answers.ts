@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorCodes } from '../../src/contract/errors.js';
 import { contract } from '../../src/contract/index.js';
-import { openapi } from '../../src/contract/openapi.js';
-import { operations } from '../../src/contract/operation.js';
+import { createOpenApiDocument } from '../../src/contract/openapi.js';
+import { listOperations } from '../../src/contract/operation.js';
 
 /** One answer of a service and its request. */
 export interface GivenAnswer {
@@ -25,13 +25,13 @@ const ajv = new Ajv2020({
     int32: { type: 'number', validate: (number: number) => number === (number | 0) },
   },
 });
-ajv.addSchema(openapi(contract, { version: '1' }), 'document');
+ajv.addSchema(createOpenApiDocument(contract, { version: '1' }), 'document');
 
 const json = 'content/application~1json/schema';
 const errorSchema = `document#/components/responses/Error/${json}`;
 
 // Sorted, because a path that matches literally takes precedence over one that matches by its parameters.
-const routes = Array.from(operations(contract), ([name, { method, path, status = 200, response }]) => ({
+const routes = Array.from(listOperations(contract), ([name, { method, path, status = 200, response }]) => ({
   name,
   method,
   status,

@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { contract } from '../../src/contract/index.js';
-import { type Operation, operations } from '../../src/contract/operation.js';
+import { listOperations, type Operation } from '../../src/contract/operation.js';
 import type { Prices } from '../../src/contract/prices.js';
-import { check } from '../../src/contract/schema/check.js';
+import { checkValue } from '../../src/contract/schema/check.js';
 
 /** One request to start a task, as it came. */
 export interface Asked {
@@ -85,7 +85,7 @@ const imageStates = ['CREATED', 'IN_PROGRESS', 'COMPLETED'];
 const videoStates = ['created', 'queueing', 'processing', 'success'];
 
 const { image, video } = contract;
-const routes = Array.from(operations({ image, video }), ([name, operation]) => ({
+const routes = Array.from(listOperations({ image, video }), ([name, operation]) => ({
   name,
   operation,
   form: new RegExp(`^${operation.path.replace(/\{\w+\}/g, '([^/]+)')}$`),
@@ -134,7 +134,7 @@ export async function generationDouble(options: DoubleOptions = {}): Promise<Gen
     const { headers } = request;
     const one = { operation: route.name, key, token: headers.authorization, headers, body };
     asked.push(one);
-    const checked = check(route.operation.body as NonNullable<Operation['body']>, body);
+    const checked = checkValue(route.operation.body as NonNullable<Operation['body']>, body);
     if (!checked.ok) {
       const details = checked.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
       return json(response, 400, { error: 'invalid_request', message: 'Something is wrong.', details });

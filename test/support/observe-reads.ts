@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { jsonSchema } from '../../src/contract/schema/json-schema.js';
+import { toJsonSchema } from '../../src/contract/schema/json-schema.js';
 import type { JsonSchema } from '../../src/contract/schema/schema-types.js';
 
 /** The declared fields of an object; items of a list and values of a record share the fields of their container. */
@@ -17,7 +17,7 @@ export interface Observed<Value> {
 
 /** Wraps a request's params, query or body, to see whether a handler reads every field that its schema declares. */
 export function observeReads<Value>(schema: z.ZodType, value: Value): Observed<Value> {
-  const written = jsonSchema(schema, 'input');
+  const written = toJsonSchema(schema, 'input');
   const declared = declareFields(written, (written.$defs ?? {}) as Record<string, JsonSchema>, '', []);
   const read = new Set<string>();
   return {

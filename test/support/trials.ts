@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { getOperation, listTaskOperations, type OperationName } from '../../src/contract/index.js';
-import { check } from '../../src/contract/schema/check.js';
-import { imageFieldsOf } from '../../src/contract/schema/image-rules.js';
-import { type Leaf, leaves } from '../../src/contract/schema/leaves.js';
+import { checkValue } from '../../src/contract/schema/check.js';
+import { describeFields, type FieldDescription } from '../../src/contract/schema/fields.js';
+import { findImageFields } from '../../src/contract/schema/image-rules.js';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
 import type { ImageOperation } from '../../src/service/operation/engine.js';
 import { pixel, startedTask, startPaths } from './generation.js';
@@ -150,19 +150,19 @@ function listParams(name: OperationName, stage: Stage): Record<string, string | 
 function deriveBody(name: OperationName): unknown {
   const { body } = getOperation(name);
   if (!body) return undefined;
-  const images = imageFieldsOf(body);
-  const fields = body instanceof z.ZodObject ? Object.entries(leaves(body)) : [];
+  const images = findImageFields(body);
+  const fields = body instanceof z.ZodObject ? Object.entries(describeFields(body)) : [];
   const required = fields.filter(([, { required }]) => required);
   const derived = Object.fromEntries(
     required.map(([field, leaf]) => [field, images.includes(field) ? pixel : deriveValue(leaf)]),
   );
-  const checked = check(body, derived, {});
+  const checked = checkValue(body, derived, {});
   if (checked.ok) return derived;
   const problems = checked.problems.map(({ path, message }) => `${path.join('.')} ${message}`);
   throw new Error(`${name}: add a trial with a valid body to trials.ts (${problems.join('; ')}).`);
 }
 
-function deriveValue({ type, enum: values, minimum = 1 }: Leaf): unknown {
+function deriveValue({ type, enum: values, minimum = 1 }: FieldDescription): unknown {
   if (values) return values[0];
   if (type === 'boolean') return true;
   return type === 'integer' || type === 'number' ? minimum : 'Example';

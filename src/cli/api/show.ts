@@ -1,4 +1,4 @@
-import { failureOf } from '../../client/answer.js';
+import { readServiceError } from '../../client/answer.js';
 import type { RawAnswer } from '../../client/client.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -33,7 +33,7 @@ export async function showBody(output: Output, answer: RawAnswer, now: number): 
     const body = (async function* () {
       yield* start;
     })();
-    throw await failureOf({ ...answer, body, discard: async () => {} }, now);
+    throw await readServiceError({ ...answer, body, discard: async () => {} }, now);
   }
 }
 

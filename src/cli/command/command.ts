@@ -1,8 +1,8 @@
-import type { Leaf } from '../../contract/schema/leaves.js';
+import type { FieldDescription } from '../../contract/schema/fields.js';
 import type { Shape } from '../terminal/output.js';
 
-/** The part of a leaf that defines how text is converted to a value. */
-export type ValueType = Pick<Leaf, 'type' | 'items'>;
+/** The part of a field description that defines how text is converted to a value. */
+export type ValueType = Pick<FieldDescription, 'type' | 'items'>;
 
 /** One flag, as plain data. */
 export interface Flag {

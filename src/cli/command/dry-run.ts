@@ -1,4 +1,4 @@
-import { address, baseUrl, fillPath, type Query } from '../../client/url.js';
+import { buildUrl, fillPath, parseBaseUrl, type Query } from '../../client/url.js';
 import type { Operation } from '../../contract/operation.js';
 import type { Output } from '../terminal/output.js';
 import { stripControls, toJson } from '../terminal/text.js';
@@ -71,7 +71,7 @@ export async function printRequests(
 }
 
 function toShownRequest({ services }: PrintContext, { method, path, query, body }: PrintedRequest) {
-  const url = address(baseUrl(services.shownUrl), path, query).href;
+  const url = buildUrl(parseBaseUrl(services.shownUrl), path, query).href;
   return { method, url, body: body === undefined ? undefined : maskSecrets(body) };
 }
 

@@ -1,30 +1,33 @@
-import type { Leaf } from '../../contract/schema/leaves.js';
+import type { FieldDescription } from '../../contract/schema/fields.js';
 import type { Flag } from './command.js';
 
 /** Derives flags from the fields of a request. Read-only fields and secrets have no flag. */
-export function deriveFlags(fields: Readonly<Record<string, Leaf>>, target: readonly string[]): Flag[] {
+export function deriveFlags(
+  fields: Readonly<Record<string, FieldDescription>>,
+  target: readonly string[],
+): Flag[] {
   return Object.entries(fields)
-    .filter(([, leaf]) => !leaf.readOnly && !leaf.writeOnly)
-    .flatMap(([name, leaf]) => deriveFlag(name, leaf, target));
+    .filter(([, field]) => !field.readOnly && !field.writeOnly)
+    .flatMap(([name, field]) => deriveFlag(name, field, target));
 }
 
-function deriveFlag(name: string, leaf: Leaf, target: readonly string[]): Flag | Flag[] {
+function deriveFlag(name: string, field: FieldDescription, target: readonly string[]): Flag | Flag[] {
   const path = [...target, name];
-  if (leaf.fields) {
-    return deriveFlags(leaf.fields, path).map((flag) => ({
+  if (field.fields) {
+    return deriveFlags(field.fields, path).map((flag) => ({
       ...flag,
       name: `${toKebabCase(name)}.${flag.name}`,
     }));
   }
-  const value = choosePlaceholder(leaf);
-  const item = leaf.items ?? leaf;
+  const value = choosePlaceholder(field);
+  const item = field.items ?? field;
   return {
     name: toKebabCase(name),
-    description: describeLeaf(leaf),
+    description: describeField(field),
     target: path,
-    type: { type: leaf.type, ...(leaf.items && { items: { type: leaf.items.type, required: true } }) },
+    type: { type: field.type, ...(field.items && { items: { type: field.items.type, required: true } }) },
     ...(value ? { value } : { negatable: true }),
-    ...(leaf.items && { repeat: true }),
+    ...(field.items && { repeat: true }),
     ...(item.enum && { choices: item.enum.map(String) }),
   };
 }
@@ -36,33 +39,33 @@ export function toKebabCase(name: string): string {
     .toLowerCase();
 }
 
-function choosePlaceholder(leaf: Leaf): string | undefined {
-  if (leaf.type === 'boolean') return undefined;
-  if (leaf.type === 'object') return 'json';
-  if ((leaf.items ?? leaf).enum) return 'choice';
-  if (leaf.format === 'date-time') return 'date-time';
-  const type = (leaf.items ?? leaf).type;
+function choosePlaceholder(field: FieldDescription): string | undefined {
+  if (field.type === 'boolean') return undefined;
+  if (field.type === 'object') return 'json';
+  if ((field.items ?? field).enum) return 'choice';
+  if (field.format === 'date-time') return 'date-time';
+  const type = (field.items ?? field).type;
   return type === 'integer' || type === 'number' ? 'number' : 'text';
 }
 
 /** The description, then the choices, range, length and default of the schema. */
-function describeLeaf(leaf: Leaf): string {
+function describeField(field: FieldDescription): string {
   const facts = [
-    leaf.required && 'required',
-    (leaf.items ?? leaf).enum && `one of ${(leaf.items ?? leaf).enum?.join(', ')}`,
-    describeRange(leaf),
-    leaf.items && leaf.maxItems !== 1 && 'repeatable',
-    leaf.deprecated && 'deprecated',
-    leaf.default !== undefined && `default ${String(leaf.default)}`,
+    field.required && 'required',
+    (field.items ?? field).enum && `one of ${(field.items ?? field).enum?.join(', ')}`,
+    describeRange(field),
+    field.items && field.maxItems !== 1 && 'repeatable',
+    field.deprecated && 'deprecated',
+    field.default !== undefined && `default ${String(field.default)}`,
   ].filter(Boolean);
-  const words = leaf.description ?? '';
+  const words = field.description ?? '';
   return facts.length > 0 ? `${words}${words && ' '}(${facts.join('; ')})` : words;
 }
 
 // zod reports the range of the integer type as bounds; only bounds of the contract are shown.
 const TYPE_BOUNDS = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -(2 ** 31), 2 ** 31 - 1];
 
-function describeRange({ minimum, maximum, maxLength }: Leaf): string | undefined {
+function describeRange({ minimum, maximum, maxLength }: FieldDescription): string | undefined {
   const [low, high] = [minimum, maximum].map((bound) =>
     bound !== undefined && TYPE_BOUNDS.includes(bound) ? undefined : bound,
   );

@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.js';
-import { check } from '../../contract/schema/check.js';
-import { leaves, valueFromText } from '../../contract/schema/leaves.js';
+import { checkValue } from '../../contract/schema/check.js';
+import { describeFields, parseText } from '../../contract/schema/fields.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { Argument, ArgumentValues, Command, Flag, FlagValues, ValueType } from './command.js';
@@ -65,8 +65,8 @@ function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string
 
 function parseValue(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
   if (typeof value === 'boolean' || !type) return value;
-  if (typeof value !== 'string') return value.map((text) => valueFromText(type.items ?? type, text));
-  if (type.type !== 'object') return valueFromText(type, value);
+  if (typeof value !== 'string') return value.map((text) => parseText(type.items ?? type, text));
+  if (type.type !== 'object') return parseText(type, value);
   try {
     return JSON.parse(value);
   } catch {
@@ -131,7 +131,7 @@ function findProblems(
   service?: string,
 ): Problem[] {
   if (!schema) return [];
-  const result = check(schema, value, {
+  const result = checkValue(schema, value, {
     name: (field) => formatPath([part, field]),
     ...(service && { service }),
   });
@@ -162,6 +162,6 @@ function formatName(source: Argument | Flag): string {
 /** Lists the fields of a whole body that the service ignores: unknown or read-only ones. */
 export function listIgnoredFields(operation: Operation, body: unknown): string[] {
   if (!operation.body || !('shape' in operation.body) || typeof body !== 'object' || body === null) return [];
-  const fields = leaves(operation.body as Operation['params']);
+  const fields = describeFields(operation.body as Operation['params']);
   return Object.keys(body).filter((name) => !fields[name] || fields[name].readOnly);
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { limits } from '../../contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
 import { toInvalidFailure } from '../command/request.js';
 import { exitCodes, usage } from '../terminal/failure.js';
@@ -17,8 +17,8 @@ export async function run(context: CommandContext): Promise<number> {
   const pairs = parsePairs(await readPairs(context));
   const { client } = await context.services.reach();
   const all: z.output<typeof BulkItem>[] = [];
-  for (let start = 0; start < pairs.length; start += limits.bulkPairs) {
-    const body = { node_versions: pairs.slice(start, start + limits.bulkPairs) };
+  for (let start = 0; start < pairs.length; start += DEFAULT_LIMITS.bulkPairs) {
+    const body = { node_versions: pairs.slice(start, start + DEFAULT_LIMITS.bulkPairs) };
     const { node_versions } = await client.version.bulk({ body }, { signal });
     if (output.mode.ndjson) await output.items(node_versions);
     all.push(...node_versions);

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { Node } from '../../contract/node.js';
-import { check } from '../../contract/schema/check.js';
+import { checkValue } from '../../contract/schema/check.js';
 import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/identifiers.js';
 import { type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { formatPyproject } from '../../pack/new-pyproject.js';
@@ -101,7 +101,7 @@ function readFlags(context: CommandContext): FieldValues {
 function findProblem(name: FieldName, value: string): string | undefined {
   const { schema, required } = FIELDS[name];
   if (value === '' && !required) return undefined;
-  const checked = check(schema as z.ZodType, value);
+  const checked = checkValue(schema as z.ZodType, value);
   return checked.ok ? undefined : checked.problems[0]?.message;
 }
 

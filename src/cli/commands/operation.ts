@@ -1,4 +1,4 @@
-import { itemsOf, pages } from '../../client/pages.js';
+import { getItems, pages } from '../../client/pages.js';
 import { getOperation } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { readBodyFlag } from '../command/body.js';
@@ -47,7 +47,7 @@ export async function callOperation(
   const read = (page: number) => send({ ...largestPages(operation), ...request.query, page });
   const first = typeof request.query.page === 'number' ? request.query.page : 1;
   if (output.mode.ndjson) {
-    for await (const page of pages(read, first)) await output.items(itemsOf(page) as unknown[]);
+    for await (const page of pages(read, first)) await output.items(getItems(page) as unknown[]);
     return;
   }
   const all: object[] = [];
@@ -68,7 +68,7 @@ function largestPages(operation: Operation): Record<string, number> {
 
 /** Merges pages into the shape of one page that has all items. */
 function mergePages(all: readonly object[]): object {
-  const items = all.flatMap((page) => itemsOf(page) as unknown[]);
+  const items = all.flatMap((page) => getItems(page) as unknown[]);
   const entries = Object.entries(all[0] ?? {}).map(([name, value]) => {
     if (Array.isArray(value)) return [name, items];
     if (name === 'totalPages' || name === 'totalNumberOfPages') return [name, items.length > 0 ? 1 : 0];

@@ -1,7 +1,7 @@
 import { getOperation } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
-import { leaves } from '../../contract/schema/leaves.js';
-import type { Mode, Models } from '../../contract/schema/model-rules.js';
+import { describeFields } from '../../contract/schema/fields.js';
+import type { ModelMode, Models } from '../../contract/schema/model-rules.js';
 import { videoModels } from '../../contract/video-models.js';
 import type { PartialLine } from './line.js';
 
@@ -11,7 +11,7 @@ export function listModelValues(
   wanted: 'duration' | 'resolution',
 ): string[] {
   if (!command?.operation) return [];
-  const { model, duration, resolution } = leaves(
+  const { model, duration, resolution } = describeFields(
     getOperation(command.operation).body as NonNullable<Operation['params']>,
   );
   const modes = (videoModels as Models)[flags.model ?? String(model?.default)]?.modes ?? [];
@@ -32,7 +32,7 @@ export function listModelValues(
 }
 
 /** If nothing matches, all modes are offered, because the command explains the mistake better. */
-function selectModes(modes: readonly Mode[], fits: (mode: Mode) => boolean): readonly Mode[] {
+function selectModes(modes: readonly ModelMode[], fits: (mode: ModelMode) => boolean): readonly ModelMode[] {
   const found = modes.filter(fits);
   return found.length > 0 ? found : modes;
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
-import { isGone, type ProcessIdentity } from '../../disk/process-identity.js';
+import { hasEndedProcess, type ProcessIdentity } from '../../disk/process-identity.js';
 
 /** An image of a request in the ledger: its path and digest instead of its data. */
 export interface ImageReference {
@@ -134,7 +134,7 @@ export class Ledger {
   }
 
   #isMine({ owner }: Entry): boolean {
-    return owner === undefined || isOwn(owner, this.identity) || isGone(owner);
+    return owner === undefined || isOwn(owner, this.identity) || hasEndedProcess(owner);
   }
 
   #candidates(digest: string, choice: EntryChoice): readonly Entry[] {
@@ -161,7 +161,7 @@ export class Ledger {
   #isUnfinished({ owner, closed, batch, task_id, state }: Entry): boolean {
     if (closed || batch || state === 'GONE') return false;
     // Older releases considered a task finished once the start was answered.
-    return owner === undefined ? task_id === undefined : isGone(owner);
+    return owner === undefined ? task_id === undefined : hasEndedProcess(owner);
   }
 
   /** Removes old entries, by file name alone, and returns the remaining ids. */

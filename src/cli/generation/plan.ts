@@ -1,6 +1,6 @@
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
-import { imageFieldsOf } from '../../contract/schema/image-rules.js';
+import { findImageFields } from '../../contract/schema/image-rules.js';
 import { readBodyFlag } from '../command/body.js';
 import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
 import {
@@ -92,7 +92,7 @@ function planJob(
 ): Job {
   const request = buildRequest(command, args, flags, given);
   const bodyGiven = given !== undefined;
-  const fields = imageFieldsOf(operation.body as NonNullable<Operation['body']>);
+  const fields = findImageFields(operation.body as NonNullable<Operation['body']>);
   const images: Record<string, ImageSource | ImageSource[]> = {};
   const body = { ...(request.body as Record<string, unknown> | undefined) };
   const fromTask = flags['from-task'] as string | undefined;

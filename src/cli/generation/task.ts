@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { type ImageTask, imageTaskOf } from '../../contract/image-task.js';
+import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
 import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/index.js';
 import type { TaskFacts, TaskKind } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
@@ -174,7 +174,7 @@ export interface TaskFigures {
 /** Reads the id and state of a task from the response to its start or to a poll. */
 export function readTaskState(kind: TaskKind, answer: unknown): TaskState {
   if (kind === 'image') {
-    const task = imageTaskOf(answer as ImageTask);
+    const task = unwrapImageTask(answer as ImageTask);
     return {
       answer,
       id: task.task_id,

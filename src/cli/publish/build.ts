@@ -1,4 +1,4 @@
-import { limits } from '../../contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Stages } from '../terminal/progress.js';
@@ -28,9 +28,10 @@ export async function buildArchive(
 }
 
 function findLimitProblem({ size, unpacked }: BuiltArchive): string | undefined {
-  if (size > limits.archive) return `is ${formatBytes(size)}; the limit is ${formatBytes(limits.archive)}`;
-  if (unpacked > size * limits.archiveRatio) {
-    return `unpacks to more than ${limits.archiveRatio} times its size, which the registry refuses as a zip bomb`;
+  if (size > DEFAULT_LIMITS.archive)
+    return `is ${formatBytes(size)}; the limit is ${formatBytes(DEFAULT_LIMITS.archive)}`;
+  if (unpacked > size * DEFAULT_LIMITS.archiveRatio) {
+    return `unpacks to more than ${DEFAULT_LIMITS.archiveRatio} times its size, which the registry refuses as a zip bomb`;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { valid } from 'semver';
-import { limits } from '../../contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
 import { type Manifest, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
@@ -67,16 +67,16 @@ function formatPaths(paths: readonly string[]): string {
 function checkFiles(chosen: ChosenFiles): ChosenFiles {
   const problems = [...chosen.problems];
   const size = chosen.files.reduce((sum, file) => sum + file.size, 0);
-  if (chosen.files.length > limits.archiveEntries) {
+  if (chosen.files.length > DEFAULT_LIMITS.archiveEntries) {
     problems.push({
       where: 'The pack',
-      message: `has ${chosen.files.length} files; the limit is ${limits.archiveEntries}`,
+      message: `has ${chosen.files.length} files; the limit is ${DEFAULT_LIMITS.archiveEntries}`,
     });
   }
-  if (size > limits.archiveUnpacked) {
+  if (size > DEFAULT_LIMITS.archiveUnpacked) {
     problems.push({
       where: 'The pack',
-      message: `is ${formatBytes(size)}; the limit is ${formatBytes(limits.archiveUnpacked)}`,
+      message: `is ${formatBytes(size)}; the limit is ${formatBytes(DEFAULT_LIMITS.archiveUnpacked)}`,
     });
   }
   if (problems.length > 0) throw toPackFailure('The files cannot be packed', problems);

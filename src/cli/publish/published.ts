@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
-import { limits } from '../../contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { inspectArchive } from '../../pack/read-archive.js';
 import { readBody } from '../../wire/read-body.js';
@@ -122,6 +122,6 @@ async function downloadTree(
 ): Promise<string | undefined> {
   const path = join(scratch, 'published.zip');
   await client.download(url, { to: createWriteStream(path), credential: true, signal });
-  const inspection = await inspectArchive(path, limits);
+  const inspection = await inspectArchive(path, DEFAULT_LIMITS);
   return inspection.ok ? inspection.tree : undefined;
 }

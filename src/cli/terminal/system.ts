@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ownIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
+import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
 
 /** Prompts, all on stderr. */
@@ -60,7 +60,7 @@ export function createSystem(entry: string): System {
     executable: [process.execPath, entry],
     nodeVersion: process.versions.node,
     get identity() {
-      return ownIdentity();
+      return getOwnIdentity();
     },
     now: Date.now,
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),

@@ -1,8 +1,8 @@
 import { getOperation } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
-import { imageFieldsOf } from '../../contract/schema/image-rules.js';
-import { type Leaf, leaves } from '../../contract/schema/leaves.js';
-import { rulesOf } from '../../contract/schema/rule.js';
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
+import { findImageFields } from '../../contract/schema/image-rules.js';
+import { getRules } from '../../contract/schema/rule.js';
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
 import { deriveFlags } from '../command/flags.js';
 import { adminViews } from './admin.js';
@@ -50,7 +50,7 @@ export function commandTree(): CommandTree {
 
 /** A field of a request and its path in the request. */
 interface RequestField {
-  readonly leaf: Leaf;
+  readonly description: FieldDescription;
   readonly target: readonly string[];
 }
 
@@ -115,17 +115,20 @@ function listRequestFields(operation: Operation, view: View): Map<string, Reques
   for (const part of ['body', 'query', 'params'] as const) {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) continue;
-    for (const [name, leaf] of Object.entries(listFields(schema, view))) {
-      fields.set(name, { leaf, target: [part, name] });
+    for (const [name, field] of Object.entries(listFields(schema, view))) {
+      fields.set(name, { description: field, target: [part, name] });
     }
   }
   return fields;
 }
 
-function listFields(schema: unknown, { choices = {}, optional = [] }: View): Record<string, Leaf> {
-  const fields = Object.entries(leaves(schema as Operation['params'])).map(([name, leaf]) => {
-    const required = leaf.required && !optional.includes(name);
-    return [name, { ...leaf, required, ...(choices[name] && { enum: [...choices[name]] }) }] as const;
+function listFields(
+  schema: unknown,
+  { choices = {}, optional = [] }: View,
+): Record<string, FieldDescription> {
+  const fields = Object.entries(describeFields(schema as Operation['params'])).map(([name, field]) => {
+    const required = field.required && !optional.includes(name);
+    return [name, { ...field, required, ...(choices[name] && { enum: [...choices[name]] }) }] as const;
   });
   return Object.fromEntries(fields);
 }
@@ -136,7 +139,7 @@ function deriveRequestFlags(operation: Operation, view: View): Flag[] {
     const schema = operation[part];
     if (!schema || !('shape' in schema)) return [];
     const flags = deriveFlags(listFields(schema, view), [part]);
-    const images = imageFieldsOf(schema).map((field) => `${part}.${field}`);
+    const images = findImageFields(schema).map((field) => `${part}.${field}`);
     return flags
       .filter(({ name, target = [] }) => !hide.includes(name) && !(target.join('.') in fixed))
       .map((flag) => (images.includes(flag.target?.join('.') ?? '') ? toImageFlag(flag) : flag))
@@ -166,7 +169,7 @@ const IMAGE_NOTE =
 
 /** The rules of a body, with flag names instead of field names. */
 function formatNotes(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {
-  return rulesOf(body).map((rule) =>
+  return getRules(body).map((rule) =>
     rule.images ? IMAGE_NOTE : useFlagNames(rule.sentence, rule.fields, flags),
   );
 }
@@ -192,13 +195,15 @@ function splitUsage(usage: string): [words: string[], names: string[]] {
 function toArgument(written: string, view: View, fields: ReadonlyMap<string, RequestField>): Argument {
   const name = written.replace(/[<>[\].]/g, '');
   const field = fields.get(name);
-  const choices = field?.leaf.enum && `(one of ${field.leaf.enum.join(', ')})`;
-  const description = [view.explain?.[name] ?? field?.leaf.description, choices].filter(Boolean).join(' ');
+  const choices = field?.description.enum && `(one of ${field.description.enum.join(', ')})`;
+  const description = [view.explain?.[name] ?? field?.description.description, choices]
+    .filter(Boolean)
+    .join(' ');
   return {
     name,
     required: written.startsWith('<'),
     variadic: written.includes('...'),
     ...(description && { description }),
-    ...(field && { target: field.target, type: { type: field.leaf.type ?? 'string' } }),
+    ...(field && { target: field.target, type: { type: field.description.type ?? 'string' } }),
   };
 }

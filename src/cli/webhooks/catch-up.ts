@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
-import { webhookEventOf, webhookHeaders } from '../../contract/events.js';
-import { type ImageTask, imageTaskOf } from '../../contract/image-task.js';
+import { getWebhookEvent, webhookHeaders } from '../../contract/events.js';
+import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
 import { listTaskOperations } from '../../contract/index.js';
 import type { WebhookDelivery } from '../../contract/webhook.js';
 import { signWebhook } from '../../wire/webhook-signature.js';
@@ -36,7 +36,7 @@ export async function catchUp(context: CatchUpContext, taskId?: string): Promise
   for (const id of [...missed].reverse()) {
     try {
       const event = own.find(({ task_id }) => task_id === id)?.event;
-      const kind = event === webhookEventOf('video') ? 'video' : 'image';
+      const kind = event === getWebhookEvent('video') ? 'video' : 'image';
       const task = await findTask(context, id, listTaskOperations(kind));
       await deliverState(context, task, await readTask(context, task), own);
     } catch (error) {
@@ -72,8 +72,8 @@ interface TaskEvent {
 
 /** The event as the service would send it now. */
 function composeEvent({ task, seen, id, replaces }: TaskEvent, secret: string, now: number): Event {
-  const name = webhookEventOf(task.kind);
-  const payload = task.kind === 'image' ? imageTaskOf(seen.answer as ImageTask) : seen.answer;
+  const name = getWebhookEvent(task.kind);
+  const payload = task.kind === 'image' ? unwrapImageTask(seen.answer as ImageTask) : seen.answer;
   const body = Buffer.from(JSON.stringify(payload));
   const timestamp = String(Math.floor(now / 1000));
   const headers = {

@@ -1,4 +1,4 @@
-import { isSigned, type Webhook } from '../../client/webhook.js';
+import { hasValidSignature, type Webhook } from '../../client/webhook.js';
 
 /** Common changes of a body between the socket and the verification, and how to undo them. */
 const CHANGES: readonly { readonly happened: string; readonly undo: (text: string) => string | undefined }[] =
@@ -26,7 +26,7 @@ export function findChange(webhook: Webhook, secrets: readonly string[]): string
   const found = CHANGES.find(({ undo }) => {
     const before = undo(text);
     if (before === undefined || before === text) return false;
-    return isSigned({ ...webhook, body: Buffer.from(before) }, secrets);
+    return hasValidSignature({ ...webhook, body: Buffer.from(before) }, secrets);
   });
   return found?.happened;
 }

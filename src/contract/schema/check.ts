@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findExcessEntries } from './entries.js';
-import { type Asker, findBrokenRules } from './rule.js';
+import { findBrokenRules, type RuleContext } from './rule.js';
 import type { Problem } from './schema-types.js';
 
 export type CheckResult<Value> =
@@ -14,10 +14,10 @@ const MAX_PROBLEMS = 100;
  * Checks a value against a schema and its rules.
  * @returns the value with defaults filled in, or everything that is wrong with it
  */
-export function check<Schema extends z.ZodType>(
+export function checkValue<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  asker: Asker = {},
+  asker: RuleContext = {},
 ): CheckResult<z.output<Schema>> {
   const excess = findExcessEntries(schema, value, asker.limits);
   if (excess.length > 0) return { ok: false, problems: excess.slice(0, MAX_PROBLEMS) };

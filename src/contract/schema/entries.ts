@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limits as defaultLimits, type Limits } from './limits.js';
+import { DEFAULT_LIMITS, type Limits } from './limits.js';
 import type { Problem } from './schema-types.js';
 
 /** Decided: a list or map in a request has at most 1000 entries, unless its schema says otherwise. */
@@ -17,7 +17,7 @@ export function limitEntries<Schema extends z.ZodType>(max: number | keyof Limit
 /** The maximum number of entries of a list or map; undefined for other schemas. */
 export function getMaxEntries(
   schema: z.core.$ZodType,
-  limits: Readonly<Limits> = defaultLimits,
+  limits: Readonly<Limits> = DEFAULT_LIMITS,
 ): number | undefined {
   const { type, checks } = schema._zod.def;
   if (type !== 'array' && type !== 'record') return undefined;

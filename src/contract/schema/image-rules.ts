@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isLoopbackHost } from './loopback.js';
-import { type FieldValues, type Rule, rulesOf } from './rule.js';
+import { type FieldValues, getRules, type Rule } from './rule.js';
 import type { Problem } from './schema-types.js';
 
 // Decided: an image is raw Base64, a data URL, or an http or https URL.
@@ -22,8 +22,8 @@ export function requireImages(...fields: readonly string[]): Rule {
 }
 
 /** Lists the fields of a request that are images. */
-export function imageFieldsOf(schema: z.core.$ZodType): string[] {
-  return rulesOf(schema).flatMap((rule) => (rule.images ? rule.fields : []));
+export function findImageFields(schema: z.core.$ZodType): string[] {
+  return getRules(schema).flatMap((rule) => (rule.images ? rule.fields : []));
 }
 
 // Decided: the skin enhancer fetches images over https, except from the service's own origin, and from

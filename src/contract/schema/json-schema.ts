@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { getMaxEntries } from './entries.js';
-import { rulesOf } from './rule.js';
+import { getRules } from './rule.js';
 import type { JsonSchema } from './schema-types.js';
 
 /** Converts a schema to JSON Schema, for requests (`input`) or responses (`output`). */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
     io,
     override: ({ zodSchema, jsonSchema: one }) => {
@@ -30,7 +30,7 @@ function addMaximum(written: Record<string, unknown>, schema: z.core.$ZodType): 
 
 /** Adds what zod does not know: the sentences of rules to the description, their keywords as `allOf`. */
 function addRules(written: Record<string, unknown>, schema: z.core.$ZodType): void {
-  const rules = rulesOf(schema);
+  const rules = getRules(schema);
   if (rules.length === 0) return;
   written.description = [written.description, ...rules.map(({ sentence }) => sentence)]
     .filter(Boolean)

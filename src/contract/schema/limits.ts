@@ -1,5 +1,5 @@
 /** Decided: the limits of the service, each configurable; in bytes unless the name says otherwise. */
-export const limits = {
+export const DEFAULT_LIMITS = {
   generationBody: 150 * 1024 ** 2,
   /** One image of a generation request, as a file. */
   imageBytes: 50 * 1024 ** 2,
@@ -23,4 +23,4 @@ export const limits = {
   uploadAbandonedSeconds: 24 * 60 * 60,
 } as const;
 
-export type Limits = { -readonly [Name in keyof typeof limits]: number };
+export type Limits = { -readonly [Name in keyof typeof DEFAULT_LIMITS]: number };

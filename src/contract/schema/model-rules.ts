@@ -2,7 +2,7 @@ import { joinWords, type Rule } from './rule.js';
 import type { JsonSchema, Problem } from './schema-types.js';
 
 /** The resolutions of a model for a range of durations, in whole seconds. */
-export interface Mode {
+export interface ModelMode {
   readonly from: number;
   readonly to: number;
   /** In ascending order. */
@@ -12,7 +12,7 @@ export interface Mode {
 
 /** What a model can generate. The durations of its modes do not overlap. */
 export interface Model {
-  readonly modes: readonly Mode[];
+  readonly modes: readonly ModelMode[];
   readonly defaultDuration: number;
 }
 
@@ -45,7 +45,10 @@ export function limitByModel(models: Models, sizes: readonly string[], defaultMo
 }
 
 /** Finds the mode for a duration, by default the default duration; undefined if the model has none. */
-export function modeOf({ modes, defaultDuration }: Model, duration = defaultDuration): Mode | undefined {
+export function findMode(
+  { modes, defaultDuration }: Model,
+  duration = defaultDuration,
+): ModelMode | undefined {
   return modes.find(({ from, to }) => duration >= from && duration <= to);
 }
 
@@ -56,7 +59,7 @@ interface NamedModel {
 }
 
 function findDurationProblems({ name, model }: NamedModel, duration: number): Problem[] {
-  if (modeOf(model, duration)) return [];
+  if (findMode(model, duration)) return [];
   const bounds = model.modes.flatMap(({ from, to }) => [from, to]);
   const nearest = findNearest(bounds, (bound) => Math.abs(bound - duration));
   return [
@@ -69,7 +72,7 @@ function findResolutionProblems(
   duration: unknown,
   resolution: string,
 ): Problem[] {
-  const mode = modeOf(model, typeof duration === 'number' ? duration : undefined);
+  const mode = findMode(model, typeof duration === 'number' ? duration : undefined);
   const all = new Set(model.modes.flatMap(({ resolutions }) => resolutions));
   const allowed = mode?.resolutions ?? sizes.filter((size) => all.has(size));
   if (allowed.includes(resolution)) return [];
@@ -113,7 +116,7 @@ function buildConditions(name: string, model: Model, isDefault: boolean): JsonSc
   const bySize = model.modes.map((mode) => ({
     if: {
       properties: { model: { const: name }, duration: { minimum: mode.from, maximum: mode.to } },
-      required: mode === modeOf(model) ? needsModel : [...needsModel, 'duration'],
+      required: mode === findMode(model) ? needsModel : [...needsModel, 'duration'],
     },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { properties: { resolution: { enum: mode.resolutions } } },

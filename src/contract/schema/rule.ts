@@ -3,7 +3,7 @@ import type { Limits } from './limits.js';
 import type { JsonSchema, Problem } from './schema-types.js';
 
 /** What a check needs to know beside the value. */
-export interface Asker {
+export interface RuleContext {
   /** The base address of the service; if absent, rules that depend on it are left to the service. */
   readonly service?: string;
   /** The limits of the service. Default: those of limits.ts. */
@@ -25,7 +25,7 @@ export interface Rule {
   /** Present if the fields of the rule are images. */
   readonly images?: true;
   /** Finds what breaks the rule. The value may be invalid otherwise: fields of another type are ignored. */
-  problems(value: FieldValues, asker: Asker): Problem[];
+  problems(value: FieldValues, asker: RuleContext): Problem[];
 }
 
 // A registry of zod instead of a map: `.meta()` copies a schema, and a registry follows the copies.
@@ -38,14 +38,14 @@ export function withRules<Schema extends z.ZodObject>(schema: Schema, ...rules: 
   return ruled;
 }
 
-export function rulesOf(schema: z.core.$ZodType): readonly Rule[] {
+export function getRules(schema: z.core.$ZodType): readonly Rule[] {
   return registry.get(schema as z.ZodType)?.rules ?? [];
 }
 
 /** Finds everything in a value that breaks a rule of its schema. */
-export function findBrokenRules(schema: z.ZodType, value: unknown, asker: Asker): Problem[] {
+export function findBrokenRules(schema: z.ZodType, value: unknown, asker: RuleContext): Problem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  return rulesOf(schema).flatMap((rule) => rule.problems(value as FieldValues, asker));
+  return getRules(schema).flatMap((rule) => rule.problems(value as FieldValues, asker));
 }
 
 /** `a`, `a or b`, `a, b or c`. */

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ImageWork, PreviewMessage } from '../job.js';
+import type { ImageWorkerData, PreviewMessage } from '../job.js';
 import { PreviewFailure } from '../job.js';
 import { render } from './render.js';
 
 // A worker thread for one task, whose last message is the result or the reason for a failure.
-const { job, stop } = workerData as ImageWork;
+const { job, stop } = workerData as ImageWorkerData;
 const flag = new Int32Array(stop);
 const sendMessage = (message: PreviewMessage) => parentPort?.postMessage(message);
 

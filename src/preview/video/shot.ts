@@ -1,4 +1,4 @@
-import { defaultExtendModel, defaultVideoModel, formatOf } from '../../contract/video-models.js';
+import { defaultExtendModel, defaultVideoModel, resolveVideoFormat } from '../../contract/video-models.js';
 import { type Adjustments, combineAdjustments } from '../image/adjustments.js';
 import type { Size } from '../image/planes.js';
 import { readPrompt } from '../image/prompt.js';
@@ -46,7 +46,7 @@ const MAX_META_DATA_CHARACTERS = 4096;
 
 export function readShot({ operation, request, seed }: PreviewJob<'video'>): Shot {
   const defaultModel = operation === 'video.extend' ? defaultExtendModel : defaultVideoModel;
-  const format = formatOf(request, defaultModel);
+  const format = resolveVideoFormat(request, defaultModel);
   const model = MODEL_TRAITS[format.model];
   const prompt = (request.prompt as string | undefined) ?? '';
   const amplitude = (request.movement_amplitude ?? 'auto') as keyof typeof MOVEMENTS;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { limits } from '../../contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { PriceTable } from './price-table.js';
 
 const Limits = z.object(
   Object.fromEntries(
-    Object.entries(limits).map(([name, value]) => [name, z.number().positive().default(value)]),
+    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, z.number().positive().default(value)]),
   ) as {
-    [Name in keyof typeof limits]: z.ZodDefault<z.ZodNumber>;
+    [Name in keyof typeof DEFAULT_LIMITS]: z.ZodDefault<z.ZodNumber>;
   },
 );
 

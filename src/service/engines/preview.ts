@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
-import { builtProgram } from '../../disk/built-program.js';
-import type { ImageWork, PreviewMessage } from '../../preview/job.js';
+import { findBuiltProgram } from '../../disk/built-program.js';
+import type { ImageWorkerData, PreviewMessage } from '../../preview/job.js';
 import { loadSharp } from '../../preview/sharp.js';
 import { loadCodecs } from '../../preview/video/codecs.js';
 import {
@@ -36,8 +36,8 @@ function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Pr
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
   return new Promise<EngineResult>((done, fail) => {
     // Without the flags of this process, such as a loader.
-    const worker = new Worker(builtProgram('image-worker.js'), {
-      workerData: { job, stop } satisfies ImageWork,
+    const worker = new Worker(findBuiltProgram('image-worker.js'), {
+      workerData: { job, stop } satisfies ImageWorkerData,
       execArgv: [],
       // Pixels are not on this heap.
       resourceLimits: { maxOldGenerationSizeMb: 512 },
@@ -73,7 +73,7 @@ export function createVideoPreviewEngine(atOnce = 2) {
 
 async function runInProcess(job: VideoJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
   signal.throwIfAborted();
-  const child = fork(builtProgram('video-worker.js'), {
+  const child = fork(findBuiltProgram('video-worker.js'), {
     // Without the flags of this process, such as a loader.
     execArgv: ['--max-old-space-size=512', '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { TaskOperation } from '../../contract/index.js';
 import { getTaskFacts } from '../../contract/index.js';
-import { formatOf } from '../../contract/video-models.js';
+import { resolveVideoFormat } from '../../contract/video-models.js';
 import { getPrice } from './credits.js';
 import type { StartCall } from './stage-inputs.js';
 import { getTaskKind, listImageFields, nameInput } from './task-inputs.js';
@@ -23,7 +23,7 @@ export interface NewTask {
 /** Describes the task that a request starts, at the current price. */
 export function toNewTask({ body, context }: StartCall, id: string, operation: TaskOperation): NewTask {
   const { defaultModel } = getTaskFacts(operation);
-  const request = defaultModel ? { ...body, ...formatOf(body, defaultModel) } : body;
+  const request = defaultModel ? { ...body, ...resolveVideoFormat(body, defaultModel) } : body;
   const createdAt = new Date(context.now()).toISOString();
   const credits = getPrice(context, operation, request);
   return { id, operation, request, seed: chooseSeed(operation, body), credits, createdAt };

@@ -1,6 +1,6 @@
 import { getOperation, getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
-import { imageFieldsOf } from '../../contract/schema/image-rules.js';
+import { findImageFields } from '../../contract/schema/image-rules.js';
 
 export function getTaskKind(operation: TaskOperation): TaskKind {
   return getTaskFacts(operation).kind;
@@ -9,7 +9,7 @@ export function getTaskKind(operation: TaskOperation): TaskKind {
 /** The fields of a request that hold an image or its URL; `images` is a list. */
 export function listImageFields(operation: TaskOperation): readonly string[] {
   const { body, task } = getOperation(operation);
-  return [...(body ? imageFieldsOf(body) : []), ...(task?.imageUrls ?? [])];
+  return [...(body ? findImageFields(body) : []), ...(task?.imageUrls ?? [])];
 }
 
 /** The name of the video that is extended; images are named after their fields. */

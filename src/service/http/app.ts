@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
-import { openapi } from '../../contract/openapi.js';
+import { createOpenApiDocument } from '../../contract/openapi.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
@@ -48,9 +48,9 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
     return { status: 'ready' };
   });
   // Built on the first request, because it takes a third of the start-up time.
-  let document: ReturnType<typeof openapi> | undefined;
+  let document: ReturnType<typeof createOpenApiDocument> | undefined;
   app.get('/openapi.json', async () => {
-    document ??= openapi(contract, { version: context.configuration.version });
+    document ??= createOpenApiDocument(contract, { version: context.configuration.version });
     return { ...document, servers: [{ url: context.baseUrl() }] };
   });
   routeOperations(app, context);

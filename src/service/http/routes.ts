@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
 import { contract, type OperationName } from '../../contract/index.js';
-import { type Operation, operations } from '../../contract/operation.js';
-import { jsonSchema } from '../../contract/schema/json-schema.js';
+import { listOperations, type Operation } from '../../contract/operation.js';
+import { toJsonSchema } from '../../contract/schema/json-schema.js';
 import type { Handler, OperationCall } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -42,7 +42,7 @@ export function routeOperations(app: FastifyInstance, context: Context): void {
     takeRequest: createRateLimit(context),
     takeMemory: createBodyBudget(context.configuration.limits.generationBody),
   };
-  for (const [name, operation] of operations(contract)) {
+  for (const [name, operation] of listOperations(contract)) {
     routeOperation(app, shared, name as OperationName, operation);
   }
 }
@@ -109,7 +109,7 @@ const serializers = new WeakMap<z.ZodType, (answer: { [field: string]: unknown }
 function serialize(reply: FastifyReply, response: z.ZodType, answer: unknown): string {
   let serializer = serializers.get(response);
   if (!serializer) {
-    serializer = reply.compileSerializationSchema(jsonSchema(response, 'output'));
+    serializer = reply.compileSerializationSchema(toJsonSchema(response, 'output'));
     serializers.set(response, serializer);
   }
   return serializer(answer as { [field: string]: unknown });

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { webhookEventOf, webhookHeaders } from '../../contract/events.js';
+import { getWebhookEvent, webhookHeaders } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
 import type { Tx } from '../database/database.js';
 import type { TaskRow, WebhookDeliveryTable } from '../database/schema.js';
@@ -59,7 +59,7 @@ async function attemptPost(context: Context, delivery: Pending, signal: AbortSig
       [webhookHeaders.id]: id,
       [webhookHeaders.timestamp]: timestamp,
       [webhookHeaders.signature]: formatSignatures(secrets, { id, timestamp, body }),
-      [webhookHeaders.event]: webhookEventOf(getTaskFacts(task.operation).kind),
+      [webhookHeaders.event]: getWebhookEvent(getTaskFacts(task.operation).kind),
     },
     body,
     ...getOwnOrigin(context),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { OperationName, OperationOf } from '../../contract/index.js';
+import type { OperationName, OperationNamed } from '../../contract/index.js';
 import type { Database, Tx } from '../database/database.js';
 import type { Caller } from './caller.js';
 import type { Context } from './context.js';
@@ -10,9 +10,9 @@ type SchemaOutput<Schema> = [NonNullable<Schema>] extends [never]
 
 /** One request of an operation, authorized and validated. */
 export interface OperationCall<Name extends OperationName> {
-  readonly params: z.output<OperationOf<Name>['params']>;
-  readonly query: SchemaOutput<OperationOf<Name>['query']>;
-  readonly body: SchemaOutput<OperationOf<Name>['body']>;
+  readonly params: z.output<OperationNamed<Name>['params']>;
+  readonly query: SchemaOutput<OperationNamed<Name>['query']>;
+  readonly body: SchemaOutput<OperationNamed<Name>['body']>;
   readonly caller: Caller;
   /** The IP address of the client. */
   readonly address: string;
@@ -22,7 +22,7 @@ export interface OperationCall<Name extends OperationName> {
 }
 
 /** The body of a success; undefined if the status is 204. */
-export type OperationAnswer<Name extends OperationName> = SchemaOutput<OperationOf<Name>['response']>;
+export type OperationAnswer<Name extends OperationName> = SchemaOutput<OperationNamed<Name>['response']>;
 
 /** Reads, and changes nothing. */
 interface ReadHandler<Name extends OperationName> {

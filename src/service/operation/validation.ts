@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { check } from '../../contract/schema/check.js';
-import { type Leaf, leaves, valueFromTexts } from '../../contract/schema/leaves.js';
-import type { Asker } from '../../contract/schema/rule.js';
+import { checkValue } from '../../contract/schema/check.js';
+import { describeFields, type FieldDescription, parseTexts } from '../../contract/schema/fields.js';
+import type { RuleContext } from '../../contract/schema/rule.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { findNearest } from '../../wire/nearest.js';
 import { MAX_VALUES, tooManyValues } from './json-limits.js';
@@ -20,9 +20,9 @@ export function requireValid<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   root: string,
-  asker: Asker = {},
+  asker: RuleContext = {},
 ): z.output<Schema> {
-  const checked = check(schema, value, asker);
+  const checked = checkValue(schema, value, asker);
   if (checked.ok) return checked.value;
   throw invalidRequest(checked.problems, root);
 }
@@ -34,7 +34,7 @@ export function requireValid<Schema extends z.ZodType>(
 export function createQueryReader<Schema extends z.ZodObject>(
   schema: Schema | undefined,
 ): (query: unknown) => z.output<Schema> | undefined {
-  const known: [string, Leaf][] = Object.entries(schema ? leaves(schema) : {});
+  const known: [string, FieldDescription][] = Object.entries(schema ? describeFields(schema) : {});
   const names = known.map(([name]) => name);
   return (query) => {
     const texts = query as Record<string, string | string[] | undefined>;
@@ -42,7 +42,10 @@ export function createQueryReader<Schema extends z.ZodObject>(
     if (unknown.length > 0) throw unknownParameters(unknown, names);
     if (!schema) return undefined;
     const given = known.filter(([name]) => texts[name] !== undefined);
-    const values = given.map(([name, leaf]) => [name, valueFromTexts(leaf, [texts[name] as string].flat())]);
+    const values = given.map(([name, description]) => [
+      name,
+      parseTexts(description, [texts[name] as string].flat()),
+    ]);
     return requireValid(schema, Object.fromEntries(values), 'query');
   };
 }

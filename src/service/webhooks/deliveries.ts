@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { webhookEventOf } from '../../contract/events.js';
+import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
 import type { Database, Tx } from '../database/database.js';
 import type { TaskStatus } from '../database/schema.js';
@@ -33,7 +33,7 @@ async function listDeliveries(
     .execute();
   return rows.map(({ operation, reason, next_at, ...row }) => ({
     ...row,
-    event: webhookEventOf(getTaskFacts(operation).kind),
+    event: getWebhookEvent(getTaskFacts(operation).kind),
     reason: reason ?? undefined,
     next_at: row.status === 'pending' ? (next_at ?? undefined) : undefined,
   }));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { webhookSecretPrefix } from '../../contract/events.js';
+import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
 import { type SignedMessage, signWebhook } from '../../wire/webhook-signature.js';
 import type { Tx } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
@@ -72,7 +72,7 @@ function toIsoTime(milliseconds: number): string {
 }
 
 function generateWebhookSecret(): string {
-  return webhookSecretPrefix + randomBytes(32).toString('base64');
+  return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64');
 }
 
 /** The signature header of Standard Webhooks: one signature per secret. */

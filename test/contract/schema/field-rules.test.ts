@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { check } from '../../../src/contract/schema/check.js';
+import { checkValue } from '../../../src/contract/schema/check.js';
 import {
   excludeEachOther,
   requireAtLeastOne,
   requireJson,
   requireTogether,
 } from '../../../src/contract/schema/field-rules.js';
-import { jsonSchema } from '../../../src/contract/schema/json-schema.js';
-import { rulesOf, withRules } from '../../../src/contract/schema/rule.js';
+import { toJsonSchema } from '../../../src/contract/schema/json-schema.js';
+import { getRules, withRules } from '../../../src/contract/schema/rule.js';
 import { listProblems } from './list-problems.js';
 
 const word = z.string().optional();
@@ -106,19 +106,19 @@ describe('a field of JSON', () => {
 describe('a schema with rules', () => {
   it('keeps them through a name and a description', () => {
     const named = Colours.meta({ id: 'OtherColoursOfThisTest' }).describe('Colours');
-    expect(rulesOf(named)).toEqual(rulesOf(Colours));
-    expect(rulesOf(named)).toHaveLength(1);
+    expect(getRules(named)).toEqual(getRules(Colours));
+    expect(getRules(named)).toHaveLength(1);
   });
 
   it('does not add them to the schema it was made from', () => {
     const plain = z.object({ red: word, green: word });
     withRules(plain, excludeEachOther('red', 'green'));
-    expect(rulesOf(plain)).toEqual([]);
+    expect(getRules(plain)).toEqual([]);
     expect(listProblems(plain, { red: 'a', green: 'b' })).toEqual([]);
   });
 
   it('becomes JSON Schema with their sentences and keywords', () => {
-    const { $defs } = jsonSchema(Colours, 'input') as { $defs: Record<string, Record<string, unknown>> };
+    const { $defs } = toJsonSchema(Colours, 'input') as { $defs: Record<string, Record<string, unknown>> };
     const { properties: _, ...written } = $defs.ColoursOfThisTest as Record<string, unknown>;
     expect(written).toEqual({
       type: 'object',
@@ -136,7 +136,7 @@ describe('a schema with rules', () => {
         },
       ],
     });
-    expect(jsonSchema(Colours, 'output')).not.toHaveProperty('$defs.ColoursOfThisTest.allOf');
+    expect(toJsonSchema(Colours, 'output')).not.toHaveProperty('$defs.ColoursOfThisTest.allOf');
   });
 
   it('ignores values that are not objects', () => {
@@ -152,6 +152,6 @@ describe('a schema with rules', () => {
       z.object({ grain: z.int().default(2), fine: word, coarse: word }),
       excludeEachOther('fine', 'coarse'),
     );
-    expect(check(Grain, { fine: 'a' })).toEqual({ ok: true, value: { grain: 2, fine: 'a' } });
+    expect(checkValue(Grain, { fine: 'a' })).toEqual({ ok: true, value: { grain: 2, fine: 'a' } });
   });
 });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../src/contract/schema/limits.js';
+import { DEFAULT_LIMITS } from '../../../src/contract/schema/limits.js';
 import type { ImageOperation } from '../../../src/service/operation/engine.js';
 import { copyingEngine } from '../../support/copying-engine.js';
 import { createPngHeader, pixel, smallestBody, startPaths } from '../../support/generation.js';
@@ -127,7 +127,7 @@ describe('an image request', () => {
 
 describe('the size of an image request', () => {
   it('may exceed that of other requests', async () => {
-    const whole = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(limits.jsonBody)]);
+    const whole = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(DEFAULT_LIMITS.jsonBody)]);
     const large = whole.toString('base64');
     expect((await start('image.relight', { image: large })).status).toBe(200);
     const other = await registry().as('ann', 'POST', '/publishers', { id: 'large', name: large });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { limits as imageLimits } from '../../../src/contract/schema/limits.js';
+import { DEFAULT_LIMITS as imageLimits } from '../../../src/contract/schema/limits.js';
 import { Configuration } from '../../../src/service/configuration/configuration.js';
 import { loadImage } from '../../../src/service/generation/load-image.js';
 import { isPublicAddress } from '../../../src/service/network/addresses.js';

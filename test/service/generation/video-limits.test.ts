@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { modeOf } from '../../../src/contract/schema/model-rules.js';
+import { findMode } from '../../../src/contract/schema/model-rules.js';
 import { resolutions, videoModels } from '../../../src/contract/video-models.js';
 import type { VideoOperation } from '../../../src/service/operation/engine.js';
 import { filmingEngine } from '../../support/filming-engine.js';
@@ -146,7 +146,7 @@ describe('a video request', () => {
       ).flat();
       await Promise.all(
         asked.map(async (fields) => {
-          const mode = modeOf({ modes, defaultDuration: 0 }, fields.duration);
+          const mode = findMode({ modes, defaultDuration: 0 }, fields.duration);
           const fits = mode?.resolutions.includes(fields.resolution) ?? false;
           const { status, body } = await start('video.text2video', fields);
           expect(status, JSON.stringify(fields)).toBe(fits ? 200 : 400);

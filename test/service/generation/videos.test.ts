@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { contract } from '../../../src/contract/index.js';
-import { operations } from '../../../src/contract/operation.js';
+import { listOperations } from '../../../src/contract/operation.js';
 import { videoModels } from '../../../src/contract/video-models.js';
 import { EngineFailure, type EngineJob, type VideoOperation } from '../../../src/service/operation/engine.js';
 import { film, filmingEngine } from '../../support/filming-engine.js';
@@ -434,7 +434,7 @@ it('a service that cannot make videos says why, before it accepts a task', async
 it('a service’s document lists every operation on videos', async () => {
   const { url } = await serviceForTest();
   const { body } = await ask(`${url}/openapi.json`);
-  for (const [name, { path, method }] of operations({ video: contract.video })) {
+  for (const [name, { path, method }] of listOperations({ video: contract.video })) {
     expect(body.paths[path][method.toLowerCase()].operationId).toBe(name);
   }
 });

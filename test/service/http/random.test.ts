@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect, it } from 'vitest';
 import { errorCodes } from '../../../src/contract/errors.js';
 import { contract } from '../../../src/contract/index.js';
-import { operations } from '../../../src/contract/operation.js';
+import { listOperations } from '../../../src/contract/operation.js';
 import { checkAnswer } from '../../support/answers.js';
 import { registryForFile, type Who } from '../../support/registry.js';
 
@@ -165,7 +165,10 @@ function send({
 
 it('answers 3000 random requests with success or its own error body, and never fails', async () => {
   await registry().active('pack', '1.0.0');
-  const paths = Array.from(operations(contract), ([, { method, path }]): [string, string] => [method, path]);
+  const paths = Array.from(listOperations(contract), ([, { method, path }]): [string, string] => [
+    method,
+    path,
+  ]);
   const statuses = new Map<number, number>();
   for (let count = 0; count < 3000; count += 1) {
     const asked = someRequest(paths);

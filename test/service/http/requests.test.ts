@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { contract } from '../../../src/contract/index.js';
-import { operations } from '../../../src/contract/operation.js';
+import { listOperations } from '../../../src/contract/operation.js';
 import { publishBody, registryForFile } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
 
@@ -254,7 +254,7 @@ describe('the paths beside the contract', () => {
 
   it('describe only what this service answers', async () => {
     const { paths } = await registry().ok('nobody', 'GET', '/openapi.json');
-    for (const [name, { method, path }] of operations(contract)) {
+    for (const [name, { method, path }] of listOperations(contract)) {
       const { status, body } = await registry().as('nobody', method, path.replace(/[{}]/g, ''));
       const answered = status !== 404 || !body.message.startsWith('There is nothing at');
       expect(paths[path]?.[method.toLowerCase()]?.operationId, name).toBe(answered ? name : undefined);

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { jsonSchema } from './json-schema.js';
+import { toJsonSchema } from './json-schema.js';
 import type { JsonSchema } from './schema-types.js';
 
 /** What a command line, a form or a query string has to know about a field. Plain data. */
-export interface Leaf {
+export interface FieldDescription {
   /** `string`, `integer`, `number`, `boolean`, `array` or `object`; several for a union. */
   readonly type?: string | readonly string[];
   readonly required: boolean;
@@ -26,9 +26,9 @@ export interface Leaf {
   /** A secret: never shown, and never the value of a flag. */
   readonly writeOnly?: boolean;
   /** For a list: one item. */
-  readonly items?: Leaf;
+  readonly items?: FieldDescription;
   /** For an object with known fields. */
-  readonly fields?: Readonly<Record<string, Leaf>>;
+  readonly fields?: Readonly<Record<string, FieldDescription>>;
 }
 
 const COPIED_KEYWORDS = [
@@ -37,8 +37,8 @@ const COPIED_KEYWORDS = [
 ];
 
 /** Lists the fields of an object schema, in the order of declaration. */
-export function leaves(schema: z.ZodObject): Record<string, Leaf> {
-  const root = jsonSchema(schema, 'input');
+export function describeFields(schema: z.ZodObject): Record<string, FieldDescription> {
+  const root = toJsonSchema(schema, 'input');
   const definitions = (root.$defs ?? {}) as Record<string, JsonSchema>;
   return toFields(resolveReference(root, definitions), definitions, []) ?? {};
 }
@@ -48,7 +48,7 @@ function toFields(
   object: JsonSchema,
   definitions: Record<string, JsonSchema>,
   within: readonly unknown[],
-): Record<string, Leaf> | undefined {
+): Record<string, FieldDescription> | undefined {
   if (!object.properties) return undefined;
   const required = new Set((object.required ?? []) as string[]);
   const fields = Object.entries(object.properties as Record<string, JsonSchema>).map(
@@ -62,20 +62,21 @@ function toField(
   required: boolean,
   definitions: Record<string, JsonSchema>,
   within: readonly unknown[],
-): Leaf {
+): FieldDescription {
   const field = resolveReference(schema, definitions);
-  const leaf: Record<string, unknown> = { required };
+  const description: Record<string, unknown> = { required };
   const types = listTypes(field, definitions);
-  if (types.length > 0) leaf.type = types.length === 1 ? types[0] : types;
-  if (field.enum) leaf.enum = field.enum;
-  else if (field.const !== undefined) leaf.enum = [field.const];
-  for (const fact of COPIED_KEYWORDS) if (field[fact] !== undefined) leaf[fact] = field[fact];
-  if (schema.$ref !== undefined && within.includes(schema.$ref)) return leaf as unknown as Leaf;
+  if (types.length > 0) description.type = types.length === 1 ? types[0] : types;
+  if (field.enum) description.enum = field.enum;
+  else if (field.const !== undefined) description.enum = [field.const];
+  for (const fact of COPIED_KEYWORDS) if (field[fact] !== undefined) description[fact] = field[fact];
+  if (schema.$ref !== undefined && within.includes(schema.$ref))
+    return description as unknown as FieldDescription;
   const inside = schema.$ref === undefined ? within : [...within, schema.$ref];
-  if (field.items) leaf.items = toField(field.items as JsonSchema, true, definitions, inside);
+  if (field.items) description.items = toField(field.items as JsonSchema, true, definitions, inside);
   const fields = toFields(field, definitions, inside);
-  if (fields) leaf.fields = fields;
-  return leaf as unknown as Leaf;
+  if (fields) description.fields = fields;
+  return description as unknown as FieldDescription;
 }
 
 /** Replaces a reference by its definition, with the keywords beside it (`readOnly`, a description) on top. */
@@ -105,8 +106,11 @@ const DECIMAL_NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
  * @example valueFromText({ type: 'integer' }, '12') // 12
  * @example valueFromText({ type: 'integer' }, '1e3') // '1e3', which the schema refuses
  */
-export function valueFromText(leaf: Pick<Leaf, 'type'>, text: string): string | number | boolean {
-  for (const type of [leaf.type ?? 'string'].flat()) {
+export function parseText(
+  description: Pick<FieldDescription, 'type'>,
+  text: string,
+): string | number | boolean {
+  for (const type of [description.type ?? 'string'].flat()) {
     if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
     const number =
       (type === 'integer' && WHOLE_NUMBER.test(text)) || (type === 'number' && DECIMAL_NUMBER.test(text));
@@ -120,7 +124,10 @@ export function valueFromText(leaf: Pick<Leaf, 'type'>, text: string): string | 
  * Parses one or several texts with the same name, as in a query string: the items of a list, or a single
  * value. Text given twice for a field that is not a list becomes a list, which the schema refuses.
  */
-export function valueFromTexts(leaf: Pick<Leaf, 'type' | 'items'>, texts: readonly string[]): unknown {
-  if (leaf.items) return texts.map((text) => valueFromText(leaf.items as Leaf, text));
-  return texts.length === 1 ? valueFromText(leaf, texts[0] as string) : [...texts];
+export function parseTexts(
+  description: Pick<FieldDescription, 'type' | 'items'>,
+  texts: readonly string[],
+): unknown {
+  if (description.items) return texts.map((text) => parseText(description.items as FieldDescription, text));
+  return texts.length === 1 ? parseText(description, texts[0] as string) : [...texts];
 }

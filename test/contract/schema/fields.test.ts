@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { contract } from '../../../src/contract/index.js';
-import { check } from '../../../src/contract/schema/check.js';
-import { leaves, valueFromText, valueFromTexts } from '../../../src/contract/schema/leaves.js';
+import { checkValue } from '../../../src/contract/schema/check.js';
+import { describeFields, parseText, parseTexts } from '../../../src/contract/schema/fields.js';
 
 const Jobs = z.object({
   count: z.int().min(1).max(16).default(5).meta({ description: 'How many' }),
@@ -16,7 +16,7 @@ const Jobs = z.object({
   settings: z.object({ contrast: z.int().min(0).max(100).default(50) }).optional(),
   anything: z.union([z.int(), z.string()]).optional(),
 });
-const jobs = leaves(Jobs);
+const jobs = describeFields(Jobs);
 const leaf = (name: string) => jobs[name] as NonNullable<(typeof jobs)[string]>;
 
 describe('the fields of a schema', () => {
@@ -45,7 +45,7 @@ describe('the fields of a schema', () => {
   });
 
   it('mark read-only fields, also if they refer to a named schema', () => {
-    const node = leaves(contract.node.create.body as z.ZodObject);
+    const node = describeFields(contract.node.create.body as z.ZodObject);
     expect(node.id).toMatchObject({ required: true, maxLength: 100 });
     expect(node.downloads).toMatchObject({ type: 'integer', readOnly: true });
     expect(node.downloads).not.toHaveProperty('maximum');
@@ -62,7 +62,7 @@ describe('the fields of a schema', () => {
         },
       })
       .meta({ id: 'FolderOfThisTest' });
-    expect(leaves(z.object({ folder: Folder })).folder?.fields?.inside?.items).toEqual({
+    expect(describeFields(z.object({ folder: Folder })).folder?.fields?.inside?.items).toEqual({
       type: 'object',
       required: true,
     });
@@ -76,15 +76,15 @@ describe('a text', () => {
     ['007', 7],
     ['-0', 0],
   ])('%j is the whole number %j', (text, value) => {
-    expect(valueFromText(leaf('count'), text)).toBe(value);
+    expect(parseText(leaf('count'), text)).toBe(value);
   });
 
   it.each(['abc', '1e3', '0x10', ' 5', '5 ', '', '1.0', '+1', '1_000', '٣', '9'.repeat(400)])(
     '%j is not a whole number and remains text that the schema refuses',
     (text) => {
-      const value = valueFromText(leaf('count'), text);
+      const value = parseText(leaf('count'), text);
       expect(value).toBe(text);
-      const checked = check(Jobs, { count: value, secret: 'x' });
+      const checked = checkValue(Jobs, { count: value, secret: 'x' });
       expect(checked).toEqual({
         ok: false,
         problems: [{ path: ['count'], message: 'must be a whole number' }],
@@ -98,41 +98,41 @@ describe('a text', () => {
     ['-2', -2],
     ['1e3', 1000],
   ])('%j is the number %j', (text, value) => {
-    expect(valueFromText(leaf('weight'), text)).toBe(value);
+    expect(parseText(leaf('weight'), text)).toBe(value);
   });
 
   it.each(['Infinity', 'NaN', '0x10', '1.', '', '1,5'])('%j is not a number', (text) => {
-    expect(valueFromText(leaf('weight'), text)).toBe(text);
+    expect(parseText(leaf('weight'), text)).toBe(text);
   });
 
   it('is a boolean only if it is true or false', () => {
-    expect(valueFromText(leaf('loud'), 'true')).toBe(true);
-    expect(valueFromText(leaf('loud'), 'false')).toBe(false);
-    for (const text of ['1', 'yes', 'TRUE', '']) expect(valueFromText(leaf('loud'), text)).toBe(text);
+    expect(parseText(leaf('loud'), 'true')).toBe(true);
+    expect(parseText(leaf('loud'), 'false')).toBe(false);
+    for (const text of ['1', 'yes', 'TRUE', '']) expect(parseText(leaf('loud'), text)).toBe(text);
   });
 
   it('remains text if the field is a string, whatever it looks like', () => {
-    expect(valueFromText(leaf('secret'), '12')).toBe('12');
-    expect(valueFromText(leaf('flavor'), 'true')).toBe('true');
+    expect(parseText(leaf('secret'), '12')).toBe('12');
+    expect(parseText(leaf('flavor'), 'true')).toBe('true');
   });
 
   it('becomes a number if the choices are numbers, or a union allows one', () => {
-    expect(valueFromText(leaf('seconds'), '4')).toBe(4);
-    expect(valueFromText(leaf('anything'), '4')).toBe(4);
-    expect(valueFromText(leaf('anything'), 'four')).toBe('four');
+    expect(parseText(leaf('seconds'), '4')).toBe(4);
+    expect(parseText(leaf('anything'), '4')).toBe(4);
+    expect(parseText(leaf('anything'), 'four')).toBe('four');
   });
 });
 
 describe('several texts with one name', () => {
   it('are the items of a list, as is a single text', () => {
-    expect(valueFromTexts(leaf('sizes'), ['1', '2'])).toEqual([1, 2]);
-    expect(valueFromTexts(leaf('tags'), ['1'])).toEqual(['1']);
+    expect(parseTexts(leaf('sizes'), ['1', '2'])).toEqual([1, 2]);
+    expect(parseTexts(leaf('tags'), ['1'])).toEqual(['1']);
   });
 
   it('are refused by a schema of a single value', () => {
-    expect(valueFromTexts(leaf('count'), ['3'])).toBe(3);
-    const twice = valueFromTexts(leaf('count'), ['1', '2']);
-    expect(check(Jobs, { count: twice, secret: 'x' })).toMatchObject({
+    expect(parseTexts(leaf('count'), ['3'])).toBe(3);
+    const twice = parseTexts(leaf('count'), ['1', '2']);
+    expect(checkValue(Jobs, { count: twice, secret: 'x' })).toMatchObject({
       ok: false,
       problems: [{ path: ['count'], message: 'must be a whole number' }],
     });
