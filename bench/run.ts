@@ -1,97 +1,72 @@
-import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createDeflateRaw } from 'node:zlib';
-import { createArchive } from '../src/pack/archive.js';
-import { chooseFiles } from '../src/pack/files.js';
-import { startService } from '../src/service/serve.js';
+import { parseArgs } from 'node:util';
+import { commandCases } from './cases/commands.js';
+import { type Case, measureCase, type Result } from './measure.js';
 
 /**
- * Each measurement is a ratio to a yardstick, because machines differ and are noisy. Both run in turn; the
- * median of the ratios is printed with the fastest time of each.
+ * Measures each row of the table beside its peer, one case at a time, and writes bench/results.md.
+ * Exits with 1 when a bar is missed.
  */
-interface Measurement {
-  readonly subject: string;
-  readonly yardstick: string;
-  readonly runSubject: () => Promise<void> | void;
-  readonly runYardstick: () => Promise<void> | void;
-  readonly rounds: number;
-}
+const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
+const cases: readonly Case[] = [...commandCases];
 
-const scratch = mkdtempSync(join(tmpdir(), 'regen-bench-'));
-const service = await startService({}, { log: () => {} });
-const plain = createServer((_, answer) => answer.end('{"status":"ok"}')).listen(0, '127.0.0.1');
-const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-
-const measurements: readonly Measurement[] = [
-  {
-    subject: 'regen --help',
-    yardstick: 'node -e 0',
-    runSubject: () => runNode('bin/regen.js', '--help'),
-    runYardstick: () => runNode('-e', '0'),
-    rounds: 15,
-  },
-  {
-    subject: 'packing 50 MB in 500 files',
-    yardstick: 'deflating the same bytes with zlib',
-    runSubject: packFolder,
-    runYardstick: deflateFiles,
-    rounds: 5,
-  },
-  {
-    subject: '300 reads of /health from the service',
-    yardstick: '300 from a bare node:http server',
-    runSubject: () => readMany(`${service.url}/health`),
-    runYardstick: () => readMany(`http://127.0.0.1:${(plain.address() as AddressInfo).port}/`),
-    rounds: 7,
-  },
-];
-
-function runNode(...args: string[]): void {
-  spawnSync(process.execPath, args, { env, stdio: 'ignore' });
-}
-
-const folder = join(scratch, 'pack');
-mkdirSync(folder);
-const paths = Array.from({ length: 500 }, (_, index) => join(folder, `file${index}.txt`));
-for (const path of paths) writeFileSync(path, randomBytes(50_000).toString('hex'));
-
-async function packFolder(): Promise<void> {
-  const { files } = await chooseFiles(folder);
-  await createArchive(files, join(scratch, 'ours.zip'));
-}
-
-async function deflateFiles(): Promise<void> {
-  for (const path of paths) {
-    await pipeline(createReadStream(path), createDeflateRaw(), createWriteStream(join(scratch, 'theirs')));
+const rows: string[] = [];
+let missed = 0;
+for (const measured of cases) {
+  if (values.only ? !measured.name.includes(values.only) : values.quick && measured.slow) continue;
+  const scratch = mkdtempSync(join(tmpdir(), 'regen-bench-'));
+  const prepared = await measured.prepare(scratch);
+  if ('missing' in prepared) {
+    rows.push(formatRow(measured, prepared.missing));
+  } else {
+    try {
+      const result = await measureCase(measured, prepared, values.quick ?? false);
+      rows.push(formatRow(measured, result));
+      if (!meetsBar(measured, result)) missed++;
+    } finally {
+      await prepared.stop?.();
+    }
   }
+  rmSync(scratch, { recursive: true, force: true });
+  console.log(rows.at(-1));
 }
 
-async function readMany(url: string): Promise<void> {
-  for (let count = 0; count < 300; count++) await (await fetch(url)).text();
+function findRatio({ ratios }: Result): number {
+  return ratios[Math.floor(ratios.length / 2)] as number;
 }
 
-async function measureMs(action: () => Promise<void> | void): Promise<number> {
-  const start = performance.now();
-  await action();
-  return performance.now() - start;
+function meetsBar({ compares, bar }: Case, result: Result): boolean {
+  return compares === 'perSecond' ? findRatio(result) >= bar : findRatio(result) <= bar;
 }
 
-for (const { subject, yardstick, runSubject, runYardstick, rounds } of measurements) {
-  const pairs: [number, number][] = [];
-  for (let round = 0; round < rounds; round++)
-    pairs.push([await measureMs(runSubject), await measureMs(runYardstick)]);
-  const ratios = pairs.map(([a, b]) => a / b).sort((a, b) => a - b);
-  const fastest = (side: 0 | 1) => Math.min(...pairs.map((pair) => pair[side])).toFixed(1);
-  const ratio = (ratios[Math.floor(rounds / 2)] as number).toFixed(2);
-  console.log(`${subject}: ${ratio} times ${yardstick} (${fastest(0)} ms to ${fastest(1)} ms)`);
+function formatRow(measured: Case, result: Result | string): string {
+  const { name, peer, bar, compares } = measured;
+  if (typeof result === 'string') return `| ${name} | ${peer} | ${bar}x | not measured: ${result} | | |`;
+  const { ratios, subject, peer: other } = result;
+  const spread = `${formatNumber(ratios[0] as number)} to ${formatNumber(ratios.at(-1) as number)}, ${ratios.length} pairs`;
+  const verdict = meetsBar(measured, result) ? '' : ' **missed**';
+  return `| ${name} | ${peer} | ${bar}x | ${formatNumber(findRatio(result))}x${verdict} | ${spread} | ${formatNumber(subject)} / ${formatNumber(other)} ${compares} |`;
 }
 
-plain.close();
-await service.stop();
-rmSync(scratch, { recursive: true, force: true });
+function formatNumber(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+}
+
+const machine = `${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}, ${process.platform}`;
+const table = [
+  '# Results',
+  '',
+  `${machine}. Both sides run in turns on the same machine; the ratio is the median of the pairs.`,
+  '',
+  '| case | peer | bar | ratio | spread | medians |',
+  '|---|---|---|---|---|---|',
+  ...rows,
+  '',
+].join('\n');
+if (!values.only && !values.quick) {
+  mkdirSync('bench', { recursive: true });
+  writeFileSync('bench/results.md', table);
+}
+process.exitCode = missed > 0 ? 1 : 0;
