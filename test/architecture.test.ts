@@ -46,8 +46,9 @@ describe('the rooms of src', () => {
     client: ['contract', 'wire'],
     pack: ['contract', 'disk'],
     python: ['contract', 'pack', 'disk'],
+    flows: ['contract', 'wire', 'disk', 'client', 'pack', 'python'],
     preview: ['contract'],
-    cli: ['contract', 'wire', 'client', 'pack', 'python', 'disk', 'service'],
+    cli: ['contract', 'wire', 'disk', 'client', 'pack', 'python', 'flows', 'service'],
     service: ['contract', 'wire', 'pack', 'python', 'preview', 'disk'],
   };
   const room = (path: string) => roomBelow('src', path) as string;

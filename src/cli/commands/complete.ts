@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Target } from '../../flows/tasks/task.js';
 import type { CommandTree } from '../command/command.js';
 import { CompletionCache } from '../completion/cache.js';
 import { parsePartialLine } from '../completion/line.js';
@@ -9,7 +10,7 @@ import { type Credential, chooseCredential, fixedCredential } from '../connect/c
 import { CredentialStore } from '../connect/credentials.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
-import { chooseTarget, isNamed, type Target } from '../connect/target.js';
+import { chooseTarget, isNamed } from '../connect/target.js';
 import tree from '../views/commands.generated.json' with { type: 'json' };
 import type { CommandContext } from './context.js';
 
