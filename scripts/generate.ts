@@ -4,7 +4,7 @@ import { buildCompletionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
-import { readIfPresent, writeCommands } from './commands.js';
+import { readIfPresent } from './commands.js';
 import { formatConfigurationPage } from './configuration-page.js';
 import { formatCommandTable, formatReference } from './reference.js';
 
@@ -32,7 +32,6 @@ function readPackageVersion(): string {
   return JSON.parse(readFileSync('package.json', 'utf8')).version;
 }
 
-writeCommands();
 const stale = Object.entries(files).filter(([path, make]) => readIfPresent(path) !== make());
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {

@@ -102,6 +102,7 @@ describe.each([
       ['admin', 'api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
       ['commands'],
       ['runners.ts', 'compose.ts'],
+      ['run-command.ts'],
       ['main.ts'],
       ['index.ts'],
     ],
