@@ -16,7 +16,7 @@ import {
 import Database from 'libsql';
 import { makePrivateDatabase } from '../../disk/private-file.js';
 import { DataUnusable, StoreLost } from './data-unusable.js';
-import { migrate } from './migrations.js';
+import { migrate, requireNewestSchema } from './migrations.js';
 import type { Schema } from './schema.js';
 
 export interface SqliteOptions {
@@ -26,6 +26,8 @@ export interface SqliteOptions {
   readonly durable: boolean;
   /** Checks the whole file first, because the last process ended without closing it. */
   readonly verify?: boolean;
+  /** `false` refuses data of another release instead of upgrading it. */
+  readonly migrates?: boolean;
 }
 
 /**
@@ -36,15 +38,30 @@ export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>
   const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
   try {
     if (options.verify) await verifyFile(database);
-    await migrate(database, {
-      identity: 'integer primary key autoincrement',
-      inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
-    });
+    if (options.migrates === false) await requireNewestSchema(database);
+    else
+      await migrate(database, {
+        identity: 'integer primary key autoincrement',
+        inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+      });
     return database;
   } catch (error) {
     await database.destroy();
     throw toDataUnusable(error, options.file);
   }
+}
+
+/** Copies the database as it is at one moment into a new file, while others may use it. */
+export function snapshotSqlite(file: string, target: string): void {
+  const database = new Database(file, { timeout: 10_000 });
+  try {
+    database.exec(`vacuum into '${target.replaceAll("'", "''")}'`);
+  } catch (error) {
+    throw toDataUnusable(error, file);
+  } finally {
+    database.close();
+  }
+  makePrivateDatabase(target);
 }
 
 async function verifyFile(database: Kysely<Schema>): Promise<void> {
