@@ -596,13 +596,17 @@ _regen_facts() {
       esac
       ;;
     'serve')
-      commands='status stop rotate-key rotate-token logs'
-      flags='--host --port --data --config --detach --json --quiet --no-input --no-color --help'
+      commands='init status stop rotate-key rotate-token logs'
+      flags='--host --port --data --config --detach --check --print-config --json --quiet --no-input --no-color --help'
       case $2 in
         --host | --port) hint=text ;;
         --data) hint=folder ;;
         --config) hint=file ;;
       esac
+      ;;
+    'serve init')
+      flags='--json --quiet --no-input --no-color --help'
+      arguments='file'
       ;;
     'serve logs')
       flags='--json --quiet --no-input --no-color --help'

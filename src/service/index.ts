@@ -1,6 +1,17 @@
 export { rotateKeyIn } from './auth/keys.js';
 export type { TokenSubject } from './auth/tokens.js';
-export type { Configuration, ConfigurationInput } from './configuration/configuration.js';
+export {
+  type Configuration,
+  type ConfigurationInput,
+  parseConfiguration,
+} from './configuration/configuration.js';
+export {
+  listSettings,
+  mergeSettings,
+  readEnvironment,
+  type Setting,
+  writeConfigurationFile,
+} from './configuration/settings.js';
 export {
   FolderInUse,
   InvalidConfiguration,

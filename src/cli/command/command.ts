@@ -63,6 +63,8 @@ export interface Command {
 }
 
 export interface CommandTree {
+  /** The first words of all commands, in the order of help. */
+  readonly words: readonly string[];
   readonly groups: Readonly<Record<string, string>>;
   readonly globals: readonly Flag[];
   readonly commands: readonly Command[];

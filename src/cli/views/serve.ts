@@ -30,8 +30,24 @@ export const serveViews: readonly View[] = [
         hidden: true,
       },
       { name: 'detach', description: 'Run in the background; return once the service is ready' },
+      { name: 'check', description: 'Check the configuration, and start nothing' },
+      {
+        name: 'print-config',
+        description: 'Print the configuration with its defaults as JSON, and start nothing',
+      },
+    ],
+    notes: [
+      'Settings come from the flags, then from variables such as REGEN_SERVE_PORT, then from the configuration file; docs/configuration.md lists them.',
     ],
     examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],
+  },
+  {
+    usage: 'serve init [path]',
+    module: 'serve-init',
+    local: true,
+    summary: 'Write a configuration file that explains every setting',
+    explain: { path: 'The file to create (default: regen.toml)' },
+    examples: ['regen serve init', 'regen serve --config regen.toml --check'],
   },
   {
     usage: 'serve status',

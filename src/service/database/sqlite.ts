@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -98,6 +99,7 @@ class LibsqlDriver implements Driver {
   #revision: Database.Statement | undefined;
   #files: ReadonlyMap<string, string | undefined> = new Map();
   #lastTurn: Promise<void> = Promise.resolve();
+  #isClosing = false;
 
   constructor(readonly options: SqliteOptions) {}
 
@@ -122,6 +124,7 @@ class LibsqlDriver implements Driver {
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const endTurn = await this.#takeTurn();
     try {
+      if (this.#isClosing) throw new DatabaseClosed();
       this.#requireFiles();
       (connection as LibsqlConnection).begin(this.#writer as Handle, endTurn);
     } catch (error) {
@@ -140,15 +143,24 @@ class LibsqlDriver implements Driver {
 
   async releaseConnection(): Promise<void> {}
 
+  /**
+   * Transactions that wait for their turn fail now. The one that runs has a second to end, then it is rolled back
+   * and its statements fail: libsql aborts the process if a closed database is used.
+   */
   async destroy(): Promise<void> {
-    this.#reader?.database.close();
+    this.#isClosing = true;
+    await Promise.race([this.#lastTurn, pause(LAST_TRANSACTION_MS, undefined, { ref: false })]);
+    this.#reader?.close();
+    const writer = this.#writer;
+    if (!writer) return;
     try {
+      writer.rollback();
       // A copy of the database file alone is then complete.
-      this.#writer?.database.pragma('wal_checkpoint(TRUNCATE)');
+      writer.database.pragma('wal_checkpoint(TRUNCATE)');
     } catch {
       // There may be no space for it; the next start reads both files.
     } finally {
-      this.#writer?.database.close();
+      writer.close();
     }
   }
 
@@ -179,21 +191,20 @@ class LibsqlConnection implements DatabaseConnection {
   }
 
   begin(writer: Handle, endTurn: () => void): void {
-    writer.database.exec('begin immediate');
+    writer.run('begin immediate');
     this.#handle = writer;
     this.#endTurn = endTurn;
   }
 
   commit(): void {
-    this.#handle.database.exec('commit');
+    this.#handle.run('commit');
     this.#endTurn();
   }
 
   /** Also called after a failed commit, when SQLite may already have rolled back. */
   rollback(): void {
     try {
-      const { database } = this.#handle;
-      if (database.inTransaction) database.exec('rollback');
+      this.#handle.rollback();
     } finally {
       this.#endTurn();
     }
@@ -227,10 +238,21 @@ type Run = <Row>(parameters: unknown[]) => QueryResult<Row>;
 /** Statements that stay prepared, per handle. */
 const MAX_PREPARED = 300;
 
+/** How long the transaction that runs may go on when the database is closed. */
+const LAST_TRANSACTION_MS = 1_000;
+
+/** Something wanted to go on with a database that its service has closed. */
+class DatabaseClosed extends Error {
+  constructor() {
+    super('The database is closed.');
+  }
+}
+
 /** One connection to the file, with its prepared statements. */
 class Handle {
   readonly database: Database.Database;
   readonly #prepared = new Map<string, Run>();
+  #isClosed = false;
 
   constructor({ file, durable }: SqliteOptions) {
     makePrivateDatabase(file);
@@ -240,7 +262,23 @@ class Handle {
     this.database.pragma('foreign_keys = ON');
   }
 
+  close(): void {
+    this.#isClosed = true;
+    this.database.close();
+  }
+
+  run(statement: 'begin immediate' | 'commit'): void {
+    this.#requireOpen();
+    this.database.exec(statement);
+  }
+
+  /** A transaction that SQLite has rolled back already stays so. */
+  rollback(): void {
+    if (!this.#isClosed && this.database.inTransaction) this.database.exec('rollback');
+  }
+
   execute<Row>(text: string, parameters: unknown[]): QueryResult<Row> {
+    this.#requireOpen();
     const run = this.#prepared.get(text) ?? this.#prepare(text);
     // The one that was used longest ago is the first.
     this.#prepared.delete(text);
@@ -248,6 +286,10 @@ class Handle {
     if (this.#prepared.size > MAX_PREPARED)
       this.#prepared.delete(this.#prepared.keys().next().value as string);
     return run(parameters);
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new DatabaseClosed();
   }
 
   #prepare(text: string): Run {
