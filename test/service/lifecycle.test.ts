@@ -218,13 +218,15 @@ describe('a stop', () => {
   });
 
   it('serves requests for drainMs after it began to stop, while /ready answers 503', async () => {
-    const service = await serviceForTest({ drainMs: 5_000 });
+    const service = await serviceForTest({ drainMs: 600_000 });
     const stopped = service.stop();
     const ready = await ask(`${service.url}/ready`);
     expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await ask(`${service.url}/health`)).status).toBe(200);
     const published = await publisherForTest(service);
     expect((await ask(`${published.url}/publishers/acme`)).status).toBe(200);
+    // A second call does not wait any longer.
+    await service.stop();
     await stopped;
     await expect(fetch(`${service.url}/health`)).rejects.toThrow();
   });
