@@ -85,7 +85,7 @@ describe.each([
       ['operation'],
       ['auth', 'webhooks', 'engines'],
       ['registry', 'generation'],
-      ['jobs', 'http'],
+      ['jobs', 'http', 'maintenance'],
       ['serve.ts'],
       ['index.ts'],
     ],

@@ -50,6 +50,35 @@ export const serveViews: readonly View[] = [
     examples: ['regen serve init', 'regen serve --config regen.toml --check'],
   },
   {
+    usage: 'serve backup <path>',
+    module: 'serve-data',
+    local: true,
+    summary:
+      'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
+    explain: { path: 'The folder or .zip archive to create' },
+    flags: [data],
+    notes: [
+      'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
+    ],
+    examples: ['regen serve backup backups/monday.zip'],
+  },
+  {
+    usage: 'serve restore <path>',
+    module: 'serve-data',
+    local: true,
+    summary: 'Copy a backup into a data folder that is new or empty, and check it',
+    explain: { path: 'A folder or .zip archive that serve backup wrote' },
+    flags: [data],
+    examples: ['regen serve restore backups/monday.zip --data ./registry'],
+  },
+  {
+    usage: 'serve check',
+    module: 'serve-data',
+    local: true,
+    summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
+    flags: [data],
+  },
+  {
     usage: 'serve status',
     module: 'serve-status',
     local: true,

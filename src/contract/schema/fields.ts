@@ -5,7 +5,7 @@ import type { JsonSchema } from './schema-types.js';
 /** What a command line, a form or a query string has to know about a field. Plain data. */
 export interface FieldDescription {
   /** `string`, `integer`, `number`, `boolean`, `array` or `object`; several for a union. */
-  readonly type?: string | readonly string[];
+  readonly type?: string | readonly string[] | undefined;
   readonly required: boolean;
   readonly description?: string;
   readonly enum?: readonly (string | number | boolean)[];

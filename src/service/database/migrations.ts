@@ -277,3 +277,18 @@ export async function migrate(database: Kysely<Schema>, words: EngineWords): Pro
     }
   });
 }
+
+/**
+ * Makes sure that data has the schema of this release, without changing it.
+ * @throws DataUnusable
+ */
+export async function requireNewestSchema(database: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ number: number }>`select max(number) as number from migrations`.execute(
+    database,
+  );
+  const [found, supported] = [rows[0]?.number, Math.max(...migrations.map(({ number }) => number))];
+  if (found === supported) return;
+  throw new DataUnusable(
+    `The data was written by another release (schema ${found}; this one has ${supported}); use that release.`,
+  );
+}

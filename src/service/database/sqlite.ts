@@ -16,7 +16,7 @@ import {
 import Database from 'libsql';
 import { makePrivateDatabase } from '../../disk/private-file.js';
 import { DataUnusable, StoreLost } from './data-unusable.js';
-import { migrate } from './migrations.js';
+import { type EngineWords, migrate, requireNewestSchema } from './migrations.js';
 import type { Schema } from './schema.js';
 
 export interface SqliteOptions {
@@ -26,7 +26,20 @@ export interface SqliteOptions {
   readonly durable: boolean;
   /** Checks the whole file first, because the last process ended without closing it. */
   readonly verify?: boolean;
+  /** `false` refuses data of another release instead of upgrading it. */
+  readonly migrates?: boolean;
 }
+
+const SQLITE_WORDS: EngineWords = {
+  identity: 'integer primary key autoincrement',
+  inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+  char: 'char',
+  // Its rowid is the node's search_key, so that matches are found in the order of the results.
+  searchIndex: `create virtual table node_search using fts5 (
+    search_text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1')`,
+  fillSearchIndex: `insert into node_search (rowid, search_text)
+    select search_key, search_text from nodes where search_key is not null order by search_key`,
+};
 
 /**
  * Opens and migrates the embedded database.
@@ -38,21 +51,26 @@ export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>
   drivers.set(database, driver);
   try {
     if (options.verify) await verifyFile(database);
-    await migrate(database, {
-      identity: 'integer primary key autoincrement',
-      inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
-      char: 'char',
-      // Its rowid is the node's search_key, so that matches are found in the order of the results.
-      searchIndex: `create virtual table node_search using fts5 (
-        search_text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1')`,
-      fillSearchIndex: `insert into node_search (rowid, search_text)
-        select search_key, search_text from nodes where search_key is not null order by search_key`,
-    });
+    if (options.migrates === false) await requireNewestSchema(database);
+    else await migrate(database, SQLITE_WORDS);
     return database;
   } catch (error) {
     await database.destroy();
     throw toDataUnusable(error, options.file);
   }
+}
+
+/** Copies the database as it is at one moment into a new file, while others may use it. */
+export function snapshotSqlite(file: string, target: string): void {
+  const database = new Database(file, { timeout: 10_000 });
+  try {
+    database.exec(`vacuum into '${target.replaceAll("'", "''")}'`);
+  } catch (error) {
+    throw toDataUnusable(error, file);
+  } finally {
+    database.close();
+  }
+  makePrivateDatabase(target);
 }
 
 const drivers = new WeakMap<Kysely<Schema>, LibsqlDriver>();
