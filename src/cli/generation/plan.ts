@@ -2,9 +2,9 @@ import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { readBodyFlag } from '../command/body.js';
+import { buildRequest } from '../command/build-request.js';
 import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
 import {
-  buildRequest,
   type FailureDetail,
   findRequestProblems,
   formatFieldName,
