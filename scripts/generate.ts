@@ -5,12 +5,14 @@ import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
 import { readIfPresent } from './commands.js';
+import { formatConfigurationPage } from './configuration-page.js';
 import { formatCommandTable, formatReference } from './reference.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
 const files: Record<string, () => string> = {
   'README.md': () =>
     replaceBetweenMarks(readFileSync('README.md', 'utf8'), 'commands', formatCommandTable(commandTree())),
+  'docs/configuration.md': formatConfigurationPage,
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
     `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion() }), null, 1)}\n`,

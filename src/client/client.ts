@@ -254,7 +254,11 @@ async function judgeResponse(name: string, answer: Answer, data: unknown): Promi
 }
 
 function createKeyHeader(
-  { method, secret, safe }: Pick<Operation, 'method' | 'secret' | 'safe'>,
+  {
+    method,
+    secret,
+    safe,
+  }: { readonly method: string } & Partial<Record<'secret' | 'safe', true | undefined>>,
   given: string | undefined,
 ): Headers {
   const wrong = (message: string) => new InvalidRequestError([{ path: ['idempotencyKey'], message }]);

@@ -8,7 +8,7 @@ export type ValueType = Pick<FieldDescription, 'type' | 'items'>;
 export interface Flag {
   /** Long name without dashes: `changelog`, `advanced-settings.contrast`. */
   readonly name: string;
-  readonly short?: string;
+  readonly short?: string | undefined;
   /** The placeholder of its value in help. Absent: the flag takes no value. */
   readonly value?: string;
   readonly description: string;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Target } from '../../flows/tasks/task.js';
 import { CompletionCache } from '../completion/cache.js';
 import { parsePartialLine } from '../completion/line.js';
 import { LIVE_READERS, type LiveKind, selectSafeValues } from '../completion/live.js';
@@ -8,7 +9,7 @@ import { type Credential, chooseCredential, fixedCredential } from '../connect/c
 import { CredentialStore } from '../connect/credentials.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
-import { chooseTarget, isNamed, type Target } from '../connect/target.js';
+import { chooseTarget, isNamed } from '../connect/target.js';
 import { BuiltTree } from '../views/tree.js';
 import type { CommandContext } from './context.js';
 

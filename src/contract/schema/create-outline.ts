@@ -79,8 +79,8 @@ function outlineObject(def: z.core.$ZodObjectDef, io: 'input' | 'output'): Outli
 /** What this file reads of the definition of a check. */
 interface CheckDefinition {
   readonly check: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
   readonly format?: string;
   readonly pattern?: RegExp | undefined;
   readonly value?: number;

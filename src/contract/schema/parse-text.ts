@@ -6,8 +6,8 @@ const DECIMAL_NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
 /**
  * Parses text for a field into a number, a boolean or a string. Text that is not of the type of the field is
  * returned unchanged, so that only the schema decides, and says what is wrong.
- * @example valueFromText({ type: 'integer' }, '12') // 12
- * @example valueFromText({ type: 'integer' }, '1e3') // '1e3', which the schema refuses
+ * @example parseText({ type: 'integer' }, '12') // 12
+ * @example parseText({ type: 'integer' }, '1e3') // '1e3', which the schema refuses
  */
 export function parseText(
   description: Pick<FieldDescription, 'type'>,
