@@ -3,14 +3,17 @@ import { chmodSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { checkValue } from '../contract/schema/check.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
-import { Configuration, type ConfigurationInput } from './configuration/configuration.js';
-import { explainStartError, InvalidConfiguration, PortTaken } from './configuration/start-errors.js';
+import {
+  type Configuration,
+  type ConfigurationInput,
+  parseConfiguration,
+} from './configuration/configuration.js';
+import { explainStartError, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
 import { createEngines } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
@@ -66,12 +69,11 @@ export async function startService(
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<RunningService> {
-  const configuration = checkValue(Configuration, input);
-  if (!configuration.ok) throw new InvalidConfiguration(configuration.problems);
+  const configuration = parseConfiguration(input, process.env);
   let folder: DataFolder | undefined;
   try {
-    folder = openDataFolder(configuration.value.data);
-    return await startInFolder(folder, configuration.value, parts);
+    folder = openDataFolder(configuration.data);
+    return await startInFolder(folder, configuration, parts);
   } catch (error) {
     folder?.release();
     throw explainStartError(error);

@@ -1,3 +1,4 @@
+import { findEnd } from '../../flows/tasks/task-state.js';
 import type { ParsedCommand } from '../command/command.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
@@ -5,8 +6,7 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { oneLine } from '../terminal/text.js';
-import { NOT_ANSWERING, type TaskOutcome } from './await-task.js';
-import { findEnd } from './task.js';
+import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 
 /** One task of a command. Its label is printed if there are several. */
 export interface TaskItem {

@@ -6,9 +6,9 @@ import type { System } from './system.js';
 import { formatField, oneLine, stripControls, toJson } from './text.js';
 
 export interface OutputMode {
-  readonly json?: boolean;
-  readonly ndjson?: boolean;
-  readonly quiet?: boolean;
+  readonly json?: boolean | undefined;
+  readonly ndjson?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
   /** `false` turns colour off. */
   readonly color?: boolean;
 }

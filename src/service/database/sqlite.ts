@@ -16,7 +16,7 @@ import {
 import Database from 'libsql';
 import { makePrivateDatabase } from '../../disk/private-file.js';
 import { DataUnusable, StoreLost } from './data-unusable.js';
-import { migrate } from './migrations.js';
+import { type EngineWords, migrate, requireNewestSchema } from './migrations.js';
 import type { Schema } from './schema.js';
 
 export interface SqliteOptions {
@@ -26,25 +26,58 @@ export interface SqliteOptions {
   readonly durable: boolean;
   /** Checks the whole file first, because the last process ended without closing it. */
   readonly verify?: boolean;
+  /** `false` refuses data of another release instead of upgrading it. */
+  readonly migrates?: boolean;
 }
+
+const SQLITE_WORDS: EngineWords = {
+  identity: 'integer primary key autoincrement',
+  inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+  char: 'char',
+  // Its rowid is the node's search_key, so that matches are found in the order of the results.
+  searchIndex: `create virtual table node_search using fts5 (
+    search_text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1')`,
+  fillSearchIndex: `insert into node_search (rowid, search_text)
+    select search_key, search_text from nodes where search_key is not null order by search_key`,
+};
 
 /**
  * Opens and migrates the embedded database.
  * @throws DataUnusable
  */
 export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>> {
-  const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
+  const driver = new LibsqlDriver(options);
+  const database = new Kysely<Schema>({ dialect: sqliteDialect(driver) });
+  drivers.set(database, driver);
   try {
     if (options.verify) await verifyFile(database);
-    await migrate(database, {
-      identity: 'integer primary key autoincrement',
-      inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
-    });
+    if (options.migrates === false) await requireNewestSchema(database);
+    else await migrate(database, SQLITE_WORDS);
     return database;
   } catch (error) {
     await database.destroy();
     throw toDataUnusable(error, options.file);
   }
+}
+
+/** Copies the database as it is at one moment into a new file, while others may use it. */
+export function snapshotSqlite(file: string, target: string): void {
+  const database = new Database(file, { timeout: 10_000 });
+  try {
+    database.exec(`vacuum into '${target.replaceAll("'", "''")}'`);
+  } catch (error) {
+    throw toDataUnusable(error, file);
+  } finally {
+    database.close();
+  }
+  makePrivateDatabase(target);
+}
+
+const drivers = new WeakMap<Kysely<Schema>, LibsqlDriver>();
+
+/** A number that is another one after every change of the database, by whatever process. */
+export function readRevision(database: Kysely<Schema>): number {
+  return (drivers.get(database) as LibsqlDriver).readRevision();
 }
 
 async function verifyFile(database: Kysely<Schema>): Promise<void> {
@@ -64,10 +97,10 @@ function toDataUnusable(error: unknown, file: string): unknown {
   return error;
 }
 
-function sqliteDialect(options: SqliteOptions): Dialect {
+function sqliteDialect(driver: LibsqlDriver): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new LibsqlDriver(options),
+    createDriver: () => driver,
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -81,6 +114,7 @@ function sqliteDialect(options: SqliteOptions): Dialect {
 class LibsqlDriver implements Driver {
   #reader: Handle | undefined;
   #writer: Handle | undefined;
+  #revision: Database.Statement | undefined;
   #files: ReadonlyMap<string, string | undefined> = new Map();
   #lastTurn: Promise<void> = Promise.resolve();
   #isClosing = false;
@@ -91,8 +125,14 @@ class LibsqlDriver implements Driver {
     this.#writer = new Handle(this.options);
     this.#reader = new Handle(this.options);
     this.#reader.database.pragma('query_only = ON');
+    this.#revision = this.#reader.database.prepare('pragma data_version').raw(true);
     const { file } = this.options;
     this.#files = new Map([file, `${file}-wal`].map((path) => [path, identifyFile(path)]));
+  }
+
+  readRevision(): number {
+    const [revision] = (this.#revision as Database.Statement).get() as [number];
+    return revision;
   }
 
   async acquireConnection(): Promise<LibsqlConnection> {
