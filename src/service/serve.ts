@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
@@ -11,6 +12,7 @@ import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './a
 import {
   type Configuration,
   type ConfigurationInput,
+  isExposed,
   parseConfiguration,
 } from './configuration/configuration.js';
 import { explainStartError, PortTaken } from './configuration/start-errors.js';
@@ -55,7 +57,10 @@ export interface RunningService {
   readonly context: Context;
   /** Issues a bearer token of the service. */
   signFor(subject: TokenSubject): Promise<string>;
-  /** Stops gracefully: running requests and jobs have `graceMs` to end. May be called again. */
+  /**
+   * Stops gracefully: requests are served for `drainMs`, then those that run and jobs have `graceMs` to end. A second
+   * call ends the first of these times.
+   */
   stop(): Promise<void>;
   /** Resolves once the service has stopped, by `stop`, the owner's request or idleness. */
   readonly ended: Promise<void>;
@@ -158,6 +163,9 @@ async function startInFolder(
   }
 }
 
+/** Long enough for a load balancer that asks `/ready` every second or two. */
+const DEFAULT_DRAIN_MS = 5_000;
+
 interface EndServiceOptions {
   readonly folder: DataFolder;
   readonly context: Context;
@@ -166,30 +174,38 @@ interface EndServiceOptions {
   readonly state: { ready: boolean };
 }
 
-/** Creates `stop`, which stops the service once however often it is called. */
+/** Creates `stop`, which stops the service once; called again, it serves no further requests. */
 function createStop(running: EndServiceOptions, before: () => void): Pick<RunningService, 'stop' | 'ended'> {
   let stopping: Promise<void> | undefined;
   let resolve = () => {};
   const ended = new Promise<void>((done) => {
     resolve = done;
   });
+  const draining = new AbortController();
   const stop = () => {
     before();
-    stopping ??= endService(running).finally(resolve);
+    if (stopping) draining.abort();
+    stopping ??= endService(running, draining.signal).finally(resolve);
     return stopping;
   };
   return { stop, ended };
 }
 
-async function endService({ folder, context, app, socketServer, state }: EndServiceOptions): Promise<void> {
-  const { graceMs } = context.configuration;
+async function endService(
+  { folder, context, app, socketServer, state }: EndServiceOptions,
+  draining: AbortSignal,
+): Promise<void> {
+  const { graceMs, drainMs } = context.configuration;
   state.ready = false;
+  const stoppingQueue = context.queue.stop(graceMs);
+  const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
+  await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
   // Connections that become idle later would stay open for the client's next request.
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     socketServer.close();
-    await Promise.all([app.close(), context.queue.stop(graceMs)]);
+    await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   } finally {
     clearTimeout(cutting);

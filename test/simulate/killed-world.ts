@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,12 +34,15 @@ export interface KilledWorld {
   close(): Promise<void>;
 }
 
-/** How long a service lives at most while it is killed. */
-const LIFE_MS = 2_500;
+/** How long a service lives at most while it is killed, as a multiple of the time that it takes to start. */
+const LIFE = 4;
 const script = 'dist/test/service-process.js';
 
 export async function openKilledWorld(faults: Faults, maxKills: number): Promise<KilledWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'regen-kills-'));
+  // Not that of other programs, which remove what they find.
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
   const slowly = async () => void (await pause(faults.draw('engine') * 400));
   const engines = { image: copyingEngine(slowly), video: filmingEngine(slowly) };
   const vendor = await startService({ graceMs: 0 }, { engines, log: () => {} });
@@ -71,13 +74,16 @@ export async function openKilledWorld(faults: Faults, maxKills: number): Promise
   };
 
   let kills = 0;
+  let startMs = 0;
   let isOver = false;
   let child: ChildProcess | undefined;
   const spawnService = async (): Promise<{ url: string; ownerToken: string }> => {
+    const begun = performance.now();
     child = spawn(process.execPath, [script, JSON.stringify(configuration)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     const [ready] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
+    startMs = performance.now() - begun;
     if (typeof ready !== 'object' || ready === null) throw new Error('The service does not start.');
     return ready;
   };
@@ -95,7 +101,7 @@ export async function openKilledWorld(faults: Faults, maxKills: number): Promise
 
   const killAgainAndAgain = async () => {
     while (kills < maxKills && !isOver) {
-      await pause(faults.draw('service') * LIFE_MS);
+      await pause(faults.draw('service') * LIFE * startMs);
       if (isOver) return;
       await kill();
       kills += 1;
@@ -109,7 +115,7 @@ export async function openKilledWorld(faults: Faults, maxKills: number): Promise
     folder,
     url,
     hook: `${receiver.url}/hook`,
-    env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken, REGEN_PUBLISH_TOKEN: token },
+    env: { REGEN_BASE_URL: url, REGEN_TOKEN: ownerToken, REGEN_PUBLISH_TOKEN: token, TMPDIR: temporary },
     configuration,
     vendor,
     told,

@@ -40,8 +40,10 @@ interface Worker {
 
 /** How often a command is run until it succeeds. */
 const MAX_RUNS = 60;
-/** As long as a command takes, so that any moment of it may be its last. */
-const COMMAND_MS = 3_000;
+/** How often a command is killed at most before it is left to end. */
+const MAX_KILLS = 6;
+/** How long a command is expected to take until one ended. Milliseconds. */
+const FIRST_COMMAND_MS = 3_000;
 const WORKERS = 2;
 
 /**
@@ -55,6 +57,8 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
   const world = await openKilledWorld(faults, kills);
   const done: Done = { prompts: new Map(), versions: new Map(), files: new Map(), signIns: 0 };
   let [cliKills, runs, number] = [0, 0, 0];
+  // As long as the last command that ended, so that any moment of one may be its last.
+  let commandMs = FIRST_COMMAND_MS;
   try {
     const work = async (_: unknown, at: number) => {
       const home = join(world.folder, `home-${at}`);
@@ -64,14 +68,18 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
           runs += 1;
           const { child, ended, said } = start(argv, { env, home, cwd });
           const visiting = argv.includes('login') ? visit(said, ended) : undefined;
-          const delayMs = faults.draw(`command ${at}`) * COMMAND_MS;
-          const isDoomed = cliKills < kills && faults.draw(`doom ${at}`) < 0.7;
+          const begun = performance.now();
+          const delayMs = faults.draw(`command ${at}`) * commandMs;
+          const isDoomed = attempt <= MAX_KILLS && cliKills < kills && faults.draw(`doom ${at}`) < 0.7;
           const killing = isDoomed ? setTimeout(() => child.kill('SIGKILL'), delayMs) : undefined;
           const ran = await ended;
           clearTimeout(killing);
           await visiting;
           if (ran.exit === 137) cliKills += 1;
-          if (ran.exit === 0) return ran;
+          if (ran.exit === 0) {
+            commandMs = performance.now() - begun;
+            return ran;
+          }
           if (attempt >= MAX_RUNS)
             throw new Error(`regen ${argv.join(' ')} does not end: ${ran.exit} ${ran.stderr}`);
           // Usage is never the answer to a command that was right before.

@@ -18,8 +18,8 @@ import { shellWord } from '../terminal/text.js';
 export interface TaskOutcome {
   /** Printed on stdout, one per line. */
   readonly lines: readonly string[];
-  /** Printed with `--json`. */
-  readonly answer: unknown;
+  /** Printed with `--json`; absent if the task could not be followed to its end. */
+  readonly answer?: unknown;
   readonly failure?: Failure;
 }
 

@@ -49,8 +49,12 @@ export async function runAll(
   });
   watch.end();
   if (output.mode.json) {
-    const answers = outcomes.map(({ answer }) => answer ?? null);
-    await output.answer(items.length === 1 ? answers[0] : answers);
+    const answers = outcomes.map(
+      ({ answer, failure }) => answer ?? (failure ? toErrorAnswer(failure) : null),
+    );
+    // Of several tasks each has its place. What failed with one is on stderr, as with any other command.
+    if (items.length !== 1) await output.answer(answers);
+    else if (outcomes[0]?.answer !== undefined) await output.answer(outcomes[0].answer);
   }
   return combineExits(outcomes.map(({ failure }) => failure?.facts.exit ?? exitCodes.done));
 }
@@ -70,10 +74,12 @@ async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutco
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    const failure = useCommandLineNames(toFailure(error), context);
-    const { code, status, requestId: request_id } = failure.facts;
-    return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
+    return { lines: [], failure: useCommandLineNames(toFailure(error), context) };
   }
+}
+
+function toErrorAnswer({ message, facts: { code, status, requestId: request_id } }: Failure) {
+  return { error: { code, message, status, request_id } };
 }
 
 /** Shows the progress of the tasks of a command: a spinner with their states and the elapsed time. */

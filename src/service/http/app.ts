@@ -11,6 +11,7 @@ import { applyCors, createHostCheck, hostNotAllowed } from './cross-origin.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
 import { createRateLimit } from './rate-limit.js';
+import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 
 /**
@@ -44,10 +45,9 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   const isStopping = guardRequests(app, context);
   app.get('/health', async () => ({ status: 'ok' }));
+  const checkReadiness = createReadinessCheck(context, isReady);
   app.get('/ready', async () => {
-    if (!isReady()) throw new Refused('unavailable', 'The service is starting or stopping.');
-    // Fails if the database file is lost or its lock is held.
-    await context.database.transaction().execute(async () => {});
+    await checkReadiness();
     return { status: 'ready' };
   });
   // Built on the first request, because it takes a third of the start-up time.
