@@ -596,16 +596,40 @@ _regen_facts() {
       esac
       ;;
     'serve')
-      commands='status stop rotate-key rotate-token logs'
-      flags='--host --port --data --config --detach --json --quiet --no-input --no-color --help'
+      commands='init backup restore check status stop rotate-key rotate-token logs'
+      flags='--host --port --data --config --detach --check --print-config --json --quiet --no-input --no-color --help'
       case $2 in
         --host | --port) hint=text ;;
         --data) hint=folder ;;
         --config) hint=file ;;
       esac
       ;;
+    'serve backup')
+      flags='--data --json --quiet --no-input --no-color --help'
+      arguments='file'
+      case $2 in
+        --data) hint=folder ;;
+      esac
+      ;;
+    'serve check')
+      flags='--data --json --quiet --no-input --no-color --help'
+      case $2 in
+        --data) hint=folder ;;
+      esac
+      ;;
+    'serve init')
+      flags='--json --quiet --no-input --no-color --help'
+      arguments='file'
+      ;;
     'serve logs')
       flags='--json --quiet --no-input --no-color --help'
+      ;;
+    'serve restore')
+      flags='--data --json --quiet --no-input --no-color --help'
+      arguments='file'
+      case $2 in
+        --data) hint=folder ;;
+      esac
       ;;
     'serve rotate-key')
       flags='--data --json --quiet --no-input --no-color --help'

@@ -821,10 +821,10 @@ function __regen_facts --no-scope-shadowing
                     set hint 'file'
             end
         case 'serve'
-            set commands status stop rotate-key rotate-token logs
-            set command_texts 'Show the running service; exits 7 if there is none' 'Stop the running service once it has finished its current work' 'Sign new tokens with a new key, whether or not the service is running' 'Replace the token of the embedded owner, whether or not the service is running' 'Print the log of services started in the background'
-            set flags --host --port --data --config --detach --json --quiet --no-input --no-color --help
-            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)' 'Service configuration file: TOML if its name ends in .toml, otherwise JSON' 'Run in the background; return once the service is ready' 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
+            set commands init backup restore check status stop rotate-key rotate-token logs
+            set command_texts 'Write a configuration file that explains every setting' 'Copy the data of a service, running or not, into a new folder or .zip archive...' 'Copy a backup into a data folder that is new or empty, and check it' 'Check the database and every stored file against its digest; exits 6 if somet...' 'Show the running service; exits 7 if there is none' 'Stop the running service once it has finished its current work' 'Sign new tokens with a new key, whether or not the service is running' 'Replace the token of the embedded owner, whether or not the service is running' 'Print the log of services started in the background'
+            set flags --host --port --data --config --detach --check --print-config --json --quiet --no-input --no-color --help
+            set flag_texts 'Address to listen on (default 127.0.0.1)' 'Port to listen on, 0 for a free one (default 7717)' 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)' 'Service configuration file: TOML if its name ends in .toml, otherwise JSON' 'Run in the background; return once the service is ready' 'Check the configuration, and start nothing' 'Print the configuration with its defaults as JSON, and start nothing' 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
             switch $argv[2]
                 case --host --port
                     set hint 'text'
@@ -833,9 +833,36 @@ function __regen_facts --no-scope-shadowing
                 case --config
                     set hint 'file'
             end
+        case 'serve backup'
+            set flags --data --json --quiet --no-input --no-color --help
+            set flag_texts 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)' 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
+            set arguments 'file'
+            switch $argv[2]
+                case --data
+                    set hint 'folder'
+            end
+        case 'serve check'
+            set flags --data --json --quiet --no-input --no-color --help
+            set flag_texts 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)' 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
+            switch $argv[2]
+                case --data
+                    set hint 'folder'
+            end
+        case 'serve init'
+            set flags --json --quiet --no-input --no-color --help
+            set flag_texts 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
+            set arguments 'file'
         case 'serve logs'
             set flags --json --quiet --no-input --no-color --help
             set flag_texts 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
+        case 'serve restore'
+            set flags --data --json --quiet --no-input --no-color --help
+            set flag_texts 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)' 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'
+            set arguments 'file'
+            switch $argv[2]
+                case --data
+                    set hint 'folder'
+            end
         case 'serve rotate-key'
             set flags --data --json --quiet --no-input --no-color --help
             set flag_texts 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)' 'Print the service\'s response unchanged, as one JSON document' 'Only print errors on stderr' 'Never prompt: assume yes to confirmations, fail on missing values' 'Turn off colour' 'Show help'

@@ -425,16 +425,40 @@ Register-ArgumentCompleter -Native -CommandName regen -ScriptBlock {
       arguments = @('live:publisher')
     }
     'serve' = @{
-      commands = [ordered]@{ 'status' = 'Show the running service; exits 7 if there is none'; 'stop' = 'Stop the running service once it has finished its current work'; 'rotate-key' = 'Sign new tokens with a new key, whether or not the service is running'; 'rotate-token' = 'Replace the token of the embedded owner, whether or not the service is running'; 'logs' = 'Print the log of services started in the background' }
-      flags = [ordered]@{ '--host' = 'Address to listen on (default 127.0.0.1)'; '--port' = 'Port to listen on, 0 for a free one (default 7717)'; '--data' = 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)'; '--config' = 'Service configuration file: TOML if its name ends in .toml, otherwise JSON'; '--detach' = 'Run in the background; return once the service is ready'; '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
+      commands = [ordered]@{ 'init' = 'Write a configuration file that explains every setting'; 'backup' = 'Copy the data of a service, running or not, into a new folder or .zip archive...'; 'restore' = 'Copy a backup into a data folder that is new or empty, and check it'; 'check' = 'Check the database and every stored file against its digest; exits 6 if somet...'; 'status' = 'Show the running service; exits 7 if there is none'; 'stop' = 'Stop the running service once it has finished its current work'; 'rotate-key' = 'Sign new tokens with a new key, whether or not the service is running'; 'rotate-token' = 'Replace the token of the embedded owner, whether or not the service is running'; 'logs' = 'Print the log of services started in the background' }
+      flags = [ordered]@{ '--host' = 'Address to listen on (default 127.0.0.1)'; '--port' = 'Port to listen on, 0 for a free one (default 7717)'; '--data' = 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)'; '--config' = 'Service configuration file: TOML if its name ends in .toml, otherwise JSON'; '--detach' = 'Run in the background; return once the service is ready'; '--check' = 'Check the configuration, and start nothing'; '--print-config' = 'Print the configuration with its defaults as JSON, and start nothing'; '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
       values = @('--host text', '--port text', '--data folder', '--config file')
       arguments = @()
+    }
+    'serve backup' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--data' = 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)'; '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
+      values = @('--data folder')
+      arguments = @('file')
+    }
+    'serve check' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--data' = 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)'; '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
+      values = @('--data folder')
+      arguments = @()
+    }
+    'serve init' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
+      values = @()
+      arguments = @('file')
     }
     'serve logs' = @{
       commands = [ordered]@{  }
       flags = [ordered]@{ '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
       values = @()
       arguments = @()
+    }
+    'serve restore' = @{
+      commands = [ordered]@{  }
+      flags = [ordered]@{ '--data' = 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)'; '--json' = 'Print the service''s response unchanged, as one JSON document'; '--quiet' = 'Only print errors on stderr'; '--no-input' = 'Never prompt: assume yes to confirmations, fail on missing values'; '--no-color' = 'Turn off colour'; '--help' = 'Show help' }
+      values = @('--data folder')
+      arguments = @('file')
     }
     'serve rotate-key' = @{
       commands = [ordered]@{  }

@@ -6,8 +6,8 @@ import { bundleTypes } from './bundle-types.js';
 import { formatLicenses } from './licenses.js';
 
 await rm('dist', { recursive: true, force: true });
-const [metafile] = await Promise.all([bundle(), writeTypes()]);
-writeFileSync('dist/THIRD-PARTY-LICENSES', formatLicenses(metafile));
+const [modules] = await Promise.all([bundle(), writeTypes()]);
+writeFileSync('dist/THIRD-PARTY-LICENSES', formatLicenses(modules));
 
 /** Writes the types of the package's entries. */
 async function writeTypes(): Promise<void> {

@@ -1,66 +1,131 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { dirname, join } from 'node:path';
+import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { GRAMMAR_FILES } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
+import { writeOperations } from './operations.js';
 
-/** Bundles src into dist, split so that a command loads only what it runs. */
-export async function bundle(): Promise<Metafile> {
+/** Bundles src into dist, split so that a command loads only what it runs. Returns the modules in it. */
+export async function bundle(): Promise<string[]> {
   writeCommands();
-  const metafile = await bundlePrograms({
-    entryPoints: {
-      cli: 'src/cli/index.ts',
-      client: 'src/client/index.ts',
-      service: 'src/service/index.ts',
-      'pack-reader': 'src/python/reader.ts',
-      'image-worker': 'src/preview/image/worker.ts',
-      'video-worker': 'src/preview/video/worker.ts',
-    },
-    outdir: 'dist',
-    chunkNames: 'chunks/[name]-[hash]',
-    splitting: true,
-  });
+  writeOperations();
+  const modules = await Promise.all([bundleCommandLine(), bundlePackage()]);
   const { resolve } = createRequire(import.meta.url);
   const installed = await listInstalled();
   for (const [file, module] of Object.entries(GRAMMAR_FILES)) {
     if (installed.some((name) => module.startsWith(`${name}/`))) continue;
     await copyFile(resolve(module), `dist/${file}`);
   }
-  return metafile;
+  return modules.flat();
+}
+
+/**
+ * What is loaded together lies in one file, because finding a file takes longer than reading it: what every command
+ * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
+ */
+const GROUPS = [
+  { name: 'start', test: /src\/cli\/(index|main)\.ts$/, priority: 2 },
+  { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
+  { name: 'http', test: /undici\/lib\// },
+];
+
+/** The part of undici that is bundled although the service has all of it installed: see client/transport.ts. */
+const BUNDLED_PARTS = /^undici\/lib\//;
+/** HTTP/2, which is off, and bodies in the form of `fetch`. */
+const UNUSED_PARTS = /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$/;
+
+/** The command line is CommonJS, which Node starts in half the time that it needs for as many ES modules. */
+function bundleCommandLine(): Promise<string[]> {
+  return writeBundle(
+    {
+      input: { cli: 'src/cli/index.ts' },
+      plugins: [
+        {
+          name: 'parts',
+          // One copy of the service is enough, and its packages are ES modules.
+          resolveId: (id) =>
+            id.endsWith('/service/index.js') ? { id: '../service.js', external: true } : null,
+          load: (id) => (UNUSED_PARTS.test(id) ? 'module.exports = {};' : null),
+        },
+      ],
+    },
+    {
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'chunks/[name]-[hash].cjs',
+      codeSplitting: { groups: GROUPS },
+    },
+  );
+}
+
+function bundlePackage(): Promise<string[]> {
+  return bundlePrograms(
+    {
+      client: 'src/client/index.ts',
+      service: 'src/service/index.ts',
+      'pack-reader': 'src/python/reader.ts',
+      'image-worker': 'src/preview/image/worker.ts',
+      'video-worker': 'src/preview/video/worker.ts',
+    },
+    'dist',
+  );
+}
+
+/** Bundles programs as ES modules. */
+export function bundlePrograms(input: Record<string, string>, folder: string): Promise<string[]> {
+  return writeBundle({ input }, { format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' }, folder);
 }
 
 /**
  * Bundles programs with what package.json does not list as a dependency: one file of a bundle is found quicker
  * than many of a folder.
  */
-export async function bundlePrograms(
-  options: Pick<BuildOptions, 'entryPoints' | 'outdir' | 'chunkNames' | 'splitting'>,
-): Promise<Metafile> {
-  const { metafile, outputFiles } = await build({
+async function writeBundle(
+  options: RolldownOptions,
+  output: OutputOptions,
+  folder = 'dist',
+): Promise<string[]> {
+  const installed = await listInstalled();
+  const isCommonJs = output.format === 'cjs';
+  const build = await rolldown({
     ...options,
-    write: false,
-    bundle: true,
-    metafile: true,
-    minifySyntax: true,
-    format: 'esm',
     platform: 'node',
-    target: 'node20.19',
-    external: await listInstalled(),
-    // Bundled CommonJS modules load node's own modules with require.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    external: (id) => {
+      const isPart = isCommonJs && BUNDLED_PARTS.test(id);
+      return !isPart && installed.some((name) => id === name || id.startsWith(`${name}/`));
     },
-    logLevel: 'warning',
   });
-  // Unchanged files are not written again: programs of another run of the tests may be loading them.
-  for (const { path, contents } of outputFiles) {
-    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, contents);
-  }
-  return metafile;
+  const written = await build.generate({
+    ...output,
+    // Names stay, for the traces of errors.
+    minify: { compress: true, mangle: false, codegen: isCommonJs },
+  });
+  await build.close();
+  return written.output.flatMap((file) => {
+    if (file.type === 'asset') throw new Error(`Unexpected file ${file.fileName}.`);
+    writeIfChanged(join(folder, file.fileName), isCommonJs ? deferBuiltins(file.code) : file.code);
+    return file.moduleIds;
+  });
+}
+
+/** Modules of Node.js that take milliseconds to load, and that most commands do not use. */
+const DEFERRED =
+  /\brequire\((["'`])node:(crypto|child_process|readline|fs\/promises|timers\/promises|stream\/promises)\1\)/g;
+
+/** Makes CommonJS load modules of Node.js when their first export is used. */
+function deferBuiltins(code: string): string {
+  const changed = code.replace(DEFERRED, (_, __, name) => `deferBuiltin("node:${name}")`);
+  if (changed === code) return code;
+  return `const deferBuiltin = (name) => new Proxy({}, { get: (_, key) => require(name)[key] });\n${changed}`;
+}
+
+/** Unchanged files are not written again: programs of another run of the tests may be loading them. */
+function writeIfChanged(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 async function listInstalled(): Promise<string[]> {

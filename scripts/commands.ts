@@ -1,15 +1,31 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { CommandTree } from '../src/cli/command/command.js';
 import { commandTree } from '../src/cli/views/derive.js';
 
-const PATH = 'src/cli/views/commands.generated.json';
+const FOLDER = 'dist/commands';
 
 /**
- * Writes the command tree as plain data, so that the command line starts without the contract's schemas. Every build,
- * and every run of the tests, writes it first; it is not committed.
+ * Writes the command tree as plain data, one file for each first word, so that the command line starts without the
+ * contract's schemas and reads only what was typed.
  */
 export function writeCommands(): void {
-  const text = JSON.stringify(commandTree());
-  if (text !== readIfPresent(PATH)) writeFileSync(PATH, text);
+  const tree = commandTree();
+  mkdirSync(FOLDER, { recursive: true });
+  for (const word of tree.words) {
+    writeIfChanged(
+      `${FOLDER}/${word}.json`,
+      tree.commands.filter(({ words }) => words[0] === word),
+    );
+  }
+  // The help of the program shows the first level only.
+  const first = tree.commands.filter(({ words }) => words.length === 1);
+  const commands = first.map((command) => ({ ...command, flags: [], examples: [], notes: [] }));
+  writeIfChanged(`${FOLDER}/index.json`, { ...tree, commands } satisfies CommandTree);
+}
+
+function writeIfChanged(path: string, value: unknown): void {
+  const text = JSON.stringify(value);
+  if (text !== readIfPresent(path)) writeFileSync(path, text);
 }
 
 export function readIfPresent(path: string): string | undefined {

@@ -4,13 +4,15 @@ import { buildCompletionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
-import { readIfPresent, writeCommands } from './commands.js';
+import { readIfPresent } from './commands.js';
+import { formatConfigurationPage } from './configuration-page.js';
 import { formatCommandTable, formatReference } from './reference.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
 const files: Record<string, () => string> = {
   'README.md': () =>
     replaceBetweenMarks(readFileSync('README.md', 'utf8'), 'commands', formatCommandTable(commandTree())),
+  'docs/configuration.md': formatConfigurationPage,
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
     `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion() }), null, 1)}\n`,
@@ -30,7 +32,6 @@ function readPackageVersion(): string {
   return JSON.parse(readFileSync('package.json', 'utf8')).version;
 }
 
-writeCommands();
 const stale = Object.entries(files).filter(([path, make]) => readIfPresent(path) !== make());
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {

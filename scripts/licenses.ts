@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Metafile } from 'esbuild';
+import { relative } from 'node:path';
 
 const grammar = 'node_modules/@vscode/tree-sitter-wasm';
 
 /**
  * Lists the folders of all packages of which something is in dist.
- * @param metafile what esbuild says of the bundle
+ * @param modules the paths of the files that were bundled
  */
-export function listBundledPackages({ outputs }: Metafile): string[] {
-  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+export function listBundledPackages(modules: readonly string[]): string[] {
+  const files = modules.map((path) => relative('.', path));
   const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set([...folders, grammar])].sort();
 }
 
 /** Writes name, version and licence of every package of which something is in dist. */
-export function formatLicenses(metafile: Metafile): string {
-  const sections = listBundledPackages(metafile).map((folder) => {
+export function formatLicenses(modules: readonly string[]): string {
+  const sections = listBundledPackages(modules).map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
     return formatSection(`${name} ${version} (${license})`, readLicense(folder));
   });

@@ -46,8 +46,9 @@ describe('the rooms of src', () => {
     client: ['contract', 'wire'],
     pack: ['contract', 'disk'],
     python: ['contract', 'pack', 'disk'],
+    flows: ['contract', 'wire', 'disk', 'client', 'pack', 'python'],
     preview: ['contract'],
-    cli: ['contract', 'wire', 'client', 'pack', 'python', 'disk', 'service'],
+    cli: ['contract', 'wire', 'disk', 'client', 'pack', 'python', 'flows', 'service'],
     service: ['contract', 'wire', 'pack', 'python', 'preview', 'disk'],
   };
   const room = (path: string) => roomBelow('src', path) as string;
@@ -66,11 +67,11 @@ describe('the rooms of src', () => {
 
   test('the command line reaches the service through the commands of serve alone, when it runs', () => {
     const bridges = imports.filter(({ from, to }) => room(from) === 'cli' && room(to) === 'service');
-    const through = new Set(bridges.map(({ from, to, isDynamic }) => `${from} ${to} ${isDynamic}`));
-    expect([...through]).toEqual([
-      'src/cli/commands/serve-rotate-key.ts src/service/index.ts true',
-      'src/cli/commands/serve.ts src/service/index.ts true',
-    ]);
+    expect(bridges.length).toBeGreaterThan(0);
+    for (const { from, to, isDynamic } of bridges) {
+      expect(from).toMatch(/^src\/cli\/commands\/serve[a-z-]*\.ts$/);
+      expect([to, isDynamic]).toEqual(['src/service/index.ts', true]);
+    }
   });
 });
 
@@ -84,7 +85,7 @@ describe.each([
       ['operation'],
       ['auth', 'webhooks', 'engines'],
       ['registry', 'generation'],
-      ['jobs', 'http'],
+      ['jobs', 'http', 'maintenance'],
       ['serve.ts'],
       ['index.ts'],
     ],
@@ -101,6 +102,7 @@ describe.each([
       ['admin', 'api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
       ['commands'],
       ['runners.ts', 'compose.ts'],
+      ['run-command.ts'],
       ['main.ts'],
       ['index.ts'],
     ],

@@ -1,8 +1,8 @@
+import { Ledger } from '../flows/tasks/ledger.js';
 import { type ParsedCommand, readText } from './command/command.js';
 import type { CommandContext } from './commands/context.js';
 import { Clients } from './connect/clients.js';
 import { findFolders } from './connect/folders.js';
-import { Ledger } from './connect/ledger.js';
 import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
 import { formatSignInHint } from './sign-in/hint.js';

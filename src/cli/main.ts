@@ -1,57 +1,15 @@
-import type { ArgumentValues, Command, CommandTree, ParsedCommand } from './command/command.js';
-import { parseCommandLine } from './command/program.js';
+import { formatHelp } from './command/help.js';
 import { version } from './command/version.js';
-import { loadRunner } from './runners.js';
-import { exitCodes, type Failure, usage } from './terminal/failure.js';
-import type { Interruption } from './terminal/interrupted.js';
-import { Output } from './terminal/output.js';
-import { PromptCancelled, type System } from './terminal/system.js';
-import tree from './views/commands.generated.json' with { type: 'json' };
+import type { System } from './terminal/system.js';
+import { BuiltTree } from './views/tree.js';
 
-/** Runs one command line and returns its exit code. Only this function prints errors. */
+/** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
-  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const isGiven = (flag: string) => own.includes(flag);
-  let output = new Output(system, {
-    json: isGiven('--json'),
-    ndjson: isGiven('--ndjson'),
-    color: !isGiven('--no-color'),
-  });
-  const interruption = listenForSignals(system);
-  let asked: ParsedCommand | undefined;
-  let close = async () => {};
-  try {
-    const parsed = parseCommandLine(tree as CommandTree, expandHelp(argv), {
-      version,
-      columns: system.stderr.columns ?? 80,
-    });
-    if (parsed.kind === 'text') {
-      if (parsed.asked) await output.write(parsed.text);
-      else system.stderr.write(parsed.text);
-      return parsed.asked ? exitCodes.done : exitCodes.usage;
-    }
-    asked = parsed;
-    const { command, args, flags } = parsed;
-    const { json, ndjson, quiet } = flags as Record<string, boolean>;
-    output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
-    const { composeContext } = await import('./compose.js');
-    const composed = composeContext(parsed, { system, output, interruption });
-    close = composed.close;
-    requireArguments(command, args);
-    const run = await loadRunner(command.module);
-    return (await run(composed.context)) ?? exitCodes.done;
-  } catch (error) {
-    if (interruption.signal.aborted || error instanceof PromptCancelled) {
-      await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
-      return interruption.exitCode();
-    }
-    const failure = await describeFailure(error, asked);
-    await output.failure(failure);
-    return failure.facts.exit;
-  } finally {
-    await close();
-    interruption.ignore();
-  }
+  const line = expandHelp(argv);
+  const text = findText(line, system);
+  if (text === undefined) return (await import('./run-command.js')).runCommand(line, system);
+  await new Promise((done) => system.stdout.write(text, done));
+  return 0;
 }
 
 /** Treats `regen help node get` as `regen node get --help`. */
@@ -59,34 +17,16 @@ function expandHelp(argv: readonly string[]): readonly string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
 }
 
-/** Requires the positionals that are not part of a request; the others are checked together with the request. */
-function requireArguments(command: Command, args: ArgumentValues): void {
-  // After an optional one, as in `api [method] <path>`, only the command knows which is which.
-  const first = command.arguments.findIndex(({ required }) => !required);
-  const certain = first < 0 ? command.arguments : command.arguments.slice(0, first);
-  const missing = certain.filter(({ name, target }) => !target && args[name] === undefined);
-  if (missing.length === 0) return;
-  const names = missing.map(({ name }) => `<${name}>`).join(', ');
-  throw usage(
-    `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
-    `See: regen ${command.words.join(' ')} --help`,
-  );
-}
-
-/** The first signal aborts the command; a second one ends the process. */
-function listenForSignals(system: System): Interruption & { exitCode(): number } {
-  const controller = new AbortController();
-  let code: number = exitCodes.interrupted;
-  const ignore = system.onSignal((signal) => {
-    code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
-    if (controller.signal.aborted) system.exit(code);
-    controller.abort();
-  });
-  return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
-}
-
-async function describeFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
-  const { toFailure, useCommandLineNames } = await import('./command/to-failure.js');
-  const failure = toFailure(error);
-  return asked ? useCommandLineNames(failure, asked) : failure;
+/** The version, or the help of the words before `--help`; parsing them would take longer than everything else. */
+function findText(argv: readonly string[], system: System): string | undefined {
+  const words = argv.slice(0, -1);
+  const last = argv.at(-1) as string;
+  if (words.length === 0 && ['--version', '-V'].includes(last)) return `${version}\n`;
+  if (!['--help', '-h'].includes(last) || words.some((word) => word.startsWith('-'))) return undefined;
+  const tree = new BuiltTree();
+  const commands = words.length === 0 ? tree.index.commands : tree.readCommands(words[0]);
+  const isPath = commands.some((command) => words.every((word, index) => word === command.words[index]));
+  return isPath
+    ? formatHelp({ ...tree.index, commands }, words.join(' '), system.stderr.columns ?? 80)
+    : undefined;
 }

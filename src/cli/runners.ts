@@ -41,6 +41,8 @@ const MODULES: Record<string, Module> = {
   'serve-rotate-key': () => import('./commands/serve-rotate-key.js'),
   'serve-rotate-token': () => import('./commands/serve-rotate-token.js'),
   'serve-logs': () => import('./commands/serve-logs.js'),
+  'serve-data': () => import('./commands/serve-data.js'),
+  'serve-init': () => import('./commands/serve-init.js'),
 };
 
 export async function loadRunner(name: string): Promise<RunCommand> {

@@ -84,7 +84,7 @@ export type Pyproject = z.output<typeof Pyproject>;
 
 export interface ReadPyproject {
   /** The valid keys; undefined if the file could not be read at all. */
-  readonly value?: Pyproject;
+  readonly value?: Pyproject | undefined;
   readonly problems: readonly PackProblem[];
 }
 

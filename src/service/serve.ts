@@ -2,15 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { checkValue } from '../contract/schema/check.js';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
-import { Configuration, type ConfigurationInput } from './configuration/configuration.js';
-import { explainStartError, InvalidConfiguration, PortTaken } from './configuration/start-errors.js';
+import {
+  type Configuration,
+  type ConfigurationInput,
+  isExposed,
+  parseConfiguration,
+} from './configuration/configuration.js';
+import { explainStartError, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
 import { createEngines } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
@@ -52,7 +57,10 @@ export interface RunningService {
   readonly context: Context;
   /** Issues a bearer token of the service. */
   signFor(subject: TokenSubject): Promise<string>;
-  /** Stops gracefully: running requests and jobs have `graceMs` to end. May be called again. */
+  /**
+   * Stops gracefully: requests are served for `drainMs`, then those that run and jobs have `graceMs` to end. A second
+   * call ends the first of these times.
+   */
   stop(): Promise<void>;
   /** Resolves once the service has stopped, by `stop`, the owner's request or idleness. */
   readonly ended: Promise<void>;
@@ -66,12 +74,11 @@ export async function startService(
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<RunningService> {
-  const configuration = checkValue(Configuration, input);
-  if (!configuration.ok) throw new InvalidConfiguration(configuration.problems);
+  const configuration = parseConfiguration(input, process.env);
   let folder: DataFolder | undefined;
   try {
-    folder = openDataFolder(configuration.value.data);
-    return await startInFolder(folder, configuration.value, parts);
+    folder = openDataFolder(configuration.data);
+    return await startInFolder(folder, configuration, parts);
   } catch (error) {
     folder?.release();
     throw explainStartError(error);
@@ -156,6 +163,9 @@ async function startInFolder(
   }
 }
 
+/** Long enough for a load balancer that asks `/ready` every second or two. */
+const DEFAULT_DRAIN_MS = 5_000;
+
 interface EndServiceOptions {
   readonly folder: DataFolder;
   readonly context: Context;
@@ -164,30 +174,38 @@ interface EndServiceOptions {
   readonly state: { ready: boolean };
 }
 
-/** Creates `stop`, which stops the service once however often it is called. */
+/** Creates `stop`, which stops the service once; called again, it serves no further requests. */
 function createStop(running: EndServiceOptions, before: () => void): Pick<RunningService, 'stop' | 'ended'> {
   let stopping: Promise<void> | undefined;
   let resolve = () => {};
   const ended = new Promise<void>((done) => {
     resolve = done;
   });
+  const draining = new AbortController();
   const stop = () => {
     before();
-    stopping ??= endService(running).finally(resolve);
+    if (stopping) draining.abort();
+    stopping ??= endService(running, draining.signal).finally(resolve);
     return stopping;
   };
   return { stop, ended };
 }
 
-async function endService({ folder, context, app, socketServer, state }: EndServiceOptions): Promise<void> {
-  const { graceMs } = context.configuration;
+async function endService(
+  { folder, context, app, socketServer, state }: EndServiceOptions,
+  draining: AbortSignal,
+): Promise<void> {
+  const { graceMs, drainMs } = context.configuration;
   state.ready = false;
+  const stoppingQueue = context.queue.stop(graceMs);
+  const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
+  await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
   // Connections that become idle later would stay open for the client's next request.
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     socketServer.close();
-    await Promise.all([app.close(), context.queue.stop(graceMs)]);
+    await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   } finally {
     clearTimeout(cutting);

@@ -187,7 +187,7 @@ describe('bad input is found before anything is sent', () => {
     ],
     [['image', 'upscaler', 'photo.png', '--scale-factor', '17'], '--scale-factor must be at most 16'],
     [[...relight, '--receipt'], '--receipt requires --output'],
-    [[...relight, '-o', '{nmae}.png'], 'Unknown placeholder {nmae} in --output'],
+    [[...relight, '-o', '{nmae}.png'], 'Unknown placeholder {nmae} in the output path'],
     [[...relight, 'other.png', '-o', 'one.png'], 'several results under the same name'],
     [[...relight, '-o', 'other.png'], 'already exists'],
     [[...relight, '-o', '{name}.{ext}'], 'already exists'],

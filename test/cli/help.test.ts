@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../src/cli/views/derive.js';
-import { entry, regen } from '../support/cli.js';
+import { regen } from '../support/cli.js';
 
-const run = promisify(execFile);
 const { commands } = commandTree();
 const words = commands.map((command) => command.words);
 const groups = [...new Set(words.flatMap((path) => path.map((_, index) => path.slice(0, index).join(' '))))];
@@ -43,30 +40,4 @@ test('--version prints the version of the package', async () => {
   const { exit, stdout } = await regen(['--version']);
   expect(exit).toBe(0);
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-});
-
-// What only a command that runs may load; the built program names its files after what they hold.
-const heavy = /undici|zod|conf\/|inquirer|ora-|libsql|fastify|kysely|compose|operation-|publish-|yazl|yauzl/;
-
-test('help loads no HTTP, schema, prompt or store code', async () => {
-  const loader = `
-    import { register } from 'node:module';
-    register('data:text/javascript,' + encodeURIComponent(\`
-      export async function load(url, context, next) {
-        if (!url.startsWith('node:')) process.stderr.write('loaded ' + url + '\\\\n');
-        return next(url, context);
-      }\`));`;
-  const loaderUrl = `data:text/javascript,${encodeURIComponent(loader)}`;
-  for (const args of [
-    ['--help'],
-    ['version', 'publish', '--help'],
-    ['node', 'list', '--help'],
-    ['serve', '--help'],
-  ]) {
-    const { stdout, stderr } = await run(process.execPath, ['--import', loaderUrl, entry, ...args]);
-    const loaded = stderr.split('\n').filter((line) => line.startsWith('loaded '));
-    expect(stdout).toContain('Usage: regen');
-    expect(loaded.some((line) => line.endsWith('/dist/cli.js'))).toBe(true);
-    expect(loaded.filter((line) => heavy.test(line))).toEqual([]);
-  }
 });

@@ -36,7 +36,7 @@ function failureOf(body: object, bodyGiven: boolean): Failure {
 const image = 'iVBORw0KGgo=';
 const both = { transfer_light_from_lightmap: image, transfer_light_from_reference_image: image };
 
-it('tells of flags that exclude each other in the words of the command line', () => {
+it('names flags that cannot be used together in the words of the command line', () => {
   expect(failureOf({ image, ...both }, false).message).toBe(
     '--reference cannot be combined with --lightmap.',
   );

@@ -37,6 +37,16 @@ test.skipIf(userInfo().uid !== 0)(
   },
 );
 
+test('the scratch folder of a command that runs stays, even if the clock jumps ahead', async () => {
+  vi.stubEnv('TMPDIR', folderForTest());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const year = 365 * 24 * 60 * 60 * 1000;
+  const stayed = await withScratch(Date.now(), (path) =>
+    withScratch(Date.now() + year, async () => existsSync(path)),
+  );
+  expect(stayed).toBe(true);
+});
+
 test('a command removes the temporary files that killed ones left, and no others', async () => {
   const folder = folderForTest();
   const living = createPartPath(folder);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfiguration } from '../../src/cli/connect/service-configuration.js';
@@ -48,4 +48,81 @@ it('a configuration that is not there, or no file, is refused in a sentence', as
   expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('File not found')]);
   const noFile = await regen(['serve', '--config', 'a.toml'], { cwd: folder });
   expect([noFile.exit, noFile.stderr]).toEqual([2, expect.stringContaining('Could not read')]);
+});
+
+it('flags win over variables, variables over the file, and the file over the defaults', async () => {
+  const config = fileOf('regen.toml', 'host = "::1"\nport = 1\ngraceMs = 7\n[limits]\nbulkPairs = 5\n');
+  const { exit, stdout } = await regen(['serve', '--config', config, '--port', '3', '--print-config'], {
+    env: { REGEN_SERVE_PORT: '2', REGEN_SERVE_HOST: '127.0.0.2', REGEN_SERVE_LIMITS__JSON_BODY: '9' },
+  });
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    host: '127.0.0.2',
+    port: 3,
+    graceMs: 7,
+    limits: { bulkPairs: 5, jsonBody: 9, archiveEntries: 50_000 },
+  });
+});
+
+it('lists in variables are JSON, and a variable ending in _FILE names the file of the value', async () => {
+  const issuer = fileOf('issuers', '[{"issuer":"https://login.example.com"}]\n');
+  const { stdout } = await regen(['serve', '--print-config'], {
+    env: { REGEN_SERVE_ISSUERS_FILE: issuer, REGEN_SERVE_TRUSTED_PROXIES: '["10.0.0.0/8"]' },
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    issuers: [{ issuer: 'https://login.example.com' }],
+    trustedProxies: ['10.0.0.0/8'],
+  });
+});
+
+it('every wrong variable is told at once, by its name', async () => {
+  const { exit, stderr } = await regen(['serve', '--check'], {
+    env: { REGEN_SERVE_PROT: '1', REGEN_SERVE_ISSUERS: 'x', REGEN_SERVE_HOST_FILE: '/nowhere' },
+  });
+  expect(exit).toBe(2);
+  expect(stderr).toContain('REGEN_SERVE_PROT is not the variable of a setting');
+  expect(stderr).toContain('REGEN_SERVE_ISSUERS must be JSON');
+  expect(stderr).toContain('REGEN_SERVE_HOST_FILE');
+});
+
+it('unknown names are refused in every table', async () => {
+  const config = fileOf('regen.toml', 'whatever = 1\n[limits]\nwhatever = 3\n[quotas]\nwhatever = 3\n');
+  const { exit, stderr } = await regen(['serve', '--config', config, '--check']);
+  expect(exit).toBe(2);
+  for (const name of ['whatever', 'limits.whatever', 'quotas.whatever'])
+    expect(stderr).toContain(`${name} is not a known field`);
+});
+
+it('a check finds the missing keys of all vendors, starts nothing and prints no key', async () => {
+  const vendor = (env: string) =>
+    `engine = "upstream"\nbaseUrl = "https://vendor.example.com"\nkey = { env = "${env}" }\n`;
+  const config = fileOf(
+    'regen.toml',
+    `[generation.image]\n${vendor('KEY_A')}[generation.video]\n${vendor('KEY_B')}`,
+  );
+  const failed = await regen(['serve', '--config', config, '--check']);
+  expect(failed.exit).toBe(2);
+  expect(failed.stderr).toContain('generation.image.key names the environment variable KEY_A');
+  expect(failed.stderr).toContain('generation.video.key names the environment variable KEY_B');
+  const env = { KEY_A: 'secret-key-a', KEY_B: 'secret-key-b' };
+  const checked = await regen(['serve', '--config', config, '--check'], { env });
+  expect([checked.exit, checked.stdout]).toEqual([0, '']);
+  const printed = await regen(['serve', '--config', config, '--print-config'], { env });
+  expect(printed.exit).toBe(0);
+  expect(printed.stdout).not.toContain('secret-key');
+});
+
+it('serve init writes a file in which every setting can be uncommented, and keeps an existing one', async () => {
+  const folder = folderForTest();
+  const { exit, stdout } = await regen(['serve', 'init'], { cwd: folder });
+  const path = join(folder, 'regen.toml');
+  expect([exit, stdout]).toEqual([0, `${path}\n`]);
+  const text = readFileSync(path, 'utf8');
+  expect(await readConfiguration(path)).toEqual({});
+  const settings = text.match(/^#(?! ).*$/gm) as string[];
+  expect(settings.length).toBeGreaterThan(50);
+  const defaults = settings.filter((line) => !/generation|data|publicUrl|issuers/.test(line));
+  writeFileSync(path, defaults.map((line) => line.slice(1)).join('\n'));
+  expect((await regen(['serve', '--config', path, '--check'])).exit).toBe(0);
+  expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);
 });

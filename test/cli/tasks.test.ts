@@ -85,6 +85,18 @@ test('task wait ends as all of several tasks ended, and 9 when they ended differ
   expect(await wait('nope', 'neither')).toBe(3);
 });
 
+test('with --json, a task that is not found is an error on stderr, and of several tasks each has its place', async () => {
+  const { run } = await started();
+  const one = await run(['task', 'wait', 'nope', '--json']);
+  expect(one).toMatchObject({ exit: 3, stdout: '' });
+  expect(JSON.parse(one.stderr.trim().split('\n').at(-1) as string)).toMatchObject({
+    error: { code: 'not_found' },
+  });
+  const several = await run(['task', 'wait', 'nope', 'neither', '--json']);
+  const notFound = { error: { code: 'not_found' } };
+  expect(JSON.parse(several.stdout)).toMatchObject([notFound, notFound]);
+});
+
 test('a task is looked for at the service it was started at, whose token is not sent elsewhere', async () => {
   const { double, run, id } = await started();
   const other = await generationDouble();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readWaitFlags } from '../../src/cli/generation/await-task.js';
+import { readWaitFlags } from '../../src/cli/generation/finish-task.js';
 import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
 import { type DoubleOptions, generationDouble, mp4, png } from '../support/generation-double.js';
 import { folderForTest } from '../support/service.js';

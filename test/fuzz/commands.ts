@@ -135,11 +135,12 @@ export async function createArguments(): Promise<Target<string[]>> {
     const ran = await surroundings.run(argv);
     exits.add(ran.exit);
     checkRan(ran);
-    // What `doctor` and `webhook verify` find wrong, and what each of several tasks came to, is their answer.
+    // What `doctor` and `webhook verify` find wrong, and what became of each of several tasks, is their answer.
     if (
       ran.exit === exitCodes.usage &&
       ran.stdout !== '' &&
-      !['doctor', 'webhook', 'task'].includes(argv[0] as string)
+      !['doctor', 'webhook'].includes(argv[0] as string) &&
+      !ran.stdout.startsWith('[')
     ) {
       throw new Error(`Wrong usage wrote to stdout: ${ran.stdout.slice(0, 500)}`);
     }
@@ -173,8 +174,9 @@ const REQUESTS: Readonly<Record<string, string>> = Object.fromEntries([
   ['auth status', 'user.me'],
   ['host-nodes list pack 1.0.0', 'hostNodes.list'],
   ['image relight photo.png --timeout 20s', 'image.relight'],
-  ['video generate boat --timeout 20s', 'video.text2video'],
-  ['task list', 'task.get'],
+  ['video text2video boat --timeout 20s', 'video.text2video'],
+  ['image status some-task', 'image.relightStatus'],
+  ['video status some-task', 'video.creations'],
   ['webhook secret', 'webhook.secret'],
   ['api GET /nodes', 'node.search'],
   ['doctor', 'service.protectedResource'],
@@ -211,7 +213,6 @@ function createAnswers(operation: string): fc.Arbitrary<HostileAnswer> {
   const body = fc
     .oneof({ weight: 3, arbitrary: json }, { weight: 1, arbitrary: text })
     .map((one) => Buffer.from(one));
-  const length = fc.constantFrom('0', '1', '99999999', '-1', 'x');
   return fc.record({
     status: fc.constantFrom(
       200,
@@ -236,32 +237,35 @@ function createAnswers(operation: string): fc.Arbitrary<HostileAnswer> {
       503,
       599,
     ),
-    headers: fc.record(
-      {
-        'content-type': fc.constantFrom('application/json', 'application/json', 'text/html', 'image/png', ''),
-        'content-length': length,
-        'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'x'),
-        location: fc.constantFrom('/', '/nodes', 'http://127.0.0.1:9/', 'file:///etc/passwd', ':', ''),
-        'retry-after': fc.constantFrom(
-          '0',
-          '1',
-          '-1',
-          '999999999999',
-          'Wed, 21 Oct 2099 07:28:00 GMT',
-          'x',
-          '',
-        ),
-        'www-authenticate': fc.constantFrom('Bearer', 'Bearer resource_metadata="x"', '"', ''),
-        'x-request-id': fc.constantFrom('a', '\u0085', 'x'.repeat(5000)),
-        'content-disposition': fc.constantFrom('attachment; filename="../../x"', 'x'),
-        digest: fc.constantFrom('sha-256=x', ''),
-      },
-      { requiredKeys: [] },
-    ),
+    headers: fc.oneof(fc.constant({ 'content-type': 'application/json' }), createOddHeaders()),
     body: fc.oneof({ weight: 4, arbitrary: body }, { weight: 1, arbitrary: mutateBytes(body) }),
     end: fc.constantFrom('whole', 'whole', 'whole', 'whole', 'cut', 'reset'),
   });
 }
+
+const createOddHeaders = () =>
+  fc.record(
+    {
+      'content-type': fc.constantFrom('application/json', 'application/json', 'text/html', 'image/png', ''),
+      'content-length': fc.constantFrom('0', '1', '99999999', '-1', 'x'),
+      'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'x'),
+      location: fc.constantFrom('/', '/nodes', 'http://127.0.0.1:9/', 'file:///etc/passwd', ':', ''),
+      'retry-after': fc.constantFrom(
+        '0',
+        '1',
+        '-1',
+        '999999999999',
+        'Wed, 21 Oct 2099 07:28:00 GMT',
+        'x',
+        '',
+      ),
+      'www-authenticate': fc.constantFrom('Bearer', 'Bearer resource_metadata="x"', '"', ''),
+      'x-request-id': fc.constantFrom('a', '\u0085', 'x'.repeat(5000)),
+      'content-disposition': fc.constantFrom('attachment; filename="../../x"', 'x'),
+      digest: fc.constantFrom('sha-256=x', ''),
+    },
+    { requiredKeys: [] },
+  );
 
 interface Exchange {
   readonly argv: readonly string[];

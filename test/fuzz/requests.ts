@@ -24,7 +24,7 @@ interface Step {
   readonly operation?: string;
   readonly who: Who;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | undefined;
   /** Which of several that were learned. */
   readonly pick: number;
   /** Sends it twice, with the same idempotency key. */

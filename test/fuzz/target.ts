@@ -13,11 +13,11 @@ export interface Target<Case = unknown> {
 export interface FuzzOptions {
   readonly seed: number;
   /** Where fast-check found a failure, as it printed it: runs that case alone. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Ends after this many cases. */
-  readonly cases?: number;
+  readonly cases?: number | undefined;
   /** Starts no more cases after this time. */
-  readonly timeMs?: number;
+  readonly timeMs?: number | undefined;
 }
 
 /** Ends a case that hangs, and nothing else. Milliseconds. */

@@ -7,6 +7,7 @@ import { zipOf } from '../support/archives.js';
 import { film } from '../support/filming-engine.js';
 import { pixel } from '../support/generation.js';
 import { isSigned } from '../support/receiver.js';
+import { findDisorder } from './webhook-order.js';
 import { createWorld, DARK, type World } from './world.js';
 
 /** What was acknowledged, which must be true in the end. */
@@ -15,10 +16,6 @@ interface Acknowledged {
   readonly tasks: Map<string, { kind: 'image' | 'video'; fails: boolean }>;
 }
 
-const STATUSES = {
-  image: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
-  video: ['created', 'queueing', 'processing', 'success', 'failed'],
-};
 const MAX_ATTEMPTS = 200;
 
 /**
@@ -164,15 +161,8 @@ async function findViolations(
     for (const [at, url] of files.entries()) {
       expect(`result ${at} of ${id}`, (await download(client, url)).equals(results[at] as Buffer), true);
     }
-    const heard = world.told
-      .filter(({ body }) => (body.task_id ?? body.id) === id)
-      .map(({ headers, body }) => `${headers['webhook-id']} ${body.status ?? body.state}`);
-    const inTurn = heard.filter((one, at) => one !== heard[at - 1]);
-    const ranks = inTurn.map((one) => STATUSES[kind].indexOf(one.split(' ')[1] as string));
-    // A webhook that is repeated comes before the next one, and no status has two.
-    const inOrder = ranks.every((rank, at) => at === 0 || rank > (ranks[at - 1] as number));
-    if (!inOrder || !inTurn.at(-1)?.endsWith(` ${status}`))
-      wrong.push(`webhooks of ${id}: ${heard.join(', ')}`);
+    const disorder = findDisorder(world.told, { id, kind, status: String(status) });
+    if (disorder) wrong.push(disorder);
   }
   return wrong;
 }

@@ -1,13 +1,26 @@
 import { parseArgs } from 'node:util';
+import { setup } from '../support/build.js';
+import { runKills } from './kills.js';
 import { runSeed } from './run-seed.js';
 
-// npm run simulate -- --seeds N [--seed S]
+// npm run simulate -- --seeds N [--seed S]: seeded faults in one process
+// npm run simulate -- --kills N [--seed S]: N kills of the service and of the command line, in processes
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
+  options: {
+    seeds: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    kills: { type: 'string' },
+  },
 });
-
 const first = Number(values.seed);
+
+if (values.kills !== undefined) {
+  await setup();
+  console.log(await runKills({ kills: Number(values.kills), seed: first, report: console.log }));
+  process.exit();
+}
+
 const seeds = Array.from({ length: Number(values.seeds) }, (_, at) => first + at);
 let failed = 0;
 for (const seed of seeds) {

@@ -69,8 +69,7 @@ export async function createWorld(seed: number): Promise<World> {
       {
         data,
         prices,
-        // What the ended process still does is not seen, but its database must not be closed under it.
-        graceMs: 5_000,
+        graceMs: 0,
         publicUrl: gate.url,
         generation: {
           image: { ...shared, baseUrl: `${vendorGate.url}/proxy/imagevendor` },

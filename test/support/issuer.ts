@@ -7,6 +7,9 @@ import { onTestFinished } from 'vitest';
 import { browse } from './browser.js';
 
 /** A person as the issuer knows them; all but `sub` are claims of their tokens. */
+/** `undefined` leaves a claim out. */
+type Claims = { readonly [Name in keyof JWTPayload]: JWTPayload[Name] | undefined };
+
 export interface Person {
   readonly sub: string;
   readonly [claim: string]: unknown;
@@ -35,7 +38,7 @@ export interface TestIssuer {
   /** Signs in through the browser flow. @returns an access token for the resource */
   signIn(person: Person, resource: string): Promise<string>;
   /** Signs any claims with the newest key; iss, iat and an hour to exp are there unless given. */
-  sign(claims: JWTPayload): Promise<string>;
+  sign(claims: Claims): Promise<string>;
   /** Puts a new signing key in the place of the old one. */
   rotate(): Promise<void>;
   stop(): Promise<void>;
@@ -93,10 +96,10 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: 'ES256', use: 'sig' };
 }
 
-async function sign(issuer: string, key: JWK, claims: JWTPayload): Promise<string> {
+async function sign(issuer: string, key: JWK, claims: Claims): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({ iss: issuer, iat: now, exp: now + 3600, ...claims })
-    .setProtectedHeader({ alg: 'ES256', kid: key.kid, typ: 'at+jwt' })
+  return new SignJWT({ iss: issuer, iat: now, exp: now + 3600, ...claims } as JWTPayload)
+    .setProtectedHeader({ alg: 'ES256', kid: key.kid as string, typ: 'at+jwt' })
     .sign(await importJWK(key));
 }
 

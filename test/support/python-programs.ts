@@ -197,6 +197,78 @@ class Program {
   }
 }
 
+/** Statements that make `a` larger or costlier from what `a` and `b` are, one for everything that the evaluator knows. */
+export const AMPLIFIERS: readonly string[] = [
+  ...OPERATORS.flatMap((operator) => [`a = a ${operator} b`, `b = b ${operator} a`, `a ${operator}= a`]),
+  ...COMPARISONS.map((comparison) => `c = a ${comparison} b`),
+  ...METHODS.flatMap((method) => [
+    `a = a.${method}()`,
+    `a = a.${method}(b)`,
+    `a = b.${method}(a, b)`,
+    `a.${method}(b)`,
+    `a = b.${method}(a, b, i)`,
+  ]),
+  ...FUNCTIONS.flatMap((name) => [
+    `a = ${name}(a)`,
+    `a = ${name}(a, b)`,
+    `a = ${name}(b, a, i)`,
+    `a = ${name}(*b)`,
+    `a = list(${name}(a, b))`,
+    `a = ${name}(a, key=f)`,
+  ]),
+  ...IMPORTED.flatMap((name) => [`a = ${name}(a)`, `a = ${name}(a, b)`, `a = ${name}(b, a, i)`]),
+  ...[
+    'a = [a, b]',
+    'a = (a, a)',
+    'a = {i: a}',
+    'a = {**a, i: b}',
+    'a = [*a, *b]',
+    'a = a + [b]',
+    'a = {*a, i}',
+  ],
+  ...[
+    "a = f'{a}{b}'",
+    "a = f'{a}{a!r:>999}'",
+    "a = '%s%s' % (a, b)",
+    "a = '{0}{0}'.format(a)",
+    "a = '%9999d' % i",
+  ],
+  ...[
+    'a = [b for c in a for d in b]',
+    'a = {c: b for c in a}',
+    'a = {c for c in b}',
+    'a = [[c] * i for c in b]',
+  ],
+  ...['a = a[i:]', 'a = a[::-1]', 'b = a[i]', 'a[i] = b', 'a[i:i] = b', 'del a[0]', 'a, *b = b', '*a, c = a'],
+  ...[
+    'a = f(a)',
+    'a = f(a, *b)',
+    'a = f(**a)',
+    'a = C(a)',
+    'a = type(b)',
+    "a = type(f'{i}', (C,), {'x': a})",
+  ],
+  ...[
+    'C.x = a',
+    'a = C.x',
+    'a.x = a',
+    'a = lambda x=a: f(x)',
+    'a = globals()',
+    'a = vars()',
+    'a = C.__dict__',
+  ],
+  ...[
+    'a = zip(a, b)',
+    'a = list(zip(*[a] * i))',
+    'a = enumerate(a)',
+    'from . import *',
+    'from .other import *',
+  ],
+  ...['a = b * i', 'a = [a] * i', 'a = 2 ** i', 'a = 1 << i', 'a = -a', 'a = not a', 'a = a if a else b'],
+];
+
+export const PYTHON_CONSTANTS: readonly string[] = CONSTANTS;
+
 /**
  * Writes a small Python program (at most some 2 KB) that allocates, computes and nests with everything that the evaluator knows.
  * @param seed the same seed gives the same program

@@ -65,7 +65,7 @@ export async function startRegistry(
     pat: undefined,
   };
   const as: Registry['as'] = (who, method, path, json, headers) =>
-    ask(service.url + path, { method, json, headers, token: tokens[who] });
+    ask(service.url + path, { method, json, token: tokens[who], ...(headers && { headers }) });
   const ok: Registry['ok'] = async (...request) => {
     const { status, body } = await as(...request);
     if (status >= 300) throw new Error(`${request.slice(0, 3).join(' ')}: ${status} ${JSON.stringify(body)}`);

@@ -33,13 +33,13 @@ export type Answered = any;
  */
 export async function ask(
   url: string,
-  { token, json, ...init }: RequestInit & { token?: string; json?: unknown } = {},
+  { token, json, ...init }: RequestInit & { token?: string | undefined; json?: unknown } = {},
 ): Promise<{ status: number; headers: Headers; body: Answered }> {
   const headers = new Headers(init.headers);
   if (token) headers.set('authorization', `Bearer ${token}`);
   if (json !== undefined) headers.set('content-type', 'application/json');
-  const body = json === undefined ? init.body : JSON.stringify(json);
-  const answer = await fetch(url, { ...init, headers, body });
+  const own = json === undefined ? {} : { body: JSON.stringify(json) };
+  const answer = await fetch(url, { ...init, headers, ...own });
   const text = await answer.text();
   checkAnswer({
     method: init.method ?? 'GET',

@@ -1,6 +1,6 @@
 import { getTaskFacts } from '../../contract/index.js';
 import type { Prices } from '../../contract/prices.js';
-import type { Job } from '../generation/plan.js';
+import type { Job } from '../../flows/tasks/start-task.js';
 import { type PriceContext, readPrices } from '../generation/price.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Journal } from './journal.js';

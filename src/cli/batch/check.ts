@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
+import { toExistsError } from '../../flows/save-file.js';
 import type { FlagValues } from '../command/command.js';
 import type { FailureDetail } from '../command/request.js';
-import { readWaitFlags } from '../generation/await-task.js';
-import { openDestination } from '../generation/destination.js';
+import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
-import { toExistsFailure } from '../terminal/save.js';
 import type { EarlierRuns } from './batch-progress.js';
 import { JobKeys } from './job-keys.js';
 import { type JobsFile, readJobLines } from './jobs-file.js';
@@ -117,5 +116,5 @@ async function checkOne(
   const other = paths.get(path);
   if (other !== undefined) throw usage(`The result would overwrite the one of line ${other}: ${path}`);
   paths.set(path, written.line);
-  if (!isUnderWay && !destination?.how.force && existsSync(path)) throw toExistsFailure(path);
+  if (!isUnderWay && !destination?.how.force && existsSync(path)) throw toExistsError(path);
 }

@@ -1,7 +1,7 @@
 import { findNearest } from '../../wire/nearest.js';
-import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from '../command/command.js';
+import type { Argument, ArgumentValues, Command, Flag, FlagValues } from '../command/command.js';
 import { type FailureDetail, toInvalidFailure } from '../command/request.js';
-import tree from '../views/commands.generated.json' with { type: 'json' };
+import { BuiltTree } from '../views/tree.js';
 
 /** The command line that is equivalent to a line. */
 export interface ParsedLine {
@@ -20,8 +20,9 @@ const MAX_KEY_CHARACTERS = 100;
 
 /** The commands that start tasks, by name. */
 const COMMANDS = new Map(
-  (tree as CommandTree).commands
-    .filter(({ module }) => module === 'generate')
+  new BuiltTree()
+    .readWhole()
+    .commands.filter(({ module }) => module === 'generate')
     .map((command) => [command.words.join(' '), command]),
 );
 

@@ -1,3 +1,4 @@
+import { FlowError } from '../../flows/flow-error.js';
 import type { FailureDetail } from '../command/request.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 
@@ -16,7 +17,7 @@ export class Problems {
 
   /** Adds each problem of a failure, with its line. */
   addFrom(line: number, error: unknown): void {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof Failure) && !(error instanceof FlowError)) throw error;
     const { details = [] } = error.facts;
     if (details.length === 0) this.add({ path: `line ${line}`, message: error.message });
     for (const { path, message } of details) this.add({ path: `line ${line} ${path}`, message });

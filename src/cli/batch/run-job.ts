@@ -1,13 +1,15 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
+import { startTask } from '../../flows/tasks/start-task.js';
+import type { Target } from '../../flows/tasks/task.js';
+import { type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
+import type { TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
-import type { Target } from '../connect/target.js';
-import { finishTask, readWaitFlags, type TaskOutcome } from '../generation/await-task.js';
-import { openDestination } from '../generation/destination.js';
-import { startTask } from '../generation/start.js';
-import { type Task, type TaskContext, type TaskState, toStartedTask, toTask } from '../generation/task.js';
+import type { ServiceConnector } from '../connect/services.js';
+import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
+import { readBytes } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import type { BatchProgress, JobStatus } from './batch-progress.js';
 import { type Budget, reserveCredits } from './budget.js';
@@ -17,6 +19,7 @@ import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
 export interface BatchContext extends TaskContext {
+  readonly services: ServiceConnector;
   readonly flags: FlagValues;
   readonly system: System;
   readonly output: Output;
@@ -100,11 +103,16 @@ async function startJob(
   command: ParsedCommand,
   state: JobState,
 ): Promise<BegunJob> {
-  const { target, output, journal, breaker, budget } = batch;
+  const { target, output, system, journal, breaker, budget } = batch;
   const job = await planLine(command, batch);
   const credits =
     budget && state.entry === undefined ? await reserveCredits(budget, key, job) : state.credits;
-  const context = { ...batch, say: (text: string) => output.note(`line ${line}: ${text}`) };
+  const context = {
+    ...batch,
+    readStdin: () => readBytes(system.stdin),
+    say: (text: string) => output.note(`line ${line}: ${text}`),
+    warn: (text: string) => output.warn(text),
+  };
   let entry = state.entry;
   const onEntry = (id: string) => {
     entry = id;

@@ -1,7 +1,8 @@
+import { sanitizeName } from '../../flows/save-file.js';
+import type { Job } from '../../flows/tasks/start-task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import { type Job, type PlanContext, planJobs } from '../generation/plan.js';
+import { type PlanContext, planJobs } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
-import { sanitizeName } from '../terminal/save.js';
 import { parseRecord } from './parse-line.js';
 
 /** A job as it is written in its line. */

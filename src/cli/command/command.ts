@@ -8,7 +8,7 @@ export type ValueType = Pick<FieldDescription, 'type' | 'items'>;
 export interface Flag {
   /** Long name without dashes: `changelog`, `advanced-settings.contrast`. */
   readonly name: string;
-  readonly short?: string;
+  readonly short?: string | undefined;
   /** The placeholder of its value in help. Absent: the flag takes no value. */
   readonly value?: string;
   readonly description: string;
@@ -63,6 +63,8 @@ export interface Command {
 }
 
 export interface CommandTree {
+  /** The first words of all commands, in the order of help. */
+  readonly words: readonly string[];
   readonly groups: Readonly<Record<string, string>>;
   readonly globals: readonly Flag[];
   readonly commands: readonly Command[];

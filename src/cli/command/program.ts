@@ -1,6 +1,7 @@
-import { Command as Commander, CommanderError, Help, Option } from 'commander';
+import { Command as Commander, CommanderError, Option } from 'commander';
 import { usage } from '../terminal/failure.js';
-import type { Argument, ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
+import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
+import { formatFlag, formatHelp } from './help.js';
 
 /** The meaning of a command line. */
 export type ParsedCommandLine =
@@ -30,18 +31,14 @@ export function parseCommandLine(
 ): ParsedCommandLine {
   let text = '';
   let found: ParsedCommandLine | undefined;
-  const root = configure(new Commander('regen'), screen, (part) => {
+  const formatPage = (path: string) => formatHelp(tree, path, screen.columns);
+  const root = configure(new Commander('regen'), formatPage, (part) => {
     text += part;
-  })
-    .description(
-      'Publish node packs to a registry, generate images and videos, and run the service itself.\n' +
-        'A node pack is a folder of custom nodes in Python for a node-graph host application.',
-    )
-    .version(screen.version, '-V, --version', 'Show the version');
+  }).version(screen.version, '-V, --version');
   for (const flag of tree.globals) root.addOption(toOption(flag));
   const groups = new Map<string, Commander>([['', root]]);
   for (const command of tree.commands) {
-    const own = findOrCreateCommand(groups, command.words, tree, command.hidden === true);
+    const own = findOrCreateCommand(groups, command.words, command.hidden === true);
     describeCommand(own, command, tree.globals);
     own.action((...call: unknown[]) => {
       found = {
@@ -62,10 +59,14 @@ export function parseCommandLine(
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
     throw usage(toSentence(error.message), suggestCommand(argv) ?? suggestHelp(groups, argv));
   }
-  return found ?? { kind: 'text', text: root.helpInformation(), asked: false };
+  return found ?? { kind: 'text', text: formatPage(''), asked: false };
 }
 
-function configure(command: Commander, screen: Screen, write: (text: string) => void): Commander {
+function configure(
+  command: Commander,
+  formatPage: (path: string) => string,
+  write: (text: string) => void,
+): Commander {
   return command
     .exitOverride()
     .enablePositionalOptions()
@@ -73,81 +74,37 @@ function configure(command: Commander, screen: Screen, write: (text: string) => 
     .helpOption('-h, --help', 'Show this help')
     .helpCommand(false)
     .allowExcessArguments(false)
-    .configureHelp({
-      subcommandTerm: (command) =>
-        `${command.name()} ${command.usage().replace(/^\[options\] ?|\[command\]$/g, '')}`.trim(),
-      visibleGlobalOptions: () => [],
-      minWidthToWrap: 20,
-      formatItem(term, termWidth, description, helper) {
-        return screen.columns < NARROW_COLUMNS
-          ? stackDescription(term, description, screen.columns, helper)
-          : Help.prototype.formatItem.call(this, term, termWidth, description, helper);
-      },
-    })
-    .configureOutput({
-      writeOut: write,
-      writeErr: write,
-      outputError: () => {},
-      getOutHelpWidth: () => screen.columns,
-      getErrHelpWidth: () => screen.columns,
-    });
+    .configureHelp({ formatHelp: (own) => formatPage(findPath(own)) })
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
 }
 
-/** On narrower screens there is no room for a description next to its flag. */
-const NARROW_COLUMNS = 72;
-
-/** Puts the description below its term, wrapped between words. */
-function stackDescription(term: string, description: string, columns: number, helper: Help): string {
-  const indent = '      ';
-  const lines = description ? helper.boxWrap(description, columns - indent.length).split('\n') : [];
-  return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n');
+function findPath(command: Commander): string {
+  return command.parent ? `${findPath(command.parent)} ${command.name()}`.trim() : '';
 }
 
 function findOrCreateCommand(
   groups: Map<string, Commander>,
   words: readonly string[],
-  tree: CommandTree,
   hidden: boolean,
 ): Commander {
   const path = words.join(' ');
   const known = groups.get(path);
   if (known) return known;
-  const parent = findOrCreateCommand(groups, words.slice(0, -1), tree, false);
+  const parent = findOrCreateCommand(groups, words.slice(0, -1), false);
   const made = parent.createCommand(words.at(-1) as string).copyInheritedSettings(parent);
   parent.addCommand(made, { hidden });
-  made.description(tree.groups[path] ?? '').helpCommand(false);
+  made.helpCommand(false);
   groups.set(path, made);
   return made;
 }
 
 function describeCommand(own: Commander, command: Command, globals: readonly Flag[]): void {
-  own.summary(command.summary).description(command.summary);
-  own.usage(['[options]', ...command.arguments.map(formatArgument)].join(' '));
   // Declared as optional, so that a missing one is reported together with all other problems.
-  for (const argument of command.arguments) {
-    own.argument(`[${argument.name}${argument.variadic ? '...' : ''}]`, argument.description ?? '');
-  }
+  for (const { name, variadic } of command.arguments) own.argument(`[${name}${variadic ? '...' : ''}]`);
   for (const flag of command.flags) for (const one of toOptions(flag)) own.addOption(one);
   for (const flag of globals.filter(({ only }) => !only || command.takes.includes(only))) {
-    own.addOption(toOption(flag).helpGroup('Global options:'));
+    own.addOption(toOption(flag));
   }
-  const { notes } = command;
-  if (notes) own.addHelpText('after', () => `\n${wrapSentences(own, notes)}`);
-  if (command.examples.length > 0) {
-    own.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`);
-  }
-}
-
-/** Wraps the sentences below the flags like the rest of the help. */
-function wrapSentences(own: Commander, sentences: readonly string[]): string {
-  const width = own.configureOutput().getOutHelpWidth?.() ?? 80;
-  const helper = own.createHelp();
-  return sentences.map((sentence) => helper.boxWrap(sentence, width)).join('\n');
-}
-
-function formatArgument({ name, required, variadic }: Argument): string {
-  const inner = `${name}${variadic ? '...' : ''}`;
-  return required ? `<${inner}>` : `[${inner}]`;
 }
 
 /** Commander would rename `snake_case` and dotted names; here the key of a value is the long name of its flag. */
@@ -159,13 +116,12 @@ class NamedOption extends Option {
 
 function toOptions(flag: Flag): Option[] {
   if (!flag.negatable) return [toOption(flag)];
-  return [toOption(flag), new NamedOption(`--no-${flag.name}`, `Turn off --${flag.name}`)];
+  return [toOption(flag), new NamedOption(`--no-${flag.name}`)];
 }
 
 function toOption(flag: Flag): Option {
-  const short = flag.short ? `-${flag.short}, ` : '';
-  const value = flag.value ? ` <${flag.value}>` : '';
-  const made = new NamedOption(`${short}--${flag.name}${value}`, flag.description);
+  const made = new NamedOption(formatFlag(flag));
+  // The nearest names of a mistyped flag are those that help shows.
   if (flag.hidden) made.hideHelp();
   if (flag.repeat) made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
   return made;

@@ -1,14 +1,17 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
-import { errorCodes } from '../../contract/errors.js';
+import { errorCodes } from '../../contract/error-codes.js';
+import { FlowError } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
+import { toFlowFailure } from './flow-failure.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
 /** Converts any error to a failure with a message, a hint and an exit code. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
+  if (error instanceof FlowError) return toFlowFailure(error);
   if (error instanceof ServiceError) return toServiceFailure(error);
   if (error instanceof InvalidRequestError) {
     return toInvalidFailure(error.problems.map(({ path, message }) => ({ path: path.join('.'), message })));

@@ -1,10 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { Output as Answer } from '../../client/prepare.js';
 import { getOperation, type OperationNamed } from '../../contract/index.js';
+import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
-import { resolveOutput, saveFile } from '../terminal/save.js';
+import { resolveOutput } from '../terminal/save.js';
 import type { CommandContext } from './context.js';
 
 type AdminToken = Answer<OperationNamed<'admin.generateToken'>>;

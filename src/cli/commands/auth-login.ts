@@ -31,7 +31,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
     );
   }
   const place = await discoverSignIn(context, url);
-  const signIn = toSignIn(place, await fetchTokens(context, place), system.now());
+  const signIn = await toSignIn(place, await fetchTokens(context, place), system.now());
   const who = await readIdentity(context, url, signIn.access_token).catch((error) => {
     throw error instanceof ServiceError && error.status === 401
       ? toRejectedFailure(url, place.issuer, error)

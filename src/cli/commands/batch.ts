@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { serviceKey } from '../../flows/tasks/task.js';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
@@ -12,12 +13,11 @@ import { withJournal } from '../batch/state.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { readConcurrency, runInParallel } from '../command/parallel.js';
+import { previewJob } from '../generation/preview.js';
 import { readMaxCredits } from '../generation/price.js';
-import { serviceKey } from '../generation/task.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
-import { previewJob } from './generate.js';
 
 /** The limits of a batch. */
 interface BatchLimits {

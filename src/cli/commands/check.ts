@@ -1,13 +1,14 @@
 import { join } from 'node:path';
+import { buildArchive } from '../../flows/publish/archive.js';
+import { warnOfGaps } from '../../flows/publish/check-code.js';
+import type { Pack } from '../../flows/publish/pack.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
-import { buildArchive } from '../publish/build.js';
-import { warnOfGaps } from '../publish/findings.js';
-import { type Pack, readPack } from '../publish/pack.js';
+import { formatBytes } from '../../wire/format-bytes.js';
+import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
-import { formatBytes } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 /** Runs all checks of `version publish` and of the registry on a pack, without sending anything. */
@@ -15,7 +16,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {
-    const pack = await readPack(context, context.args.dir as string | undefined);
+    const pack = await readFolder(context, context.args.dir as string | undefined);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
     const [report] = await withScratch(system.now(), (scratch) =>
       Promise.all([

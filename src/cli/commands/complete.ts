@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CommandTree } from '../command/command.js';
+import type { Target } from '../../flows/tasks/task.js';
 import { CompletionCache } from '../completion/cache.js';
 import { parsePartialLine } from '../completion/line.js';
 import { LIVE_READERS, type LiveKind, selectSafeValues } from '../completion/live.js';
@@ -9,8 +9,8 @@ import { type Credential, chooseCredential, fixedCredential } from '../connect/c
 import { CredentialStore } from '../connect/credentials.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
-import { chooseTarget, isNamed, type Target } from '../connect/target.js';
-import tree from '../views/commands.generated.json' with { type: 'json' };
+import { chooseTarget, isNamed } from '../connect/target.js';
+import { BuiltTree } from '../views/tree.js';
 import type { CommandContext } from './context.js';
 
 // Decided: a shell waits for at most 300 ms, and starting takes two thirds of that.
@@ -35,7 +35,7 @@ const silent = () => {};
 function readValues(context: CommandContext, kind: LiveKind, words: readonly string[]) {
   if (kind === 'profile') return listProfiles(context);
   if (kind === 'duration' || kind === 'resolution')
-    return listModelValues(parsePartialLine(tree as CommandTree, words), kind);
+    return listModelValues(parsePartialLine(new BuiltTree().readWhole(), words), kind);
   return kind === 'task' ? listTasks(context) : readLive(context, kind, words);
 }
 
@@ -63,7 +63,7 @@ async function readLive(
   const { system, folders } = context;
   const read = LIVE_READERS[kind as keyof typeof LIVE_READERS];
   if (!read) return [];
-  const { args, flags } = parsePartialLine(tree as CommandTree, words);
+  const { args, flags } = parsePartialLine(new BuiltTree().readWhole(), words);
   const target = chooseTarget(flags, system.env, new Settings(system, silent));
   const nodeId = args.nodeId ?? args.node_id ?? flags['node-id'];
   const cache = new CompletionCache(folders.state, [target.baseUrl ?? target.name, kind, nodeId ?? '']);

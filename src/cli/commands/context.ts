@@ -1,7 +1,7 @@
+import type { Ledger } from '../../flows/tasks/ledger.js';
 import type { ParsedCommand } from '../command/command.js';
 import type { Connect } from '../connect/clients.js';
 import type { Folders } from '../connect/folders.js';
-import type { Ledger } from '../connect/ledger.js';
 import type { ServiceConnector } from '../connect/services.js';
 import type { Settings } from '../connect/settings.js';
 import type { Interruption } from '../terminal/interrupted.js';

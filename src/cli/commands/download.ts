@@ -1,14 +1,15 @@
 import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
+import { checkDigest, checkSha256, computeSha256 } from '../../flows/digest.js';
+import { toVerdictError } from '../../flows/publish/next-step.js';
+import { findArchiveDigest, type NodeVersion, readVersion } from '../../flows/publish/published.js';
+import { saveFile } from '../../flows/save-file.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
-import { findArchiveDigest, type NodeVersion, readVersion } from '../publish/published.js';
-import { toVerdictFailure } from '../publish/state.js';
-import { checkDigest, checkSha256, computeSha256 } from '../terminal/digest.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
-import { resolveOutput, saveFile } from '../terminal/save.js';
-import { formatBytes } from '../terminal/text.js';
+import { resolveOutput } from '../terminal/save.js';
 import type { CommandContext } from './context.js';
 
 /** Saves the archive of a version, checked against the digest that the registry publishes. */
@@ -85,7 +86,7 @@ function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion 
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
-      throw toVerdictFailure({ nodeId }, version);
+      throw toVerdictError({ nodeId }, version);
     case 'NodeVersionStatusDeleted':
       throw toNothingToDownloadFailure(nodeId, version.version, ', because it was deleted');
     case 'NodeVersionStatusPending':

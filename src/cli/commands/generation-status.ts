@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { listTaskOperations } from '../../contract/index.js';
 import type { VideoCreations } from '../../contract/video.js';
+import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
-import { findTask, readTask } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 

@@ -1,15 +1,16 @@
+import { buildArchive } from '../../flows/publish/archive.js';
+import { saveFile } from '../../flows/save-file.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
-import { buildArchive } from '../publish/build.js';
-import { readPack } from '../publish/pack.js';
+import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
-import { resolveOutput, saveFile } from '../terminal/save.js';
-import { formatBytes } from '../terminal/text.js';
+import { resolveOutput } from '../terminal/save.js';
 import type { CommandContext } from './context.js';
 
 /** Writes the archive that `version publish` would upload, or lists its files. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output, system } = context;
-  const pack = await readPack(context, context.args.dir as string | undefined);
+  const pack = await readFolder(context, context.args.dir as string | undefined);
   const { manifest, files, size } = pack;
   if (flags.list) {
     const listed = files.map(({ path, size }) => ({ path, size }));

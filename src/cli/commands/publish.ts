@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getOperation } from '../../contract/index.js';
+import type { Pack } from '../../flows/publish/pack.js';
+import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
-import type { Service } from '../connect/services.js';
-import { checkCode } from '../publish/findings.js';
 import { publishMany } from '../publish/many.js';
-import { type Pack, readPack } from '../publish/pack.js';
-import { publishPack } from '../publish/publish-pack.js';
-import { findPublishToken } from '../publish/token.js';
-import { buildPublishBody } from '../publish/upload.js';
+import { checkFolder, publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
@@ -28,7 +25,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     const preview = (pack: Pack) => previewRequest(pack, changelog);
     return publishMany(context, dirs, { changelog, timeoutMs, ...(flags['dry-run'] && { preview }) });
   }
-  const pack = await readPack(context, dirs[0]);
+  const pack = await readFolder(context, dirs[0]);
   if (flags['dry-run']) await printRequest(context, previewRequest(pack, changelog));
   else await publishOne(context, pack, changelog, timeoutMs);
   return undefined;
@@ -42,12 +39,10 @@ async function publishOne(
 ): Promise<void> {
   const { output } = context;
   const progress = new Progress(output);
-  await checkCode(context, pack, progress);
+  await checkFolder(context, pack, progress);
   context.interruption.hint = 'Run the same command again to continue; the version number is not used up.';
-  const findToken = (service: Service, publisherId: string) =>
-    findPublishToken(context, service, publisherId);
   try {
-    const version = await publishPack(context, pack, { changelog, timeoutMs, progress, findToken });
+    const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
     progress.end();
     await output.answer(version);
     await context.services.announce();

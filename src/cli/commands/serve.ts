@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import { readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { ensureLocal } from '../connect/local.js';
@@ -17,6 +19,7 @@ type RunningService = Awaited<ReturnType<StartService>>;
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
   const configuration = await buildConfiguration(context);
+  if (flags.check || flags['print-config']) return showConfiguration(context, configuration);
   if (flags.detach) return startInBackground(context, configuration);
   const service = await startHere(context, configuration);
   await output.line(service.url);
@@ -36,13 +39,26 @@ function describeMakers({ context }: RunningService): string[] {
   return [`Images are ${made(image)}.`, `Videos are ${made(video)}.`];
 }
 
+const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
+
+/** Reads the settings of the environment. */
+async function readVariables({ env }: CommandContext['system']): Promise<Record<string, unknown>> {
+  if (!Object.keys(env).some(isSettingVariable)) return {};
+  const { readEnvironment } = await import('../../service/index.js');
+  const { settings, problems } = readEnvironment(env, (path) => readFileSync(path, 'utf8'));
+  if (problems.length > 0) throw toConfigurationFailure(problems);
+  return settings;
+}
+
 async function buildConfiguration(context: CommandContext): Promise<ConfigurationInput> {
   const { folders, system } = context;
   const file = readText(context.flags, 'config');
   const host = readText(context.flags, 'host');
   const data = readText(context.flags, 'data');
   const idle = readText(context.flags, 'until-idle');
-  const written: ConfigurationInput = file ? await readConfiguration(resolve(system.cwd, file)) : {};
+  const { mergeSettings } = await import('../../service/index.js');
+  const inFile = file ? await readConfiguration(resolve(system.cwd, file)) : {};
+  const written: ConfigurationInput = mergeSettings(inFile, await readVariables(system));
   return {
     port: STANDARD_PORT,
     ...written,
@@ -60,6 +76,30 @@ function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
   throw usage(`--port must be a number from 0 to 65535, not '${text}'.`);
+}
+
+/** Prints the settings that the service would use. They name the places of keys, and hold no secrets. */
+async function showConfiguration(
+  { output, flags, system }: CommandContext,
+  input: ConfigurationInput,
+): Promise<void> {
+  const { InvalidConfiguration, parseConfiguration } = await import('../../service/index.js');
+  try {
+    const { version: _, ...settings } = parseConfiguration(input, system.env);
+    if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
+    else await output.note('The configuration is valid.');
+  } catch (error) {
+    throw error instanceof InvalidConfiguration ? toConfigurationFailure(error.problems) : error;
+  }
+}
+
+/** Every problem of a configuration, each with the name of its setting. */
+function toConfigurationFailure(problems: readonly Problem[]): Failure {
+  const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
+  const [first] = details;
+  return first && details.length === 1
+    ? usage(`The configuration is not valid: ${first.path} ${first.message}.`, undefined, details)
+    : usage(`The configuration has ${details.length} problems.`, undefined, details);
 }
 
 async function startHere(
@@ -87,8 +127,8 @@ async function startHere(
       throw new Failure(error.message, { code: 'out_of_resources', exit: exitCodes.unreachable });
     if (error instanceof DataUnusable)
       throw new Failure(error.message, { code: 'data_unusable', exit: exitCodes.usage });
-    if (error instanceof InvalidConfiguration || error instanceof OwnerTokenInvalid)
-      throw usage(error.message);
+    if (error instanceof InvalidConfiguration) throw toConfigurationFailure(error.problems);
+    if (error instanceof OwnerTokenInvalid) throw usage(error.message);
     throw error;
   }
 }
@@ -103,7 +143,7 @@ async function startInBackground(context: CommandContext, configuration: Configu
   });
   const port = Number(readText(context.flags, 'port') ?? STANDARD_PORT);
   const folder = configuration.data as string;
-  const env = keyVariables(configuration);
+  const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isSettingVariable)];
   const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started) await output.note('The service was already running.');

@@ -1,8 +1,9 @@
+import { Destination } from '../../flows/tasks/destination.js';
+import { findTask, readTask } from '../../flows/tasks/task.js';
+import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
-import { saveResults } from '../generation/await-task.js';
-import { Destination } from '../generation/destination.js';
+import { saveTask } from '../generation/finish-task.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
-import { findEnd, findTask, readTask } from '../generation/task.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -22,7 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
       const seen = await readTask(context, task);
       if (findEnd(seen.state) !== 'well') throw toNothingToSaveFailure(id, seen.state);
       return {
-        lines: await saveResults({ services, ledger, signal, watch, destination }, task, seen),
+        lines: await saveTask({ services, ledger, signal, watch }, task, seen, destination),
         answer: seen.answer,
       };
     },

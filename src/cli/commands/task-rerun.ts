@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { getOperation } from '../../contract/index.js';
+import { type ImageSource, toReference } from '../../flows/tasks/images.js';
+import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
+import type { Job } from '../../flows/tasks/start-task.js';
+import { findEntry, findTarget } from '../../flows/tasks/task.js';
 import { printDryRun } from '../command/dry-run.js';
-import { type Entry, type ImageReference, isImageReference } from '../connect/ledger.js';
-import { type ImageSource, toReference } from '../generation/images.js';
-import type { Job } from '../generation/plan.js';
+import { toReadable } from '../generation/preview.js';
 import { runJobs } from '../generation/run-jobs.js';
-import { toReadable } from '../generation/start.js';
-import { findEntry, findTarget } from '../generation/task.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { toUnknownTaskFailure } from './task-show.js';

@@ -1,10 +1,11 @@
 import { ServiceError } from '../../client/errors.js';
+import type { Entry } from '../../flows/tasks/ledger.js';
+import { findEntry, findTask, readTask, type Task, toTask } from '../../flows/tasks/task.js';
+import { findEnd } from '../../flows/tasks/task-state.js';
 import { toFailure } from '../command/to-failure.js';
-import type { Entry } from '../connect/ledger.js';
-import { finishTask, planAwait, type TaskOutcome } from '../generation/await-task.js';
+import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { Resume } from '../generation/run-jobs.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
-import { findEnd, findEntry, findTask, readTask, type Task, toTask } from '../generation/task.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -14,7 +15,7 @@ export async function run(context: CommandContext): Promise<number> {
   const ids = all ? await listOpenIds(context) : readIds(context);
   const watch = new Watch(context.output);
   const entries = ids.map((id) => findEntry(context, id));
-  const awaiting = planAwait(
+  const awaiting = planFinish(
     context,
     watch,
     entries.some((entry) => entry?.request.off_peak === true),

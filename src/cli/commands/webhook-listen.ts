@@ -1,7 +1,8 @@
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { findTask } from '../../flows/tasks/task.js';
+import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
-import { toTaskFailure } from '../generation/await-task.js';
-import { findEnd, findTask } from '../generation/task.js';
+import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { waitForAbort } from '../terminal/interrupted.js';

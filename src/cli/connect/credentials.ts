@@ -22,14 +22,14 @@ export interface SignIn {
 /** The stored credentials of one service. */
 export interface Credentials {
   /** The address, so that people can recognise the file. */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** A token that the user stored. */
   readonly token?: string;
   readonly sign_in?: SignIn;
   /** Personal access tokens by publisher id. */
   readonly publish_tokens?: Readonly<Record<string, string>>;
   /** Where everything except `service` is stored. Absent: in the file. */
-  readonly kept_in?: 'keychain';
+  readonly kept_in?: 'keychain' | undefined;
 }
 
 type Edit = (values: Credentials) => Credentials | Promise<Credentials>;

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import type { Target } from '../../flows/tasks/task.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
@@ -10,7 +11,7 @@ import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
 import type { Settings } from './settings.js';
-import { chooseTarget, isNamed, type Target } from './target.js';
+import { chooseTarget, isNamed } from './target.js';
 
 /** A service that was reached. */
 export interface Service {
@@ -53,6 +54,11 @@ export class ServiceConnector {
   get target(): Target {
     const { flags, system, settings } = this.#context;
     return chooseTarget(flags, system.env, settings);
+  }
+
+  /** Whether the service was named on the command line. */
+  get isTargetGiven(): boolean {
+    return ['--base-url', '--profile'].includes(this.target.source);
   }
 
   /** The address that a request would go to, only for display. Starts nothing. */

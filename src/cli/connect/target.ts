@@ -1,17 +1,8 @@
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Settings } from './settings.js';
-
-/** The service that a command uses. */
-export interface Target {
-  /** A name for people: the profile or the address. */
-  readonly name: string;
-  /** Absent for the embedded service, which is found or started when it is needed. */
-  readonly baseUrl?: string;
-  /** Where it is set: a flag, a variable, the settings file, `ledger` or `default`. */
-  readonly source: string;
-}
 
 export interface TargetFlags {
   readonly 'base-url'?: string;

@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { satisfies } from 'semver';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';
 import type { Settings } from '../connect/settings.js';
 import { exitCodes } from '../terminal/failure.js';
 import { isKeychainExpected, KeychainError } from '../terminal/keychain.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import { formatBytes } from '../terminal/text.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 export function checkProgram({ nodeVersion }: System): Finding {

@@ -1,11 +1,12 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
+import type { Target } from '../../flows/tasks/task.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Connect } from '../connect/clients.js';
 import { fixedCredential } from '../connect/credential.js';
 import { connectLocal, findLocal } from '../connect/local.js';
 import type { Service, ServiceConnector } from '../connect/services.js';
-import { isNamed, type Target } from '../connect/target.js';
+import { isNamed } from '../connect/target.js';
 import { formatSignInHint } from '../sign-in/hint.js';
 import { exitCodes } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';

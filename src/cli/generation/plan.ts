@@ -1,10 +1,12 @@
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
+import type { ImageSource } from '../../flows/tasks/images.js';
+import type { Job } from '../../flows/tasks/start-task.js';
 import { readBodyFlag } from '../command/body.js';
+import { buildRequest } from '../command/build-request.js';
 import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
 import {
-  buildRequest,
   type FailureDetail,
   findRequestProblems,
   formatFieldName,
@@ -13,20 +15,7 @@ import {
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { chooseName, type ImageSource, type Images, parseSource } from './images.js';
-
-/** A task to start; its images are not read yet. */
-export interface Job {
-  /** Such as `image.relight`. */
-  readonly operation: string;
-  /** The body without its images. */
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly images: Images;
-  /** The base of the names of its result files. */
-  readonly name: string;
-  /** The task whose video is extended; it is not read yet. */
-  readonly fromTask?: string;
-}
+import { chooseName, parseSource } from './images.js';
 
 export interface PlanContext {
   readonly system: Pick<System, 'cwd' | 'stdin'>;

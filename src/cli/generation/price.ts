@@ -1,14 +1,14 @@
 import { ResponseError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
+import type { Job } from '../../flows/tasks/start-task.js';
+import type { Target } from '../../flows/tasks/task.js';
 import type { FlagValues } from '../command/command.js';
 import type { ServiceConnector } from '../connect/services.js';
 import type { Settings } from '../connect/settings.js';
-import type { Target } from '../connect/target.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
-import type { Job } from './plan.js';
 
 export interface PriceContext {
   readonly services: ServiceConnector;

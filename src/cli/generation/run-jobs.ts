@@ -1,18 +1,19 @@
 import { getTaskFacts } from '../../contract/index.js';
+import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
+import { type Job, startTask } from '../../flows/tasks/start-task.js';
+import type { Target, Task, TaskContext } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import type { EntryChoice, Ledger } from '../connect/ledger.js';
-import type { Target } from '../connect/target.js';
+import type { ServiceConnector } from '../connect/services.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
+import { readBytes } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
-import { finishTask, formatResume, planAwait, type TaskOutcome } from './await-task.js';
-import type { Job } from './plan.js';
+import { finishTask, formatResume, planFinish, type TaskOutcome } from './finish-task.js';
 import { checkPrice, type PriceContext } from './price.js';
 import { runAll, Watch } from './run-tasks.js';
-import { startTask } from './start.js';
-import type { Task, TaskContext } from './task.js';
 
 interface RunJobsContext extends ParsedCommand, PriceContext, TaskContext {
+  readonly services: ServiceConnector;
   readonly system: System;
   readonly interruption: Interruption;
 }
@@ -27,7 +28,7 @@ export async function runJobs(
   refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;
   const watch = new Watch(output);
-  const awaiting = planAwait(
+  const awaiting = planFinish(
     context,
     watch,
     jobs.some(({ body }) => body.off_peak === true),
@@ -40,13 +41,10 @@ export async function runJobs(
   );
   const entries = new Entries(ledger);
   const starting = {
-    services,
-    ledger,
-    output,
-    system,
-    signal,
-    target,
+    ...{ services, ledger, signal, target },
+    readStdin: () => readBytes(system.stdin),
     say: (text: string) => watch.say(text),
+    warn: (text: string) => output.warn(text),
   };
   const resume = new Resume(context);
   // Connects before the first job, so that a problem of all jobs is reported once.

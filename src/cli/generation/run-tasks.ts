@@ -1,3 +1,4 @@
+import { findEnd } from '../../flows/tasks/task-state.js';
 import type { ParsedCommand } from '../command/command.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
@@ -5,8 +6,7 @@ import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { oneLine } from '../terminal/text.js';
-import { NOT_ANSWERING, type TaskOutcome } from './await-task.js';
-import { findEnd } from './task.js';
+import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 
 /** One task of a command. Its label is printed if there are several. */
 export interface TaskItem {
@@ -49,8 +49,12 @@ export async function runAll(
   });
   watch.end();
   if (output.mode.json) {
-    const answers = outcomes.map(({ answer }) => answer ?? null);
-    await output.answer(items.length === 1 ? answers[0] : answers);
+    const answers = outcomes.map(
+      ({ answer, failure }) => answer ?? (failure ? toErrorAnswer(failure) : null),
+    );
+    // Of several tasks each has its place. What failed with one is on stderr, as with any other command.
+    if (items.length !== 1) await output.answer(answers);
+    else if (outcomes[0]?.answer !== undefined) await output.answer(outcomes[0].answer);
   }
   return combineExits(outcomes.map(({ failure }) => failure?.facts.exit ?? exitCodes.done));
 }
@@ -70,10 +74,12 @@ async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutco
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    const failure = useCommandLineNames(toFailure(error), context);
-    const { code, status, requestId: request_id } = failure.facts;
-    return { lines: [], answer: { error: { code, message: failure.message, status, request_id } }, failure };
+    return { lines: [], failure: useCommandLineNames(toFailure(error), context) };
   }
+}
+
+function toErrorAnswer({ message, facts: { code, status, requestId: request_id } }: Failure) {
+  return { error: { code, message, status, request_id } };
 }
 
 /** Shows the progress of the tasks of a command: a spinner with their states and the elapsed time. */

@@ -1,13 +1,13 @@
+import type { Pack } from '../../flows/publish/pack.js';
+import type { NodeVersion } from '../../flows/publish/published.js';
+import type { Stages } from '../../flows/publish/report.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { combineExits, readConcurrency, runInParallel } from '../command/parallel.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { Progress, type Stages } from '../terminal/progress.js';
-import { checkCode } from './findings.js';
-import { type Pack, readPack } from './pack.js';
-import { publishPack } from './publish-pack.js';
-import type { NodeVersion } from './published.js';
+import { Progress } from '../terminal/progress.js';
+import { checkFolder, publishFolder, readFolder } from './publish-folder.js';
 import { labelContext, type PublishContext } from './publishing.js';
 import { findPublishToken, type PublishToken } from './token.js';
 
@@ -46,9 +46,9 @@ export async function publishMany(
   try {
     await run.each('Checking', dirs, concurrency, async (dir) => {
       const part = labelContext(context, dir);
-      const pack = await readPack(part, dir);
+      const pack = await readFolder(part, dir);
       run.read.set(dir, pack);
-      await checkCode(part, pack, SILENT);
+      await checkFolder(part, pack, SILENT);
     });
     const passed = dirs.filter((dir) => !run.failures.has(dir));
     const { preview } = options;
@@ -88,7 +88,7 @@ async function publishAll(
   await run.each('Publishing', dirs, concurrency, async (dir) => {
     const options = { changelog, timeoutMs, progress: SILENT, findToken };
     const pack = run.read.get(dir) as Pack;
-    run.published.set(dir, await publishPack(labelContext(context, dir), pack, options));
+    run.published.set(dir, await publishFolder(labelContext(context, dir), pack, options));
   });
 }
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
+import type { Registry } from '../../flows/publish/upload.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -37,8 +38,23 @@ export async function findPublishToken(
   });
 }
 
+/** The registry of a service, as the flow that publishes uses it. */
+export function toRegistry(
+  context: Pick<PublishContext, 'output' | 'signal'>,
+  service: Service,
+  publisherId: string,
+  { token, replaceable }: PublishToken,
+): Registry {
+  const { url, client, credential } = service;
+  return {
+    ...{ url, client, token, isSignedIn: credential !== undefined },
+    // The data of the embedded service may have been removed, and the token with it.
+    ...(replaceable && { renewToken: () => makeToken(context, service, publisherId) }),
+  };
+}
+
 /** Creates a token on the embedded service, and the publisher if it does not exist. */
-export async function makeToken(
+async function makeToken(
   { output, signal }: Pick<PublishContext, 'output' | 'signal'>,
   service: Service,
   publisherId: string,

@@ -1,4 +1,3 @@
-import { decodeJwt } from 'jose';
 import type { TokenEndpointResponse } from 'openid-client';
 import type { FlagValues } from '../command/command.js';
 import type { Connect } from '../connect/clients.js';
@@ -14,14 +13,14 @@ export function toSignIn(
   configuration: SignInConfiguration,
   tokens: TokenEndpointResponse,
   now: number,
-): SignIn {
+): Promise<SignIn> {
   const { issuer, clientId: client_id, resource, audience } = configuration;
   return updateTokens({ issuer, client_id, resource, audience, access_token: '' }, tokens, now);
 }
 
-function updateTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: number): SignIn {
+async function updateTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: number): Promise<SignIn> {
   const { access_token, refresh_token, expires_in } = tokens;
-  requireAudience(signIn, access_token);
+  await requireAudience(signIn, access_token);
   const { expires_at: _, ...rest } = signIn;
   return {
     ...rest,
@@ -36,8 +35,8 @@ function updateTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: number
  * Refuses to store or send a token for another service: a malicious service could name the issuer and client of another
  * one. Tokens that are not JWTs have no readable audience.
  */
-function requireAudience({ issuer, audience }: SignIn, token: string): void {
-  const given = audience === undefined ? undefined : readAudience(token);
+async function requireAudience({ issuer, audience }: SignIn, token: string): Promise<void> {
+  const given = audience === undefined ? undefined : await readAudience(token);
   if (audience === undefined || given === undefined || given.some((one) => isSameAddress(one, audience)))
     return;
   throw new Failure(
@@ -50,7 +49,8 @@ function requireAudience({ issuer, audience }: SignIn, token: string): void {
   );
 }
 
-function readAudience(token: string): string[] | undefined {
+async function readAudience(token: string): Promise<string[] | undefined> {
+  const { decodeJwt } = await import('jose');
   try {
     const { aud } = decodeJwt(token);
     return aud === undefined ? undefined : [aud].flat();
@@ -81,7 +81,7 @@ export async function refreshSignIn(
     const tokens = await callIssuer(openId, issuer, () =>
       openId.refreshTokenGrant(configuration, refresh_token, resource ? { resource } : {}),
     );
-    return updateTokens(signIn, tokens, now());
+    return await updateTokens(signIn, tokens, now());
   } catch (error) {
     if (!(error instanceof IssuerError) || error.facts.exit !== exitCodes.notAllowed) throw error;
     throw toEndedFailure(`The sign-in at ${issuer} has expired: ${error.message}`, hint);

@@ -1,12 +1,11 @@
 import type { Ora } from 'ora';
+import type { Stages } from '../../flows/publish/report.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import type { Output } from './output.js';
-import { formatBytes, oneLine } from './text.js';
-
-/** The part of Progress that reports stages. */
-export type Stages = Pick<Progress, 'stage' | 'update' | 'transferred' | 'end'>;
+import { oneLine } from './text.js';
 
 /** Shows the current stage: as a spinner on a terminal, otherwise as one line per stage. */
-export class Progress {
+export class Progress implements Stages {
   #spinner: Ora | undefined;
   #stage = '';
 

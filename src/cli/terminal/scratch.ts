@@ -1,6 +1,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { getOwnIdentity, hasEnded } from '../../disk/process-identity.js';
 
 const FOLDER_PREFIX = 'regen-run-';
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
@@ -15,7 +16,7 @@ export async function withScratch<Result>(
   action: (folder: string) => Promise<Result>,
 ): Promise<Result> {
   sweepOld(now);
-  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
+  const folder = mkdtempSync(join(tmpdir(), `${FOLDER_PREFIX}${getOwnIdentity().pid}-`));
   try {
     return await action(folder);
   } finally {
@@ -29,13 +30,20 @@ function isOwn(uid: number): boolean {
   return own < 0 || uid === own;
 }
 
+/** A clock that jumps ahead must not remove the folder of a command that runs. */
+function isInUse(name: string): boolean {
+  const pid = /^(\d+)-/.exec(name.slice(FOLDER_PREFIX.length))?.[1];
+  return pid !== undefined && !hasEnded(Number(pid));
+}
+
 function sweepOld(now: number): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
     const path = join(tmpdir(), name);
     try {
       const { uid, mtimeMs } = lstatSync(path);
       // As root, this could remove folders of other users.
-      if (isOwn(uid) && now - mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true, force: true });
+      if (isOwn(uid) && now - mtimeMs > MAX_AGE_MS && !isInUse(name))
+        rmSync(path, { recursive: true, force: true });
     } catch {
       // Another process has removed it.
     }

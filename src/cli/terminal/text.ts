@@ -32,13 +32,6 @@ export function toJson(value: unknown, indent?: number): string {
   return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escapeCharacter);
 }
 
-/** Formats a number of bytes for people: `1.4 MB`. */
-export function formatBytes(count: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-  const step = count < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
-  return step === 0 ? `${count} bytes` : `${(count / 1000 ** step).toFixed(1)} ${units[step]}`;
-}
-
 /** Quotes a word for a shell, if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

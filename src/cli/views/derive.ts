@@ -45,7 +45,8 @@ const views = [
 
 /** Combines the views and the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
-  return { groups, globals, commands: views.map(toCommand) };
+  const commands = views.map(toCommand);
+  return { words: [...new Set(commands.map(({ words }) => words[0] as string))], groups, globals, commands };
 }
 
 /** A field of a request and its path in the request. */

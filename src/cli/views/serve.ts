@@ -30,8 +30,53 @@ export const serveViews: readonly View[] = [
         hidden: true,
       },
       { name: 'detach', description: 'Run in the background; return once the service is ready' },
+      { name: 'check', description: 'Check the configuration, and start nothing' },
+      {
+        name: 'print-config',
+        description: 'Print the configuration with its defaults as JSON, and start nothing',
+      },
+    ],
+    notes: [
+      'Settings come from the flags, then from variables such as REGEN_SERVE_PORT, then from the configuration file; docs/configuration.md lists them.',
     ],
     examples: ['regen serve', 'regen serve --port 0 --data ./registry --detach'],
+  },
+  {
+    usage: 'serve init [path]',
+    module: 'serve-init',
+    local: true,
+    summary: 'Write a configuration file that explains every setting',
+    explain: { path: 'The file to create (default: regen.toml)' },
+    examples: ['regen serve init', 'regen serve --config regen.toml --check'],
+  },
+  {
+    usage: 'serve backup <path>',
+    module: 'serve-data',
+    local: true,
+    summary:
+      'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
+    explain: { path: 'The folder or .zip archive to create' },
+    flags: [data],
+    notes: [
+      'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
+    ],
+    examples: ['regen serve backup backups/monday.zip'],
+  },
+  {
+    usage: 'serve restore <path>',
+    module: 'serve-data',
+    local: true,
+    summary: 'Copy a backup into a data folder that is new or empty, and check it',
+    explain: { path: 'A folder or .zip archive that serve backup wrote' },
+    flags: [data],
+    examples: ['regen serve restore backups/monday.zip --data ./registry'],
+  },
+  {
+    usage: 'serve check',
+    module: 'serve-data',
+    local: true,
+    summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
+    flags: [data],
   },
   {
     usage: 'serve status',

@@ -1,5 +1,5 @@
 import type { ImageTask } from '../../contract/image-task.js';
-import { readTaskState, type TaskState } from '../generation/task.js';
+import { readTaskState, type TaskState } from '../../flows/tasks/task-state.js';
 import { oneLine } from '../terminal/text.js';
 
 /** The content of a webhook. */

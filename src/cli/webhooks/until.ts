@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { wait } from '../../client/wait.js';
-import { toStillRunningFailure } from '../generation/await-task.js';
-import { cannotRead, findEnd, readTask, type Task, type TaskState } from '../generation/task.js';
+import { awaitTask } from '../../flows/tasks/await-task.js';
+import { cannotRead, type Task } from '../../flows/tasks/task.js';
+import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
+import { toStillRunningFailure } from '../generation/finish-task.js';
 import { rejectOnAbort } from '../terminal/interrupted.js';
 import { type CatchUpContext, deliverState, readDeliveries } from './catch-up.js';
 import type { Event } from './event.js';
@@ -65,15 +66,10 @@ const RETRY_PAUSE_MS = 15_000;
  * @returns undefined if the service cannot report its status
  */
 async function pollTask(context: CatchUpContext, task: Task): Promise<TaskState | undefined> {
-  const { output, signal, now } = context;
+  const { output, signal } = context;
   for (;;) {
     try {
-      return await wait(() => readTask(context, task), {
-        isDone: ({ state }) => findEnd(state) !== undefined,
-        timeoutMs: YEAR_MS,
-        signal,
-        now,
-      });
+      return await awaitTask({ ...context, timeoutMs: YEAR_MS }, task);
     } catch (error) {
       signal.throwIfAborted();
       if (cannotRead(error, task)) {

@@ -5,7 +5,7 @@ import type { JsonSchema } from './schema-types.js';
 /** What a command line, a form or a query string has to know about a field. Plain data. */
 export interface FieldDescription {
   /** `string`, `integer`, `number`, `boolean`, `array` or `object`; several for a union. */
-  readonly type?: string | readonly string[];
+  readonly type?: string | readonly string[] | undefined;
   readonly required: boolean;
   readonly description?: string;
   readonly enum?: readonly (string | number | boolean)[];
@@ -49,12 +49,41 @@ function toFields(
   definitions: Record<string, JsonSchema>,
   within: readonly unknown[],
 ): Record<string, FieldDescription> | undefined {
-  if (!object.properties) return undefined;
+  if (!object.properties) return mergeAlternatives(object, definitions, within);
   const required = new Set((object.required ?? []) as string[]);
   const fields = Object.entries(object.properties as Record<string, JsonSchema>).map(
     ([name, field]) => [name, toField(field, required.has(name), definitions, within)] as const,
   );
   return Object.fromEntries(fields);
+}
+
+/** A union of objects has the fields of all of them. */
+function mergeAlternatives(
+  { oneOf }: JsonSchema,
+  definitions: Record<string, JsonSchema>,
+  within: readonly unknown[],
+): Record<string, FieldDescription> | undefined {
+  const merged: Record<string, FieldDescription> = {};
+  for (const alternative of (oneOf ?? []) as JsonSchema[]) {
+    const fields = toFields(resolveReference(alternative, definitions), definitions, within) ?? {};
+    for (const [name, field] of Object.entries(fields)) {
+      const before = merged[name];
+      merged[name] = before ? mergeFields(before, field) : field;
+    }
+  }
+  return Object.keys(merged).length > 0 ? merged : undefined;
+}
+
+function mergeFields(one: FieldDescription, other: FieldDescription): FieldDescription {
+  const { default: _, ...merged } = { ...one, ...other };
+  const descriptions = new Set([one.description, other.description].filter(Boolean));
+  return {
+    ...merged,
+    required: one.required && other.required,
+    ...(one.default === other.default && one.default !== undefined && { default: one.default }),
+    ...(one.enum && other.enum && { enum: [...new Set([...one.enum, ...other.enum])] }),
+    ...(descriptions.size > 0 && { description: [...descriptions].join('; ') }),
+  };
 }
 
 function toField(
@@ -95,39 +124,4 @@ function listTypes(schema: JsonSchema, definitions: Record<string, JsonSchema>):
   }
   if (typeof schema.type === 'string') return [schema.type];
   return (schema.type as string[] | undefined) ?? (schema.const === undefined ? [] : [typeof schema.const]);
-}
-
-const WHOLE_NUMBER = /^-?\d+$/;
-const DECIMAL_NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
-
-/**
- * Parses text for a field into a number, a boolean or a string. Text that is not of the type of the field is
- * returned unchanged, so that only the schema decides, and says what is wrong.
- * @example valueFromText({ type: 'integer' }, '12') // 12
- * @example valueFromText({ type: 'integer' }, '1e3') // '1e3', which the schema refuses
- */
-export function parseText(
-  description: Pick<FieldDescription, 'type'>,
-  text: string,
-): string | number | boolean {
-  for (const type of [description.type ?? 'string'].flat()) {
-    if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-    const number =
-      (type === 'integer' && WHOLE_NUMBER.test(text)) || (type === 'number' && DECIMAL_NUMBER.test(text));
-    // Adding 0 turns -0 into 0.
-    if (number && Number.isFinite(Number(text))) return Number(text) + 0;
-  }
-  return text;
-}
-
-/**
- * Parses one or several texts with the same name, as in a query string: the items of a list, or a single
- * value. Text given twice for a field that is not a list becomes a list, which the schema refuses.
- */
-export function parseTexts(
-  description: Pick<FieldDescription, 'type' | 'items'>,
-  texts: readonly string[],
-): unknown {
-  if (description.items) return texts.map((text) => parseText(description.items as FieldDescription, text));
-  return texts.length === 1 ? parseText(description, texts[0] as string) : [...texts];
 }

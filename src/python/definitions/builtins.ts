@@ -1,6 +1,7 @@
+import { compareValues } from './comparison.js';
 import { listItems } from './items.js';
 import { addPairs, paySorting } from './methods.js';
-import { applyOperator, compareValues } from './operators.js';
+import { applyOperator } from './operators.js';
 import { copyAttributes, getAttribute, getType, hasAttribute, isInstance, isSubclass } from './reflection.js';
 import {
   type Arguments,

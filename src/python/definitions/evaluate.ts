@@ -1,6 +1,7 @@
-import { builtinNames } from './builtins.js';
+import { compareValues } from './comparison.js';
 import { getItem, getSlice, listItems } from './items.js';
-import { applyOperator, applyUnary, compareValues } from './operators.js';
+import { bindTarget, LIST_STEPS, lookUpName, NAMES_STEPS, putEntry, shareNames } from './names.js';
+import { applyOperator, applyUnary } from './operators.js';
 import { type Argument, type Clause, type Expression, showPlace } from './syntax.js';
 import {
   type Arguments,
@@ -9,7 +10,6 @@ import {
   createDict,
   createList,
   createUnknown,
-  type DictValue,
   type FunctionValue,
   findTruth,
   hasMany,
@@ -96,17 +96,6 @@ function evaluateKind(expression: Expression, scope: Scope, machine: Machine): V
   }
 }
 
-export function lookUpName(id: string, scope: Scope): Value | undefined {
-  for (let at: Scope | undefined = scope; at; at = at.parent) {
-    const found = at.names.get(id);
-    if (found !== undefined) return found;
-  }
-  const { module } = scope;
-  if (id === '__file__') return { kind: 'path', path: module.path };
-  if (id === '__name__' || id === '__package__') return { kind: 'external', name: '__name__', of: module };
-  return builtinNames.has(id) ? { kind: 'external', name: `builtins.${id}` } : undefined;
-}
-
 export function evaluateArguments(
   given: Argument[],
   text: string,
@@ -157,15 +146,6 @@ function evaluateCall(
   return machine.call(evaluate(callee, scope, machine), given);
 }
 
-/** `globals()` shares the module's names, so that `globals()[name] = value` can be seen. */
-function shareNames(scope: Scope): Value {
-  return {
-    kind: 'dict',
-    entries: scope.names as Map<string | bigint | number | boolean | null, Value>,
-    rest: [],
-  };
-}
-
 function evaluateItems(
   expression: Expression & { kind: 'list' | 'tuple' | 'set' },
   scope: Scope,
@@ -185,10 +165,6 @@ function evaluateItems(
   }
   return payFor(createList(result, expression.kind), machine);
 }
-
-/** What making a list, or a dict or scope of names, costs besides what it holds. */
-const LIST_STEPS = 4;
-export const NAMES_STEPS = 16;
 
 function evaluateDict(
   entries: { readonly key?: Expression; readonly value: Expression }[],
@@ -210,12 +186,6 @@ function evaluateDict(
 /** Where something unknown was named, so that a report can point at it. */
 function addPlace(inner: Value, at: Expression): Value {
   return isUnknown(inner) && !inner.at ? { ...inner, at } : inner;
-}
-
-export function putEntry(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
-  machine.spend(3);
-  if (!isObject(key)) target.entries.set(key, value);
-  else addRest(target, createUnknown(key.kind === 'unknown' ? key.text : text), value);
 }
 
 function joinParts(parts: (string | Expression)[], of: (inner: Expression) => Value): string | undefined {
@@ -312,37 +282,5 @@ function runClauses(
     if (answers.includes(false)) continue;
     if (answers.includes(undefined)) addUnknown(mark);
     else runClauses(clauses, depth + 1, scope, machine, text, add, addUnknown);
-  }
-}
-
-/** Gives names their values, taking tuples apart. `set` handles targets that are not names. */
-export function bindTarget(
-  target: Expression,
-  value: Value,
-  scope: Scope,
-  machine: Machine,
-  set: (target: Expression, value: Value) => void = (one, inner) => {
-    if (one.kind === 'name') scope.names.set(one.id, inner);
-  },
-): void {
-  machine.spend(1);
-  if (target.kind !== 'tuple' && target.kind !== 'list') {
-    set(target, value);
-    return;
-  }
-  const isPlain = isObject(value) && value.kind === 'list' && !hasMany(value.items, machine);
-  const items = isPlain ? value.items : undefined;
-  const otherwise = createUnknown(isObject(value) && 'text' in value ? value.text : showPlace(target));
-  const starred = target.items.findIndex((one) => one.kind === 'spread');
-  for (const [index, one] of target.items.entries()) {
-    if (one.kind === 'spread') {
-      const after = target.items.length - index - 1;
-      const rest = items && createList(items.slice(index, Math.max(index, items.length - after)));
-      machine.spend(measureSize(rest));
-      bindTarget(one.value, rest ?? createUnknown(showPlace(target)), scope, machine, set);
-      continue;
-    }
-    const at = starred !== -1 && index > starred ? index - target.items.length : index;
-    bindTarget(one, replaceMissing(items?.at(at), otherwise), scope, machine, set);
   }
 }

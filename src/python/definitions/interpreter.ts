@@ -1,34 +1,31 @@
 import { builtins } from './builtins.js';
-import { evaluate, NAMES_STEPS } from './evaluate.js';
+import { evaluate } from './evaluate.js';
 import { execute } from './execute.js';
 import type { ParsePython } from './grammar.js';
-import { findHostConstant } from './host-constants.js';
+import { callImitation, findImitation } from './imitation.js';
 import { loaders } from './loaders.js';
-import { findMethod } from './methods.js';
-import { copyAll, createAbsent, createModule, getModuleSpecial } from './modules.js';
+import { findValueAttribute, MAX_NAME } from './lookup.js';
+import { copyAll, createModule } from './modules.js';
+import { NAMES_STEPS } from './names.js';
 import { mergeAlternatives } from './operators.js';
 import type { PackModules } from './pack-modules.js';
 import { bindParameters } from './parameters.js';
-import { getPathAttribute, pathFunctions } from './paths.js';
+import { pathFunctions } from './paths.js';
 import { patterns } from './patterns.js';
-import { copyAttributes, payLookup } from './reflection.js';
+import { payLookup } from './reflection.js';
 import { readFunction } from './statements.js';
 import type { FunctionSyntax, ImportSyntax, Statement } from './syntax.js';
 import {
   type Arguments,
   type ClassValue,
-  createArguments,
   createUnknown,
   descendsFrom,
   type ExternalValue,
   type FunctionValue,
   findAttribute,
-  type Imitation,
   isObject,
-  listAncestry,
   type Machine,
   type ModuleValue,
-  payFor,
   replaceMissing,
   type Scope,
   type Value,
@@ -40,9 +37,6 @@ export class OutOfSteps extends Error {}
 /** How deep expressions, statements and calls may nest together: well inside of the engine's stack. */
 const MAX_DEPTH = 800;
 const MAX_CALLS = 40;
-/** Characters of a dotted name; longer ones are put together by a loop. */
-const MAX_NAME = 500;
-
 /** Follows a pack's code as far as it is plain, without running any of it. */
 export class Interpreter implements Machine {
   #steps = 0;
@@ -169,73 +163,13 @@ export class Interpreter implements Machine {
   }
 
   attribute(object: Value, name: string, text: string): Value {
-    return replaceMissing(this.#attribute(object, name, text), createUnknown(text));
+    return replaceMissing(findValueAttribute(object, name, text, this), createUnknown(text));
   }
 
-  #attribute(object: Value, name: string, text: string): Value | undefined {
-    const method = findMethod(object, name);
-    if (method) return createNative(method, text);
-    if (!isObject(object)) return undefined;
-    payLookup(object, this);
-    switch (object.kind) {
-      case 'module':
-        if (object.scope.names.has(name)) return object.scope.names.get(name);
-        return (
-          this.#submodule(object, name) ?? getModuleSpecial(object, name, this) ?? createAbsent(object, text)
-        );
-      case 'class':
-        return this.#classAttribute(object, name);
-      case 'instance':
-        if (name === '__class__') return object.class;
-        if (object.attributes.has(name)) return object.attributes.get(name);
-        return this.#bound(findAttribute(object.class, name), object, object.class);
-      case 'super':
-        return this.#bound(findInherited(object.owner, object.self, name), object.self, object.owner);
-      case 'path':
-        return getPathAttribute(object.path, name, text);
-      case 'function':
-        return name === '__name__' ? object.name : undefined;
-      case 'method':
-        return name === '__func__' ? object.function : name === '__self__' ? object.self : undefined;
-      case 'external':
-        if (object.name.length > MAX_NAME) return undefined;
-        // What a call was given is what `schema.inputs` and the like hold afterwards.
-        return replaceMissing(object.called?.named.get(name) ?? findHostConstant(`${object.name}.${name}`), {
-          kind: 'external',
-          name: `${object.name}.${name}`,
-          of: object,
-        });
-      default:
-        return undefined;
-    }
-  }
-
-  #submodule(module: ModuleValue, name: string): Value | undefined {
+  loadSubmodule(module: ModuleValue, name: string): Value | undefined {
     if (!module.isPackage) return undefined;
     const path = this.modules.resolve(1, name, module.folder);
     return path === undefined ? undefined : this.loadFile(path);
-  }
-
-  #classAttribute(object: ClassValue, name: string): Value | undefined {
-    if (name === '__name__' || name === '__qualname__') return object.name;
-    if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
-    if (name === '__dict__') return copyAttributes(object, this);
-    return this.#bound(findAttribute(object, name), object, object);
-  }
-
-  #bound(value: Value | undefined, self: Value, owner: ClassValue): Value | undefined {
-    if (value === undefined || !isObject(value) || value.kind !== 'function' || value.binding === 'static')
-      return value;
-    const onClass = isObject(self) && self.kind === 'class';
-    if (value.binding === 'property')
-      return this.call({ kind: 'method', self, function: value }, createArguments([], value.name));
-    if (value.binding === 'class')
-      return {
-        kind: 'method',
-        self: onClass ? self : isObject(self) && self.kind === 'instance' ? self.class : owner,
-        function: value,
-      };
-    return onClass ? value : { kind: 'method', self, function: value };
   }
 
   call(callee: Value, given: Arguments): Value {
@@ -345,39 +279,6 @@ export class Interpreter implements Machine {
   }
 }
 
-function findImitation(table: Record<string, Imitation>, name: string): Imitation | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
-}
-
-function createNative(method: Imitation, text: string): Value {
-  return {
-    kind: 'native',
-    call: (given, machine) =>
-      replaceMissing(callImitation(method, given, machine), createUnknown(given.text || text)),
-  };
-}
-
-/** Calls what is imitated, paid by the length of its texts, and by what it makes. */
-function callImitation(imitation: Imitation, given: Arguments, machine: Machine): Value | undefined {
-  for (const one of given.list) if (typeof one === 'string') machine.spend(one.length >> 5);
-  return payFor(imitation(given, machine), machine);
-}
-
 function prependSelf(self: Value, given: Arguments): Arguments {
   return { ...given, list: [self, ...given.list] };
-}
-
-function findInherited(owner: ClassValue, self: Value, name: string): Value | undefined {
-  const of =
-    isObject(self) && self.kind === 'class'
-      ? self
-      : isObject(self) && self.kind === 'instance'
-        ? self.class
-        : owner;
-  const line = listAncestry(of);
-  for (const one of line.slice(line.indexOf(owner) + 1)) {
-    const found = one.kind === 'class' ? one.attributes.get(name) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

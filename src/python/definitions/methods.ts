@@ -1,5 +1,6 @@
+import { findEqual } from './comparison.js';
 import { listItems } from './items.js';
-import { fillIn, findEqual, mergeDicts } from './operators.js';
+import { fillIn, mergeDicts } from './operators.js';
 import {
   addAll,
   addRest,

@@ -1,4 +1,4 @@
-import { NAMES_STEPS } from './evaluate.js';
+import { NAMES_STEPS } from './names.js';
 import {
   type Arguments,
   addRest,

@@ -147,6 +147,7 @@ export interface Machine {
   leave(): void;
   importModule(name: string, from: ModuleValue | undefined): Value;
   loadFile(path: string): ModuleValue | undefined;
+  loadSubmodule(module: ModuleValue, name: string): Value | undefined;
   entries(folder: string): string[];
   addSearchPath(folder: string): void;
   runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void;

@@ -14,7 +14,7 @@ export const MAX_TOKEN_SECONDS = 3600;
 export interface TokenSubject {
   readonly sub: string;
   /** `admin` for an admin. */
-  readonly roles?: readonly string[];
+  readonly roles?: readonly string[] | undefined;
   readonly email?: string;
   readonly name?: string;
   /** At most an hour, which is the default; negative for an expired token. */

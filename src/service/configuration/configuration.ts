@@ -1,12 +1,40 @@
 import { z } from 'zod';
+import { checkValue } from '../../contract/schema/check.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
-import { GenerationSettings } from './generation-settings.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
 import { PriceTable } from './price-table.js';
+import { InvalidConfiguration } from './start-errors.js';
 
-const Limits = z.object(
+const LIMITS_DESCRIBED: Readonly<Record<keyof typeof DEFAULT_LIMITS, string>> = {
+  generationBody: 'Bytes of the body of a generation request',
+  imageBytes: 'Bytes of one image of a generation request, as a file',
+  imagePixels: 'Pixels of one image, decoded',
+  videoBytes: 'Bytes of the video to extend, as a file',
+  videoSeconds: 'Seconds that fetching the video to extend may take',
+  offPeakSeconds: 'Seconds after which an off-peak task is given up',
+  jsonBody: 'Bytes of any other JSON body',
+  anonymousBody: 'Bytes of the body of a request without a credential',
+  archive: 'Bytes of an archive',
+  archiveEntries: 'Files in an archive',
+  archiveUnpacked: 'Bytes of an archive, unpacked',
+  archiveRatio: 'Unpacked bytes per packed byte of an archive',
+  bulkPairs: 'Pairs in one bulk request',
+  uploadBeginSeconds: 'Seconds in which an upload must begin',
+  uploadAbandonedSeconds: 'Seconds after which a version without an upload is given up',
+};
+
+const Limits = z.strictObject(
   Object.fromEntries(
-    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, z.number().positive().default(value)]),
+    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [
+      name,
+      z
+        .number()
+        .positive()
+        .default(value)
+        .describe(LIMITS_DESCRIBED[name as keyof typeof DEFAULT_LIMITS]),
+    ]),
   ) as {
     [Name in keyof typeof DEFAULT_LIMITS]: z.ZodDefault<z.ZodNumber>;
   },
@@ -14,16 +42,26 @@ const Limits = z.object(
 
 /** The settings of a service. Every default suits a single machine. */
 export const Configuration = z.strictObject({
-  /** The folder of database, archives and keys; absent: a temporary one, removed when the service ends. */
-  data: z.string().min(1).optional(),
-  host: z.string().min(1).default('127.0.0.1'),
-  /** 0: any free port. */
-  port: z.int().min(0).max(65_535).default(0),
-  /** Where clients reach the service, if not at its host and port. */
-  publicUrl: z.url().optional(),
+  data: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The folder of the database, archives and keys, relative to the configuration file; `regen serve` has $XDG_DATA_HOME/regen as its default',
+    ),
+  host: z.string().min(1).default('127.0.0.1').describe('The address to listen on'),
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(0)
+    .describe('The port to listen on; 0 for any free one; `regen serve` has 7717 as its default'),
+  publicUrl: z
+    .url()
+    .optional()
+    .describe('Where clients reach the service, if not at its host and port: https://registry.example.com'),
   /** The version of the software, for `service.json` and the OpenAPI document. */
   version: z.string().default('0.0.0'),
-  /** Identity providers whose tokens are accepted; users sign in at the first. */
   issuers: z
     .array(IssuerSettings)
     .superRefine((issuers, context) => {
@@ -33,56 +71,97 @@ export const Configuration = z.strictObject({
         context.addIssue({ code: 'custom', path: [index, 'issuer'], message: 'must not appear twice' });
       }
     })
-    .default([]),
+    .default([])
+    .describe('Identity providers whose tokens are accepted; users sign in at the first'),
   publish: z
     .strictObject({
       // Decided: `optional` admits publish requests that carry only the body's personal_access_token.
-      bearer: z.enum(['required', 'optional']).default('required'),
+      bearer: z
+        .enum(['required', 'optional'])
+        .default('required')
+        .describe('Whether publishing needs a bearer token beside the personal access token'),
     })
     .prefault({}),
-  /** Credits. */
-  prices: PriceTable.prefault({}),
-  /** What generates images and videos. */
-  generation: GenerationSettings.prefault({}),
-  cors: z.strictObject({ origins: z.array(z.url()).default([]) }).prefault({}),
-  limits: Limits.prefault({}),
-  /** What one user or publisher may use; the embedded owner has no quotas. */
+  prices: PriceTable.prefault({}).describe('Prices in credits'),
+  generation: GenerationSettings.prefault({}).describe('What generates images and videos'),
+  cors: z
+    .strictObject({
+      origins: z.array(z.url()).default([]).describe('Origins of web pages that may call the service'),
+    })
+    .prefault({}),
+  limits: Limits.prefault({}).describe('Sizes and times of requests'),
   quotas: z
     .strictObject({
-      /** Tasks of a user that have not ended. */
-      tasksInFlight: z.int().positive().default(100),
-      /** Tasks of a user with webhooks that are not delivered yet. */
-      pendingWebhooks: z.int().positive().default(1_000),
-      /** Publishers that a user owns. */
-      publishers: z.int().positive().default(20),
-      /** New versions of a publisher per day, in UTC. */
-      versionsPerDay: z.int().positive().default(200),
-      /** Bytes that a publisher uploads per day, in UTC. */
+      tasksInFlight: z.int().positive().default(100).describe('Tasks of a user that have not ended'),
+      pendingWebhooks: z
+        .int()
+        .positive()
+        .default(1_000)
+        .describe('Tasks of a user with webhooks that are not delivered yet'),
+      publishers: z.int().positive().default(20).describe('Publishers that a user owns'),
+      versionsPerDay: z.int().positive().default(200).describe('New versions of a publisher per day, in UTC'),
       bytesPerDay: z
         .int()
         .positive()
-        .default(10 * 1024 ** 3),
+        .default(10 * 1024 ** 3)
+        .describe('Bytes that a publisher uploads per day, in UTC'),
     })
-    .prefault({}),
-  /**
-   * Requests per minute and caller; false: no limit. Absent: 600 if the service listens beyond loopback or
-   * behind a proxy, else no limit. The embedded owner has none.
-   */
-  rateLimit: z.union([z.int().positive(), z.literal(false)]).optional(),
-  /**
-   * The reverse proxies whose X-Forwarded-For tells clients apart: their addresses or networks (10.0.0.0/8), or
-   * how many the requests pass. Default: none, and the header is ignored.
-   */
+    .prefault({})
+    .describe('What one user or publisher may use; the embedded owner has no quotas'),
+  rateLimit: z
+    .union([z.int().positive(), z.literal(false)], { error: 'must be a whole number above 0, or false' })
+    .optional()
+    .describe(
+      'Requests per minute and caller; false for no limit. Default: 600 if the service listens beyond loopback or behind a proxy, otherwise no limit. The embedded owner has none',
+    ),
   trustedProxies: z
     .union([z.int().min(0).max(20), z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))], {
       error: 'must be a list of addresses and networks such as 10.0.0.0/8, or a number of proxies',
     })
-    .default([]),
+    .default([])
+    .describe(
+      'The reverse proxies whose X-Forwarded-For tells clients apart: their addresses or networks (10.0.0.0/8), or how many a request passes. Without any, the header is ignored',
+    ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
-  /** How long stopping waits for requests and jobs to end. Milliseconds. */
-  graceMs: z.int().min(0).default(10_000),
+  drainMs: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
+    ),
+  minFreeDiskBytes: z
+    .int()
+    .min(0)
+    .default(100 * 1024 ** 2)
+    .describe('Free bytes on the disk of the data folder below which /ready answers 503'),
+  graceMs: z
+    .int()
+    .min(0)
+    .default(10_000)
+    .describe('Milliseconds that stopping waits for requests and jobs to end'),
 });
 
 export type Configuration = z.output<typeof Configuration>;
 export type ConfigurationInput = z.input<typeof Configuration>;
+
+/** Whether others than the users of this machine can reach the service. */
+export function isExposed({ host, trustedProxies }: Configuration): boolean {
+  return !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
+}
+
+/**
+ * Validates a configuration and fills in the defaults.
+ * @throws InvalidConfiguration with everything that is wrong
+ */
+export function parseConfiguration(
+  input: ConfigurationInput,
+  env: Readonly<Record<string, string | undefined>>,
+): Configuration {
+  const checked = checkValue(Configuration, input);
+  if (!checked.ok) throw new InvalidConfiguration(checked.problems);
+  const problems = checkVendorKeys(checked.value.generation, env);
+  if (problems.length > 0) throw new InvalidConfiguration(problems);
+  return checked.value;
+}

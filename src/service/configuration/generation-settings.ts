@@ -1,69 +1,83 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import type { Problem } from '../../contract/schema/schema-types.js';
 import { SecureUrl } from '../network/secure-url.js';
 
 // Decided: the key itself is never in the configuration, which people share and commit.
 const KeySource = z
   .strictObject({
-    /** Name of an environment variable. */
-    env: z.string().min(1).optional(),
-    file: z.string().refine(isAbsolute, { error: 'must be an absolute path' }).optional(),
+    env: z.string().min(1).optional().describe('The environment variable with the key of the vendor'),
+    file: z
+      .string()
+      .refine(isAbsolute, { error: 'must be an absolute path' })
+      .optional()
+      .describe('The file with the key of the vendor, as an absolute path'),
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
     error: 'must name either an environment variable (env) or a file',
   });
 
 const vendorFields = {
-  engine: z.literal('upstream'),
-  /** Replaces `/proxy/imagevendor` or `/proxy/videovendor` in the contract's paths. */
-  baseUrl: SecureUrl,
-  /** The header that carries the key; `Authorization` has it as a Bearer token. */
+  engine: z.literal('upstream').describe('upstream: a vendor'),
+  baseUrl: SecureUrl.describe(
+    'Replaces /proxy/imagevendor or /proxy/videovendor in the paths of the contract',
+  ),
+
   keyHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be a header name' })
-    .default('Authorization'),
+    .default('Authorization')
+    .describe('The header that carries the key; Authorization has it as a Bearer token'),
   key: KeySource,
-  /** How many tasks run in parallel. */
-  atOnce: z.int().positive().default(50),
-  /** The first polling interval of a task; it grows to 15 times as much. Milliseconds. */
-  pollMs: z.int().positive().default(2_000),
-  /** The timeout of one request to the vendor. Milliseconds. */
-  answerMs: z.int().positive().default(60_000),
-  /** Whether the vendor honours `Idempotency-Key`; absent: detected from its answers. */
-  honoursKeys: z.boolean().optional(),
+  atOnce: z.int().positive().default(50).describe('Tasks of a vendor that run in parallel (default 50)'),
+  pollMs: z
+    .int()
+    .positive()
+    .default(2_000)
+    .describe('Milliseconds of the first polling interval of a task; it grows to 15 times as much'),
+  answerMs: z
+    .int()
+    .positive()
+    .default(60_000)
+    .describe('Milliseconds that one request to the vendor may take'),
+  honoursKeys: z
+    .boolean()
+    .optional()
+    .describe('Whether the vendor honours Idempotency-Key; by default detected from its answers'),
 };
 
 const ImageVendor = z.strictObject(vendorFields);
 
 export const VideoVendor = z.strictObject({
   ...vendorFields,
-  /** The vendor's names of the contract's models, if they differ. */
-  models: z.record(z.string(), z.string().min(1)).default({}),
+  models: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .describe("The vendor's names of the models of the contract, where they differ"),
 });
 
 export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
-/**
- * Reads the vendor's key from the place that the configuration names.
- * @throws VendorKeyMissing
- */
-export function readVendorKey(
-  { key }: VendorSettings,
-  env: Readonly<Record<string, string | undefined>>,
-): string {
-  const place = key.env === undefined ? `the file ${key.file}` : `the environment variable ${key.env}`;
-  const text = (key.env === undefined ? readText(key.file as string) : env[key.env])?.trim();
-  if (!text) throw new VendorKeyMissing(`names ${place}, which is missing or empty`);
-  if (!/^[\x21-\x7e]+$/.test(text))
-    throw new VendorKeyMissing(`names ${place}, which does not contain a valid key`);
-  return text;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the vendor's key from the place that the configuration names; its existence is checked at start. */
+export function readVendorKey({ key }: VendorSettings, env: Environment): string {
+  return (key.env === undefined ? readText(key.file as string) : env[key.env])?.trim() ?? '';
 }
 
-/** Why there is no key; the message continues the name of the setting. */
-export class VendorKeyMissing extends Error {
-  override readonly name = 'VendorKeyMissing';
+/** Lists the vendors whose keys are missing or malformed. */
+export function checkVendorKeys({ image, video }: GenerationSettings, env: Environment): Problem[] {
+  return Object.entries({ image, video }).flatMap(([kind, settings]) => {
+    if (settings.engine === 'local') return [];
+    const key = readVendorKey(settings, env);
+    if (/^[\x21-\x7e]+$/.test(key)) return [];
+    const { env: variable, file } = settings.key;
+    const place = variable === undefined ? `the file ${file}` : `the environment variable ${variable}`;
+    const fault = key === '' ? 'is missing or empty' : 'does not contain a valid key';
+    return [{ path: ['generation', kind, 'key'], message: `names ${place}, which ${fault}` }];
+  });
 }
 
 function readText(file: string): string | undefined {
@@ -74,12 +88,19 @@ function readText(file: string): string | undefined {
   }
 }
 
-const Local = z.strictObject({ engine: z.literal('local') });
+const Local = z.strictObject({
+  engine: z.literal('local').describe('local: previews made on this machine'),
+});
 
 const LocalVideo = z.strictObject({
   ...Local.shape,
-  /** Videos made in parallel: one is drawn while another is compressed; each takes up to 300 MB. */
-  atOnce: z.int().positive().default(2),
+  atOnce: z
+    .int()
+    .positive()
+    .default(2)
+    .describe(
+      'Videos that this machine makes in parallel (default 2): one is drawn while another is compressed; each takes up to 300 MB',
+    ),
 });
 
 const describeUnionError = (issue: { readonly code?: string | undefined }) =>
@@ -94,3 +115,5 @@ export const GenerationSettings = z.strictObject({
     .discriminatedUnion('engine', [LocalVideo, VideoVendor], { error: describeUnionError })
     .prefault({ engine: 'local' }),
 });
+
+export type GenerationSettings = z.output<typeof GenerationSettings>;

@@ -9,22 +9,22 @@ const algorithms = [
 
 /** One identity provider (OpenID Connect) whose access tokens the service accepts. */
 export const IssuerSettings = z.strictObject({
-  /** Its exact `iss`; its discovery document is below it. */
-  issuer: SecureUrl,
-  /** Decided: `aud` must contain the service's own URL unless this names another audience. */
-  audience: z.string().min(1).optional(),
-  /** The id of the public client that the command line signs in with. */
-  clientId: z.string().min(1).optional(),
-  /** The scopes that the command line requests when it signs in. */
-  scopes: z.array(z.string().min(1)).optional(),
-  /** The claim that holds a user's roles; dots lead into objects: `realm_access.roles`. */
-  rolesClaim: z.string().min(1).default('roles'),
-  /** The role of admins. */
-  adminRole: z.string().min(1).default('admin'),
+  issuer: SecureUrl.describe('Its exact `iss`; its discovery document is below it'),
+  // Decided: `aud` must contain the service's own URL unless this names another audience.
+  audience: z.string().min(1).optional().describe("What `aud` must contain; default: the service's own URL"),
+  clientId: z.string().min(1).optional().describe('The public client that `regen auth login` signs in with'),
+  scopes: z.array(z.string().min(1)).optional().describe('The scopes that `regen auth login` requests'),
+  rolesClaim: z
+    .string()
+    .min(1)
+    .default('roles')
+    .describe("The claim that holds a user's roles; dots lead into objects: `realm_access.roles`"),
+  adminRole: z.string().min(1).default('admin').describe('The role of admins'),
   algorithms: z
     .array(z.enum(algorithms))
     .min(1)
-    .default([...algorithms]),
+    .default([...algorithms])
+    .describe('Accepted signature algorithms'),
 });
 
 export type IssuerSettings = z.output<typeof IssuerSettings>;

@@ -17,7 +17,11 @@ export class InvalidConfiguration extends Error {
 
   constructor(readonly problems: readonly Problem[]) {
     const sentences = problems.map(({ path, message }) => `${path.join('.') || 'configuration'} ${message}`);
-    super(`The configuration is not valid: ${sentences.join('; ')}.`);
+    super(
+      sentences.length === 1
+        ? `The configuration is not valid: ${sentences[0]}.`
+        : `The configuration is not valid:\n${sentences.map((sentence) => `- ${sentence}`).join('\n')}`,
+    );
   }
 }
 

@@ -13,7 +13,7 @@ export type AuditAction = AuditSubject & {
   readonly action: string;
   /** The new status, if the event changed it. */
   readonly status?: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 };
 
 /**

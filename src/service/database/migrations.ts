@@ -209,7 +209,42 @@ export const migrations: readonly Migration[] = [
       ]),
     ],
   },
+  // The order and the index of search, so that a search reads no more nodes than it answers with.
+  {
+    number: 10,
+    statements: [
+      'alter table nodes add column number bigint',
+      `update nodes set number = ordered.number
+        from (select id, row_number() over (order by created_at, id) as number from nodes) as ordered
+        where ordered.id = nodes.id`,
+      'create unique index nodes_number on nodes (number)',
+      // As `buildSearchText` of registry/search-index.ts.
+      `update nodes set search_text = '  ' || replace(${toSpacesSql('search_text')}, ' ', '  ')`,
+      'alter table nodes add column search_key bigint',
+      // As `toSearchKey` there.
+      `update nodes set search_key = number - 4294967296 * case when search_ranking > 1000000 then 1000000
+          when search_ranking < -1000000 then -1000000 else search_ranking end
+        where status = 'NodeStatusActive'
+          and publisher_id in (select id from publishers where status = 'PublisherStatusActive')`,
+      'create unique index nodes_search_key on nodes (search_key)',
+      "insert into totals (name, value) select 'nodes.found', count(search_key) from nodes",
+      "insert into totals (name, value) values ('nodes.searchRevision', 0)",
+      '{searchIndex}',
+      '{fillSearchIndex}',
+    ],
+  },
 ];
+
+/** What differs between engines. */
+export type EngineWords = Readonly<
+  Record<'identity' | 'inAYear' | 'char' | 'searchIndex' | 'fillSearchIndex', string>
+>;
+
+/** Puts a space for each separator of words. */
+function toSpacesSql(column: string): string {
+  const separators = ["'-'", "'_'", "'.'", '{char}(9)', '{char}(10)', '{char}(13)'];
+  return separators.reduce((text, separator) => `replace(${text}, ${separator}, ' ')`, column);
+}
 
 /** As `toPlainId` of registry/names.ts. */
 function toPlainSql(column: string): string {
@@ -221,10 +256,7 @@ function toPlainSql(column: string): string {
  * @param words what `{name}` stands for in the statements
  * @throws if the database was written by a newer release
  */
-export async function migrate(
-  database: Kysely<Schema>,
-  words: Readonly<Record<'identity' | 'inAYear', string>>,
-): Promise<void> {
+export async function migrate(database: Kysely<Schema>, words: EngineWords): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await sql`create table if not exists migrations (number integer primary key)`.execute(transaction);
     const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
@@ -244,4 +276,19 @@ export async function migrate(
       await sql`insert into migrations (number) values (${step.number})`.execute(transaction);
     }
   });
+}
+
+/**
+ * Makes sure that data has the schema of this release, without changing it.
+ * @throws DataUnusable
+ */
+export async function requireNewestSchema(database: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ number: number }>`select max(number) as number from migrations`.execute(
+    database,
+  );
+  const [found, supported] = [rows[0]?.number, Math.max(...migrations.map(({ number }) => number))];
+  if (found === supported) return;
+  throw new DataUnusable(
+    `The data was written by another release (schema ${found}; this one has ${supported}); use that release.`,
+  );
 }

@@ -76,8 +76,12 @@ export interface NodeTable {
   name: string;
   /** The other fields that users and admins set, as in the contract. */
   details: Json;
-  /** Lower-case id, name, description and tags, for search. */
+  /** Counts nodes in the order of their creation. */
+  number: Fixed<number>;
+  /** Lower-case id, name, description and tags, for search; `registry/search-index.ts` builds it. */
   search_text: string;
+  /** The node's place in search results, first to last; null while search does not find it. */
+  search_key: number | null;
   search_ranking: number;
   status: string;
   status_detail: string | null;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -15,7 +16,7 @@ import {
 import Database from 'libsql';
 import { makePrivateDatabase } from '../../disk/private-file.js';
 import { DataUnusable, StoreLost } from './data-unusable.js';
-import { migrate } from './migrations.js';
+import { type EngineWords, migrate, requireNewestSchema } from './migrations.js';
 import type { Schema } from './schema.js';
 
 export interface SqliteOptions {
@@ -25,25 +26,58 @@ export interface SqliteOptions {
   readonly durable: boolean;
   /** Checks the whole file first, because the last process ended without closing it. */
   readonly verify?: boolean;
+  /** `false` refuses data of another release instead of upgrading it. */
+  readonly migrates?: boolean;
 }
+
+const SQLITE_WORDS: EngineWords = {
+  identity: 'integer primary key autoincrement',
+  inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
+  char: 'char',
+  // Its rowid is the node's search_key, so that matches are found in the order of the results.
+  searchIndex: `create virtual table node_search using fts5 (
+    search_text, content='', contentless_delete=1, tokenize='trigram case_sensitive 1')`,
+  fillSearchIndex: `insert into node_search (rowid, search_text)
+    select search_key, search_text from nodes where search_key is not null order by search_key`,
+};
 
 /**
  * Opens and migrates the embedded database.
  * @throws DataUnusable
  */
 export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>> {
-  const database = new Kysely<Schema>({ dialect: sqliteDialect(options) });
+  const driver = new LibsqlDriver(options);
+  const database = new Kysely<Schema>({ dialect: sqliteDialect(driver) });
+  drivers.set(database, driver);
   try {
     if (options.verify) await verifyFile(database);
-    await migrate(database, {
-      identity: 'integer primary key autoincrement',
-      inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
-    });
+    if (options.migrates === false) await requireNewestSchema(database);
+    else await migrate(database, SQLITE_WORDS);
     return database;
   } catch (error) {
     await database.destroy();
     throw toDataUnusable(error, options.file);
   }
+}
+
+/** Copies the database as it is at one moment into a new file, while others may use it. */
+export function snapshotSqlite(file: string, target: string): void {
+  const database = new Database(file, { timeout: 10_000 });
+  try {
+    database.exec(`vacuum into '${target.replaceAll("'", "''")}'`);
+  } catch (error) {
+    throw toDataUnusable(error, file);
+  } finally {
+    database.close();
+  }
+  makePrivateDatabase(target);
+}
+
+const drivers = new WeakMap<Kysely<Schema>, LibsqlDriver>();
+
+/** A number that is another one after every change of the database, by whatever process. */
+export function readRevision(database: Kysely<Schema>): number {
+  return (drivers.get(database) as LibsqlDriver).readRevision();
 }
 
 async function verifyFile(database: Kysely<Schema>): Promise<void> {
@@ -63,10 +97,10 @@ function toDataUnusable(error: unknown, file: string): unknown {
   return error;
 }
 
-function sqliteDialect(options: SqliteOptions): Dialect {
+function sqliteDialect(driver: LibsqlDriver): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new LibsqlDriver(options),
+    createDriver: () => driver,
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -80,8 +114,10 @@ function sqliteDialect(options: SqliteOptions): Dialect {
 class LibsqlDriver implements Driver {
   #reader: Handle | undefined;
   #writer: Handle | undefined;
+  #revision: Database.Statement | undefined;
   #files: ReadonlyMap<string, string | undefined> = new Map();
   #lastTurn: Promise<void> = Promise.resolve();
+  #isClosing = false;
 
   constructor(readonly options: SqliteOptions) {}
 
@@ -89,8 +125,14 @@ class LibsqlDriver implements Driver {
     this.#writer = new Handle(this.options);
     this.#reader = new Handle(this.options);
     this.#reader.database.pragma('query_only = ON');
+    this.#revision = this.#reader.database.prepare('pragma data_version').raw(true);
     const { file } = this.options;
     this.#files = new Map([file, `${file}-wal`].map((path) => [path, identifyFile(path)]));
+  }
+
+  readRevision(): number {
+    const [revision] = (this.#revision as Database.Statement).get() as [number];
+    return revision;
   }
 
   async acquireConnection(): Promise<LibsqlConnection> {
@@ -100,6 +142,7 @@ class LibsqlDriver implements Driver {
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const endTurn = await this.#takeTurn();
     try {
+      if (this.#isClosing) throw new DatabaseClosed();
       this.#requireFiles();
       (connection as LibsqlConnection).begin(this.#writer as Handle, endTurn);
     } catch (error) {
@@ -118,15 +161,24 @@ class LibsqlDriver implements Driver {
 
   async releaseConnection(): Promise<void> {}
 
+  /**
+   * Transactions that wait for their turn fail now. The one that runs has a second to end, then it is rolled back
+   * and its statements fail: libsql aborts the process if a closed database is used.
+   */
   async destroy(): Promise<void> {
-    this.#reader?.database.close();
+    this.#isClosing = true;
+    await Promise.race([this.#lastTurn, pause(LAST_TRANSACTION_MS, undefined, { ref: false })]);
+    this.#reader?.close();
+    const writer = this.#writer;
+    if (!writer) return;
     try {
+      writer.rollback();
       // A copy of the database file alone is then complete.
-      this.#writer?.database.pragma('wal_checkpoint(TRUNCATE)');
+      writer.database.pragma('wal_checkpoint(TRUNCATE)');
     } catch {
       // There may be no space for it; the next start reads both files.
     } finally {
-      this.#writer?.database.close();
+      writer.close();
     }
   }
 
@@ -157,21 +209,20 @@ class LibsqlConnection implements DatabaseConnection {
   }
 
   begin(writer: Handle, endTurn: () => void): void {
-    writer.database.exec('begin immediate');
+    writer.run('begin immediate');
     this.#handle = writer;
     this.#endTurn = endTurn;
   }
 
   commit(): void {
-    this.#handle.database.exec('commit');
+    this.#handle.run('commit');
     this.#endTurn();
   }
 
   /** Also called after a failed commit, when SQLite may already have rolled back. */
   rollback(): void {
     try {
-      const { database } = this.#handle;
-      if (database.inTransaction) database.exec('rollback');
+      this.#handle.rollback();
     } finally {
       this.#endTurn();
     }
@@ -205,10 +256,21 @@ type Run = <Row>(parameters: unknown[]) => QueryResult<Row>;
 /** Statements that stay prepared, per handle. */
 const MAX_PREPARED = 300;
 
+/** How long the transaction that runs may go on when the database is closed. */
+const LAST_TRANSACTION_MS = 1_000;
+
+/** Something wanted to go on with a database that its service has closed. */
+class DatabaseClosed extends Error {
+  constructor() {
+    super('The database is closed.');
+  }
+}
+
 /** One connection to the file, with its prepared statements. */
 class Handle {
   readonly database: Database.Database;
   readonly #prepared = new Map<string, Run>();
+  #isClosed = false;
 
   constructor({ file, durable }: SqliteOptions) {
     makePrivateDatabase(file);
@@ -218,7 +280,23 @@ class Handle {
     this.database.pragma('foreign_keys = ON');
   }
 
+  close(): void {
+    this.#isClosed = true;
+    this.database.close();
+  }
+
+  run(statement: 'begin immediate' | 'commit'): void {
+    this.#requireOpen();
+    this.database.exec(statement);
+  }
+
+  /** A transaction that SQLite has rolled back already stays so. */
+  rollback(): void {
+    if (!this.#isClosed && this.database.inTransaction) this.database.exec('rollback');
+  }
+
   execute<Row>(text: string, parameters: unknown[]): QueryResult<Row> {
+    this.#requireOpen();
     const run = this.#prepared.get(text) ?? this.#prepare(text);
     // The one that was used longest ago is the first.
     this.#prepared.delete(text);
@@ -226,6 +304,10 @@ class Handle {
     if (this.#prepared.size > MAX_PREPARED)
       this.#prepared.delete(this.#prepared.keys().next().value as string);
     return run(parameters);
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new DatabaseClosed();
   }
 
   #prepare(text: string): Run {

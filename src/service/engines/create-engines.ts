@@ -1,11 +1,6 @@
 import type { TaskOperation } from '../../contract/index.js';
 import type { Configuration } from '../configuration/configuration.js';
-import {
-  readVendorKey,
-  VendorKeyMissing,
-  type VendorSettings,
-} from '../configuration/generation-settings.js';
-import { InvalidConfiguration } from '../configuration/start-errors.js';
+import { readVendorKey, type VendorSettings } from '../configuration/generation-settings.js';
 import type { Database } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
@@ -21,37 +16,28 @@ interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log'> {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * Creates the configured engines.
- * @throws InvalidConfiguration if a vendor's key is missing
- */
+/** Creates the configured engines. */
 export function createEngines({ image, video }: Configuration['generation'], parts: EngineOptions): Engines {
   return {
     image:
       image.engine === 'local'
         ? createImagePreviewEngine()
-        : createVendorEngine<ImageOperation>('image', image, parts),
+        : createVendorEngine<ImageOperation>(image, parts),
     video:
       video.engine === 'local'
         ? createVideoPreviewEngine(video.atOnce)
-        : createVendorEngine<VideoOperation>('video', video, parts),
+        : createVendorEngine<VideoOperation>(video, parts),
   };
 }
 
 function createVendorEngine<Operation extends TaskOperation>(
-  kind: 'image' | 'video',
   settings: VendorSettings,
   { env, database, ...shared }: EngineOptions,
 ): Engine<Operation> {
-  try {
-    const vendor = new Vendor(settings, readVendorKey(settings, env));
-    const readState = async (taskId: string, { id }: EngineJob) =>
-      parseState(await readMemory(database, taskId, id));
-    return createUpstreamEngine({ ...shared, settings, vendor, readState });
-  } catch (error) {
-    if (!(error instanceof VendorKeyMissing)) throw error;
-    throw new InvalidConfiguration([{ path: ['generation', kind, 'key'], message: error.message }]);
-  }
+  const vendor = new Vendor(settings, readVendorKey(settings, env));
+  const readState = async (taskId: string, { id }: EngineJob) =>
+    parseState(await readMemory(database, taskId, id));
+  return createUpstreamEngine({ ...shared, settings, vendor, readState });
 }
 
 /** @returns the memory of a task, if it has the same creator as the other task */

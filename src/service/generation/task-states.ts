@@ -96,7 +96,7 @@ export interface TaskStatusRecord {
   readonly status: TaskStatus;
   /** A user id, or `service`. */
   readonly actor: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** Appends to a task's history; for a new row only, because `advanceTask` does this itself. */

@@ -6,8 +6,12 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
-import { applyCors, createHostCheck } from './cross-origin.js';
+import { COMMON_HEADERS } from './common-headers.js';
+import { applyCors, createHostCheck, hostNotAllowed } from './cross-origin.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
+import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
+import { createRateLimit } from './rate-limit.js';
+import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 
 /**
@@ -39,12 +43,11 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   acceptJsonBodies(app);
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
-  guardRequests(app, context);
+  const isStopping = guardRequests(app, context);
   app.get('/health', async () => ({ status: 'ok' }));
+  const checkReadiness = createReadinessCheck(context, isReady);
   app.get('/ready', async () => {
-    if (!isReady()) throw new Refused('unavailable', 'The service is starting or stopping.');
-    // Fails if the database file is lost or its lock is held.
-    await context.database.transaction().execute(async () => {});
+    await checkReadiness();
     return { status: 'ready' };
   });
   // Built on the first request, because it takes a third of the start-up time.
@@ -53,7 +56,19 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
     document ??= createOpenApiDocument(contract, { version: context.configuration.version });
     return { ...document, servers: [{ url: context.baseUrl() }] };
   });
-  routeOperations(app, context);
+  const answers = new PublicAnswers(context);
+  const takeRequest = createRateLimit(context);
+  routeOperations(app, { context, answers, takeRequest });
+  const isHostAllowed = createHostCheck(context);
+  const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
+  replayPublicAnswers(app.server, {
+    answers,
+    isAdmitted: ({ headers, socket }) => {
+      // The framework finds the client behind proxies.
+      if (isBehindProxy || isStopping() || !isHostAllowed(headers.host)) return false;
+      return takeRequest(`address:${socket.remoteAddress ?? '127.0.0.1'}`) === 0;
+    },
+  });
   return app;
 }
 
@@ -63,20 +78,16 @@ function toTrustProxy(proxies: number | string[]): string[] | ((address: string,
 }
 
 function setCommonHeaders(request: FastifyRequest | { id: string }, reply: FastifyReply): void {
-  reply.headers({
-    'x-request-id': request.id,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'referrer-policy': 'no-referrer',
-    // Routes that serve files set their own.
-    'cache-control': 'no-store',
-  });
+  reply.headers({ 'x-request-id': request.id, ...COMMON_HEADERS });
 }
 
-/** Checks that apply to every request, before it is authenticated. */
-function guardRequests(app: FastifyInstance, context: Context): void {
+/**
+ * Checks that apply to every request, before it is authenticated.
+ * @returns whether the service is stopping
+ */
+function guardRequests(app: FastifyInstance, context: Context): () => boolean {
   const listMethods = trackMethods(app);
-  const checkHost = createHostCheck(context);
+  const isHostAllowed = createHostCheck(context);
   const origins = new Set(context.configuration.cors.origins.map((origin) => new URL(origin).origin));
   let closing = false;
   app.addHook('preClose', async () => {
@@ -89,11 +100,12 @@ function guardRequests(app: FastifyInstance, context: Context): void {
       reply.raw.shouldKeepAlive = false;
       throw new Refused('unavailable', 'The service is stopping.');
     }
-    checkHost(request.headers.host);
+    if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();
     if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
     if (request.is404) refuseUnknown(request, reply, listMethods(request.url));
   });
+  return () => closing;
 }
 
 function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply, allowed: string[]): never {

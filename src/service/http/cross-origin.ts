@@ -44,16 +44,19 @@ export function applyCors(
 
 // Decided: a service on loopback refuses other Host headers. Otherwise a web page whose domain resolves to
 // 127.0.0.1 could call it as its own origin (DNS rebinding). The host of `publicUrl` is accepted too.
-/** @returns a check that throws Refused host_not_allowed */
+/** @returns whether a request with this Host header is accepted */
 export function createHostCheck({
   configuration,
-}: Pick<Context, 'configuration'>): (host: string | undefined) => void {
+}: Pick<Context, 'configuration'>): (host: string | undefined) => boolean {
   const { host: listensOn, publicUrl } = configuration;
-  if (!isLoopbackHost(listensOn)) return () => {};
+  if (!isLoopbackHost(listensOn)) return () => true;
   const own = publicUrl && new URL(publicUrl).host;
   return (host) => {
     const name = /^(\[[\da-f:]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? '')?.[1];
-    if ((name && isLoopbackHost(name)) || (own && host === own)) return;
-    throw new Refused('host_not_allowed', 'This service only accepts requests to 127.0.0.1 or localhost.');
+    return Boolean((name && isLoopbackHost(name)) || (own && host === own));
   };
+}
+
+export function hostNotAllowed(): Refused {
+  return new Refused('host_not_allowed', 'This service only accepts requests to 127.0.0.1 or localhost.');
 }

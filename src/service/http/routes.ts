@@ -14,7 +14,8 @@ import { type AuthorizationRequest, authorize } from './authorize.js';
 import { type BodyBudget, createBodyBudget } from './bodies.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
-import { createRateLimit, type RateLimit, rateLimitExceeded } from './rate-limit.js';
+import { type PublicAnswers, sendPublicAnswer } from './public-answers.js';
+import { type RateLimit, rateLimitExceeded } from './rate-limit.js';
 import { runOperation } from './run-operation.js';
 
 declare module 'fastify' {
@@ -25,22 +26,25 @@ declare module 'fastify' {
   }
 }
 
-interface SharedState {
+export interface RouteOptions {
   readonly context: Context;
-  readonly running: RunningKeys;
+  readonly answers: PublicAnswers;
   readonly takeRequest: RateLimit;
+}
+
+interface SharedState extends RouteOptions {
+  readonly running: RunningKeys;
   readonly takeMemory: BodyBudget;
 }
 
 /** Routes every operation of the contract. */
-export function routeOperations(app: FastifyInstance, context: Context): void {
+export function routeOperations(app: FastifyInstance, options: RouteOptions): void {
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');
   const shared: SharedState = {
-    context,
+    ...options,
     running: new RunningKeys(),
-    takeRequest: createRateLimit(context),
-    takeMemory: createBodyBudget(context.configuration.limits.generationBody),
+    takeMemory: createBodyBudget(options.context.configuration.limits.generationBody),
   };
   for (const [name, operation] of listOperations(contract)) {
     routeOperation(app, shared, name as OperationName, operation);
@@ -53,13 +57,15 @@ function routeOperation(
   name: OperationName,
   operation: Operation,
 ): void {
-  const { context, running } = shared;
+  const { context, running, answers } = shared;
   const { status = 200, response, query, task } = operation;
   const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
   // The types of a request and its handler match by name only; here the name is not known until run time.
   const handler = handlers[name] as Handler<OperationName>;
   const asker = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
   const readQuery = createQueryReader(query);
+  const isPublic =
+    operation.method === 'GET' && operation.who === 'anyone' && 'read' in handler && !handler.noHead;
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
     caller: request.caller,
@@ -75,10 +81,10 @@ function routeOperation(
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
       request.caller = await admitCaller(shared, request, reply);
+      const answer = isPublic && request.caller.kind === 'none' ? answers.find(request.url) : undefined;
+      if (answer) return sendPublicAnswer(answer, request, reply);
       requireValid(operation.params, request.params, 'path');
       await authorize(context.database, toAuthorization(request));
-      const location = operation.method === 'GET' && (await findCanonicalUrl(context, request));
-      if (location) return reply.redirect(location, 302);
       if (task) shared.takeMemory(request, reply);
     },
     handler: async (request, reply) => {
@@ -90,13 +96,25 @@ function routeOperation(
         caller: request.caller,
         address: readAddress(request),
         context,
-        signal: abortOnClose(reply),
+        get signal() {
+          return abortOnClose(reply);
+        },
       };
       const call = validated as OperationCall<OperationName>;
       const access = toAuthorization(request);
-      const answer = await runOperation({ name, operation, handler, call, access, running }, request, reply);
+      const keep = isPublic && request.caller.kind === 'none' ? answers.begin(request.url) : undefined;
+      const run = { name, operation, handler, call, access, running };
+      let answer: unknown;
+      try {
+        answer = await runOperation(run, request, reply);
+      } catch (error) {
+        const location = isMissing(error) && (await findCanonicalUrl(context, request));
+        if (location) return reply.redirect(location, 302);
+        throw error;
+      }
       reply.code(status);
       if (!response) return reply.send(answer);
+      if (keep) return sendPublicAnswer(keep(serialize(reply, response, answer)), request, reply);
       return reply.type('application/json; charset=utf-8').send(serialize(reply, response, answer));
     },
   });
@@ -141,10 +159,11 @@ async function admitCaller(
 /** @returns the path of the same request under the registered id; undefined if it has that id */
 async function findCanonicalUrl(
   { database, baseUrl }: Context,
-  { params, url, caller }: FastifyRequest,
+  { method, params, url, caller }: FastifyRequest,
 ): Promise<string | undefined> {
   const { nodeId } = params as { nodeId?: string };
-  if (nodeId === undefined || !url.startsWith('/nodes/')) return undefined;
+  if ((method !== 'GET' && method !== 'HEAD') || nodeId === undefined || !url.startsWith('/nodes/'))
+    return undefined;
   const node = await findNodeInAnySpelling(database, nodeId);
   if (!node || node.id === nodeId) return undefined;
   // The redirect would reveal a node that is 404 for this caller.
@@ -156,12 +175,18 @@ async function findCanonicalUrl(
   return [`${prefix}/nodes/${encodeURIComponent(node.id)}${query}`, ...rest].join('/');
 }
 
+function isMissing(error: unknown): boolean {
+  return error instanceof Refused && error.code === 'not_found';
+}
+
 /** Aborted when the connection ends before the answer is written. */
 function abortOnClose({ raw }: FastifyReply): AbortSignal {
   const abort = new AbortController();
-  raw.once('close', () => {
+  const end = () => {
     if (!raw.writableFinished) abort.abort(new Refused('unavailable', 'The client closed the connection.'));
-  });
+  };
+  if (raw.closed) end();
+  else raw.once('close', end);
   return abort.signal;
 }
 

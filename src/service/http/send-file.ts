@@ -45,7 +45,7 @@ export async function sendFile(
 }
 
 /** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */
-function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   return (ifNoneMatch ?? '')
     .split(',')
     .map((tag) => tag.trim().replace(/^W\//, ''))

@@ -15,7 +15,7 @@ export interface FetchMediaOptions extends OwnOrigin {
   readonly httpsOnly: boolean;
   /** The expected content. */
   readonly media: 'image' | 'video';
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Why a file cannot be fetched; the message continues `could not be fetched: …`. */

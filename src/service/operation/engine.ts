@@ -80,7 +80,7 @@ export class EngineFailure extends Error {
 
   constructor(
     message: string,
-    { code = 'generation_failed', ...options }: ErrorOptions & { code?: string } = {},
+    { code = 'generation_failed', ...options }: ErrorOptions & { code?: string | undefined } = {},
   ) {
     super(message, options);
     this.code = code;

@@ -6,8 +6,8 @@ export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   /** Only if the issuer has verified it, because memberships are granted by e-mail address. */
-  readonly verifiedEmail?: string;
-  readonly name?: string;
+  readonly verifiedEmail?: string | undefined;
+  readonly name?: string | undefined;
   readonly admin: boolean;
   /** Seconds since the epoch. */
   readonly expiresAt: number;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../configuration/log.js';
 import type { Database, Tx } from '../database/database.js';
 import {
@@ -27,10 +28,11 @@ export interface LeasedTableOptions {
   readonly maxDelayMs?: number;
   /** How often the table is polled. Milliseconds; default: a second. */
   readonly pollMs?: number;
+  /** How long a suspected job that can be interrupted keeps the others waiting. Milliseconds; default: ten seconds. */
+  readonly suspicionMs?: number;
 }
 
-/** How long a suspected job that can be interrupted keeps the others waiting. */
-const SUSPICION_MS = 10_000;
+const POLL_MS = 1_000;
 
 /** Creates a queue in a table of the database: a worker leases a job and renews the lease while it runs. */
 export function createLeasedTable(options: LeasedTableOptions): Queue {
@@ -98,7 +100,7 @@ class LeasedTable implements Queue {
     this.#timer = setInterval(() => {
       this.#isRecoveryDue = !this.#options.alone;
       this.#wake();
-    }, this.#options.pollMs ?? 1_000);
+    }, this.#options.pollMs ?? POLL_MS);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -199,19 +201,29 @@ class LeasedTable implements Queue {
   async #runLeased(job: LeasedJob, abort: AbortController): Promise<void> {
     const renewal = setInterval(() => this.#renewLease(job, abort), (this.#options.leaseMs ?? 60_000) / 3);
     const isBrief = job.isSuspected && this.#kinds[job.kind]?.resumes;
-    const interruption = isBrief ? setTimeout(() => abort.abort(), SUSPICION_MS) : undefined;
+    const interruption = isBrief
+      ? setTimeout(() => abort.abort(), this.#options.suspicionMs ?? 10_000)
+      : undefined;
     try {
       const outcome = await this.#execute(job, abort.signal);
-      clearInterval(renewal);
-      await this.#recordOutcome(job, outcome, abort.signal);
-    } catch (error) {
-      this.#options.log('error', `Could not record the end of job ${job.kind}; it will run again.`, {
-        key: job.key,
-        error: String(error),
-      });
+      clearTimeout(interruption);
+      await this.#insistOnRecording(job, outcome, abort.signal);
     } finally {
       clearInterval(renewal);
-      clearTimeout(interruption);
+    }
+  }
+
+  /** A job whose end is not recorded would keep its lease as long as this process lasts. */
+  async #insistOnRecording(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#recordOutcome(job, outcome, signal);
+      } catch (error) {
+        const fields = { key: job.key, error: String(error) };
+        if (attempt === 1) this.#options.log('error', `Could not record the end of job ${job.kind}.`, fields);
+        if (signal.aborted || this.#stopped) return;
+        await pause(this.#options.pollMs ?? POLL_MS, undefined, { signal }).catch(() => {});
+      }
     }
   }
 

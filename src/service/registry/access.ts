@@ -68,6 +68,15 @@ export async function getVisibleNode(database: Database, viewer: Viewer, nodeId:
     .select('publishers.status as publisher_status')
     .where('nodes.id', '=', nodeId)
     .executeTakeFirst();
+  return requireVisibleNode(viewer, nodeId, row);
+}
+
+/** @throws as `getVisibleNode`, for a node that was read by its id */
+export function requireVisibleNode<Row extends Pick<NodeRow, 'id' | 'publisher_id' | 'status'>>(
+  viewer: Viewer,
+  nodeId: string,
+  row: (Row & { readonly publisher_status: string }) | undefined,
+): Row {
   if (!row) throw nodeNotFound(nodeId);
   if (isInsider(viewer, row.publisher_id, row.id)) return row;
   if (row.status === 'NodeStatusDeleted') throw nodeNotFound(nodeId);

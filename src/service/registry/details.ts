@@ -70,12 +70,3 @@ export function refuseLargeFields(fields: object, subject: 'publisher' | 'node' 
   const message = `must be at most ${MAX_BYTES / 1024} KiB in total`;
   throw new Refused('invalid_request', `The ${subject} ${message}.`, [{ path: subject, message }]);
 }
-
-/** Builds the lower-case text that search matches. */
-export function buildSearchText(
-  id: string,
-  name: string,
-  { description = '', tags = [] }: NodeDetails,
-): string {
-  return [id, name, description, ...tags].join('\n').toLowerCase();
-}

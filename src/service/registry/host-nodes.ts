@@ -5,8 +5,8 @@ import type { Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
-import { countListed } from './listed-host-nodes.js';
 import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
+import { readTotal } from './totals.js';
 
 type HostNodeView = z.output<typeof HostNode>;
 const BANNED_POLICY = 'HostNodePolicyBanned';
@@ -104,7 +104,7 @@ function filterHostNodes(
 }
 
 async function countAll(database: Database, viewer: Viewer): Promise<number> {
-  const listed = await countListed(database);
+  const listed = await readTotal(database, 'host_nodes.listed');
   if (viewer.admin) return listed;
   const { hidden } = await database
     .selectFrom('host_nodes')

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import type { Database, Tx } from '../database/database.js';
-
-/** The row of `totals` that counts the listed definitions. */
-const LISTED_TOTAL = 'host_nodes.listed';
+import type { Tx } from '../database/database.js';
+import { refreshSearch } from './search-index.js';
+import { addToTotal } from './totals.js';
 
 /**
  * Marks the definitions that the list of all definitions includes: those of a node's latest version, while
@@ -31,13 +30,19 @@ export async function refreshListing(tx: Tx, nodeId: string): Promise<void> {
     .where('version_id', '=', versionId)
     .where('listed', '=', sql.lit(0))
     .executeTakeFirst();
-  await addToTotal(tx, Number(shown.numUpdatedRows - hidden.numUpdatedRows));
+  await addToTotal(tx, 'host_nodes.listed', Number(shown.numUpdatedRows - hidden.numUpdatedRows));
 }
 
-/** `refreshListing` for every node of a publisher. */
-export async function refreshListings(tx: Tx, publisherId: string): Promise<void> {
+/** Shows or hides a node and its definitions in all lists. Call it after a change of the node's status. */
+export async function refreshNode(tx: Tx, nodeId: string): Promise<void> {
+  await refreshListing(tx, nodeId);
+  await refreshSearch(tx, nodeId);
+}
+
+/** `refreshNode` for every node of a publisher, after a change of the publisher's status. */
+export async function refreshNodes(tx: Tx, publisherId: string): Promise<void> {
   const nodes = await tx.selectFrom('nodes').select('id').where('publisher_id', '=', publisherId).execute();
-  for (const { id } of nodes) await refreshListing(tx, id);
+  for (const { id } of nodes) await refreshNode(tx, id);
 }
 
 /** Removes definitions, listed or not. */
@@ -45,24 +50,5 @@ export async function removeDefinitions(tx: Tx, versionId: string): Promise<void
   const ofVersion = tx.deleteFrom('host_nodes').where('version_id', '=', versionId);
   const { numDeletedRows } = await ofVersion.where('listed', '=', sql.lit(1)).executeTakeFirst();
   await ofVersion.execute();
-  await addToTotal(tx, -Number(numDeletedRows));
-}
-
-/** Counts the listed definitions, including banned ones. */
-export async function countListed(database: Database): Promise<number> {
-  const total = await database
-    .selectFrom('totals')
-    .select('value')
-    .where('name', '=', LISTED_TOTAL)
-    .executeTakeFirstOrThrow();
-  return Number(total.value);
-}
-
-async function addToTotal(tx: Tx, change: number): Promise<void> {
-  if (change === 0) return;
-  await tx
-    .updateTable('totals')
-    .set(({ eb }) => ({ value: eb('value', '+', change) }))
-    .where('name', '=', LISTED_TOTAL)
-    .execute();
+  await addToTotal(tx, 'host_nodes.listed', -Number(numDeletedRows));
 }

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import type { Database } from '../database/database.js';
-import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
+import type { PublisherRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import { isInsider, type Viewer } from './access.js';
 import type { NodeDetails } from './details.js';
+import { findNodeRecord, type NodeRecord } from './node-records.js';
 import { viewPublishers } from './publisher-view.js';
 import { viewVersion } from './version-view.js';
 
@@ -18,70 +19,51 @@ export interface ViewNodesOptions {
   readonly translations?: boolean;
 }
 
-/** Nodes in the form of the contract, with publishers and latest versions, in a fixed number of queries. */
-export async function viewNodes(options: ViewNodesOptions, rows: readonly NodeRow[]): Promise<NodeView[]> {
-  if (rows.length === 0) return [];
+/** Nodes in the form of the contract. */
+export async function viewNodes(
+  options: ViewNodesOptions,
+  records: readonly NodeRecord[],
+): Promise<NodeView[]> {
   const { database, viewer, context } = options;
-  const publisherRows = await database
-    .selectFrom('publishers')
-    .selectAll()
-    .where('id', 'in', [...new Set(rows.map((row) => row.publisher_id))])
-    .execute();
-  const publishers = await viewPublishers(database, viewer, publisherRows);
-  const bans = describeBans(publisherRows);
-  const latest = await findLatestVersions(database, rows);
-  return rows.map((row) => {
-    const version = row.latest_version_id === null ? undefined : latest.get(row.latest_version_id);
-    return {
-      ...viewOwnFields(options, row, bans.get(row.publisher_id)),
-      publisher: publishers.get(row.publisher_id),
-      latest_version: version && viewVersion(context, viewer, version, row.publisher_id),
-    };
-  });
+  const different = new Map(records.map(({ publisher }) => [publisher.id, publisher]));
+  const publishers = await viewPublishers(database, viewer, [...different.values()]);
+  return records.map((record) => ({
+    ...viewOwnFields(options, record),
+    publisher: publishers.get(record.publisher.id),
+    latest_version: record.latest && viewVersion(context, viewer, record.latest, record.publisher.id),
+  }));
 }
 
-export async function viewNode(options: ViewNodesOptions, row: NodeRow): Promise<NodeView> {
-  return (await viewNodes(options, [row]))[0] as NodeView;
+/** A node that exists. */
+export async function viewNode(options: ViewNodesOptions, nodeId: string): Promise<NodeView> {
+  const record = (await findNodeRecord(options.database, nodeId)) as NodeRecord;
+  return (await viewNodes(options, [record]))[0] as NodeView;
 }
 
 // Decided: while a publisher is banned, the status_detail of its nodes says so unless they have their own.
-function describeBans(publishers: readonly PublisherRow[]): Map<string, string> {
-  const banned = publishers.filter(({ status }) => status === 'PublisherStatusBanned');
-  return new Map(
-    banned.map(({ id, status_reason: reason }) => [
-      id,
-      `The publisher ${id} is banned${reason ? `: ${reason}` : ''}.`,
-    ]),
-  );
+function describeBan({ id, status, status_reason: reason }: PublisherRow): string | undefined {
+  if (status !== 'PublisherStatusBanned') return undefined;
+  return `The publisher ${id} is banned${reason ? `: ${reason}` : ''}.`;
 }
 
 function viewOwnFields(
   { viewer, translations: asked }: ViewNodesOptions,
-  row: NodeRow,
-  ban: string | undefined,
+  { node, publisher }: NodeRecord,
 ): NodeView {
-  const { tags_admin, translations, ...details } = JSON.parse(row.details) as NodeDetails;
+  const { tags_admin, translations, ...details } = JSON.parse(node.details) as NodeDetails;
   return {
     ...details,
     ...(asked ? { translations: translations ?? {} } : {}),
     // Decided: only admins see tags_admin; members and admins see status_detail.
     ...(viewer.admin ? { tags_admin } : {}),
-    ...(isInsider(viewer, row.publisher_id, row.id) ? { status_detail: row.status_detail ?? ban } : {}),
-    created_at: row.created_at,
-    downloads: row.downloads,
-    id: row.id,
-    name: row.name,
-    search_ranking: row.search_ranking,
-    status: row.status as NodeView['status'],
+    ...(isInsider(viewer, publisher.id, node.id)
+      ? { status_detail: node.status_detail ?? describeBan(publisher) }
+      : {}),
+    created_at: node.created_at,
+    downloads: node.downloads,
+    id: node.id,
+    name: node.name,
+    search_ranking: node.search_ranking,
+    status: node.status as NodeView['status'],
   };
-}
-
-async function findLatestVersions(
-  database: Database,
-  rows: readonly NodeRow[],
-): Promise<Map<string, VersionRow>> {
-  const ids = rows.flatMap(({ latest_version_id: id }) => (id === null ? [] : [id]));
-  if (ids.length === 0) return new Map();
-  const versions = await database.selectFrom('versions').selectAll().where('id', 'in', ids).execute();
-  return new Map(versions.map((version) => [version.id, version]));
 }

@@ -12,25 +12,31 @@ import {
   findNodeInAnySpelling,
   foldNodeId,
   getOwnNode,
-  getVisibleNode,
   loadViewer,
   refuseBannedNode,
   refuseDeletedNode,
   requireSameIds,
+  requireVisibleNode,
 } from './access.js';
-import { buildSearchText, type NodeDetails, pickNodeDetails, refuseLargeFields } from './details.js';
-import { refreshListing } from './listed-host-nodes.js';
+import { type NodeDetails, pickNodeDetails, refuseLargeFields } from './details.js';
+import { refreshNode } from './listed-host-nodes.js';
 import { refuseLikeness, toPlainId } from './names.js';
-import { type NodeView, viewNode } from './node-view.js';
+import { findNodeRecord, type NodeRecord } from './node-records.js';
+import { type NodeView, viewNode, viewNodes } from './node-view.js';
 import { recordAction } from './record-action.js';
+import { buildSearchText, refreshSearch } from './search-index.js';
 
 type NodeBody = z.output<typeof Node>;
 
 async function getNode(call: OperationCall<'node.get'>, database: Database): Promise<NodeView> {
   const { params, query, caller, context } = call;
   const viewer = await loadViewer(database, caller);
-  const row = await getVisibleNode(database, viewer, params.nodeId);
-  return viewNode({ context, database, viewer, translations: query.include_translations }, row);
+  const record = await findNodeRecord(database, params.nodeId);
+  const visible = record && { ...record.node, publisher_status: record.publisher.status };
+  requireVisibleNode(viewer, params.nodeId, visible);
+  const options = { context, database, viewer, translations: query.include_translations };
+  const [node] = await viewNodes(options, [record as NodeRecord]);
+  return node as NodeView;
 }
 
 async function createNode(call: OperationCall<'node.create'>, tx: Tx): Promise<NodeView> {
@@ -69,7 +75,7 @@ async function deleteNode(call: OperationCall<'node.delete'>, tx: Tx): Promise<u
   if (row.status === 'NodeStatusDeleted') return;
   const status = 'NodeStatusDeleted';
   await tx.updateTable('nodes').set({ status }).where('id', '=', row.id).execute();
-  await refreshListing(tx, row.id);
+  await refreshNode(tx, row.id);
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
   await recordAction(call, tx, { ...event, status });
 }
@@ -92,14 +98,22 @@ export async function insertNode(
   const details = pickNodeDetails(body);
   const name = body.name ?? id;
   refuseLargeFields({ name, ...details }, 'node');
+  const last = await tx
+    .selectFrom('nodes')
+    .select('number')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
   const row: NodeRow = {
     id,
+    number: (last?.number ?? 0) + 1,
     folded_id: foldNodeId(id),
     plain_id: toPlainId(id),
     publisher_id: publisherId,
     name,
     details: JSON.stringify(details),
     search_text: buildSearchText(id, name, details),
+    search_key: null,
     search_ranking: 0,
     status: 'NodeStatusActive',
     status_detail: null,
@@ -108,6 +122,7 @@ export async function insertNode(
     created_at: new Date(now()).toISOString(),
   };
   await tx.insertInto('nodes').values(row).execute();
+  await refreshSearch(tx, id);
   const event = { actor, kind: 'node', id, publisherId, action: 'node.create' } as const;
   await recordEvent(tx, now, { ...event, status: row.status });
   return row;
@@ -131,6 +146,7 @@ export async function patchNode(
     search_text: buildSearchText(row.id, name, merged),
   };
   await tx.updateTable('nodes').set(changes).where('id', '=', row.id).execute();
+  await refreshSearch(tx, row.id, changes.search_text !== row.search_text);
   const event = { actor, kind: 'node', id: row.id, publisherId: row.publisher_id } as const;
   await recordEvent(tx, now, { ...event, action: 'node.update' });
   return { ...row, ...changes };
@@ -149,7 +165,7 @@ async function viewWrittenNode(
   tx: Tx,
   row: NodeRow,
 ): Promise<OperationAnswer<'node.create'>> {
-  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, row);
+  return viewNode({ context, database: tx, viewer: await loadViewer(tx, caller) }, row.id);
 }
 
 export const nodeHandlers = {

@@ -20,7 +20,7 @@ export interface VersionTransition {
   readonly right: TransitionRight;
   /** A user id, or `service`. */
   readonly actor: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -89,7 +89,7 @@ export interface VersionStatusRecord {
   readonly versionId: string;
   readonly status: VersionStatus;
   readonly actor: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly now: number;
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,12 +12,16 @@ const STAGING_FOLDER = '.staging';
 /**
  * Stores objects as files below `root`, for one process at a time. Removes files left half written by a crash.
  * @param root a folder only for this storage, created if necessary
+ * @param sweeps `false` while another process may write to it
  */
-export function createDiskStorage(root: string): Storage {
+export function createDiskStorage(root: string, { sweeps = true } = {}): Storage {
   const staging = join(root, STAGING_FOLDER);
-  rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { recursive: true, mode: 0o700 });
-  const toFilePath = (key: string) => join(root, ...key.split('/').map(toFileName));
+  if (sweeps) {
+    rmSync(staging, { recursive: true, force: true });
+    mkdirSync(staging, { recursive: true, mode: 0o700 });
+  }
+  const toName = (key: string) => key.split('/').map(toFileName).join('/');
+  const toFilePath = (key: string) => join(root, toName(key));
 
   const explain = (error: NodeJS.ErrnoException, key: string) => {
     if (error.code !== 'ENOENT') return error;
@@ -42,7 +46,18 @@ export function createDiskStorage(root: string): Storage {
     },
     borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
     remove: (key) => rm(toFilePath(key), { force: true }),
+    list: () => listFiles(root),
+    toName,
   };
+}
+
+async function* listFiles(root: string, within = ''): AsyncGenerator<string> {
+  for await (const entry of await opendir(join(root, within))) {
+    const name = within === '' ? entry.name : `${within}/${entry.name}`;
+    if (name === STAGING_FOLDER) continue;
+    if (entry.isDirectory()) yield* listFiles(root, name);
+    else yield name;
+  }
 }
 
 /** Reserved device names of Windows. */

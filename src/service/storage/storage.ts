@@ -32,6 +32,10 @@ export interface Storage {
   borrow(key: string): Promise<{ readonly path: string; release(): Promise<void> }>;
   /** Does nothing if nothing is stored. */
   remove(key: string): Promise<void>;
+  /** The names of all objects. */
+  list(): AsyncIterable<string>;
+  /** The name of the object of a key. */
+  toName(key: string): string;
 }
 
 /** Nothing is stored under a key. */

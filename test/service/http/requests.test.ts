@@ -92,8 +92,18 @@ describe('a request that the service cannot route or read', () => {
   });
 
   it('may ask for pages beyond the last', async () => {
-    const { body } = await registry().as('nobody', 'GET', `/nodes?page=${Number.MAX_SAFE_INTEGER}&limit=100`);
+    const { body } = await registry().as('nobody', 'GET', '/nodes?page=100&limit=100');
     expect(body.nodes).toEqual([]);
+  });
+
+  it('may not ask for pages that take long to reach', async () => {
+    for (const page of [101, Number.MAX_SAFE_INTEGER]) {
+      const { status, body } = await registry().as('nobody', 'GET', `/nodes?page=${page}&limit=100`);
+      expect([status, body.message]).toEqual([
+        400,
+        'page must end within the first 10000 items; use a filter to reach the others.',
+      ]);
+    }
   });
 
   it('lists the methods of a path', async () => {

@@ -34,7 +34,7 @@ async function setting(
   now?: () => number,
 ): Promise<Setting> {
   const data = folderForTest();
-  const service = await serviceForTest({ data, ...input }, { now });
+  const service = await serviceForTest({ data, ...input }, now ? { now } : {});
   const publisher = await publisherForTest(service);
   const root = join(data, 'objects');
   const objects = () =>

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type RawBuilder, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
 import { openSqlite } from '../../../src/service/database/sqlite.js';
@@ -269,6 +270,23 @@ describe('the queue', () => {
     expect((await jobs())[0]?.leased_by).toBe('thief');
   });
 
+  it('records the end of a job as soon as the database takes it, and does not run the job again', async () => {
+    const begun: string[] = [];
+    const one = queue();
+    const change = (statement: RawBuilder<unknown>) =>
+      database.transaction().execute((tx) => statement.execute(tx));
+    await change(
+      sql`create trigger refuse before delete on jobs begin select raise(abort, 'disk full'); end`,
+    );
+    start(one, { greet: async ({ key }) => void begun.push(key) });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await waitFor(() => expect(logged).toContain('Could not record the end of job greet.'));
+    time += 1_000_000;
+    await change(sql`drop trigger refuse`);
+    await emptied();
+    expect(begun).toEqual(['a']);
+  });
+
   it('waits for the running job when it stops, and takes no other', async () => {
     const { work, begun, finish } = held();
     const one = queue();
@@ -496,6 +514,28 @@ describe('a job that ends its process', () => {
     expect(quarantined).toEqual(['a']);
     expect(attempts).toEqual([0]);
     expect(logged.filter((line) => line.includes('is not run again'))).toHaveLength(1);
+  });
+
+  it('lets one that can be resumed make way for others after a while', async () => {
+    await enqueue(queue(), { kind: 'watch', key: 'a' });
+    for (const instance of ['p1', 'p2']) await crash(instance, { watch: {} });
+    const begun: boolean[] = [];
+    const untilAborted: JobHandler = (_, signal) =>
+      new Promise((_resolve, reject) => {
+        begun.push(signal.aborted);
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    const one = queue({ instance: 'p3', suspicionMs: 20 });
+    const greeted: string[] = [];
+    const greet: JobHandler = async ({ key }) => void greeted.push(key);
+    one.start({
+      watch: { run: untilAborted, atOnce: 1, resumes: true },
+      greet: { run: greet, atOnce: 1 },
+    });
+    await waitFor(() => expect(begun).toHaveLength(1));
+    await enqueue(one, { kind: 'greet', key: 'b' });
+    await waitFor(() => expect(greeted).toEqual(['b']));
+    expect(await jobs()).toMatchObject([{ key: 'a', crashes: 2, unclean_ends: 0, attempts: 1 }]);
   });
 
   it('is not held against jobs that a stopped service hands back', async () => {

@@ -24,7 +24,14 @@ beforeEach(async () => {
     const acme = { id: 'acme', name: 'Acme', status: 'PublisherStatusActive', created_at: at };
     await tx.insertInto('publishers').values(acme).execute();
     const node = { id: 'pack', folded_id: 'pack', publisher_id: 'acme', name: 'Pack', created_at: at };
-    const rest = { details: '{}', search_text: '', search_ranking: 0, status: 'Active', downloads: 0 };
+    const rest = {
+      details: '{}',
+      search_text: '',
+      search_ranking: 0,
+      status: 'Active',
+      downloads: 0,
+      number: 1,
+    };
     await tx
       .insertInto('nodes')
       .values({ ...node, ...rest })

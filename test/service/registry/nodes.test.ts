@@ -189,9 +189,57 @@ describe('lists of nodes', () => {
     expect((await found('')).length).toBeGreaterThan(2);
   });
 
+  it('are searched by the starts of words when a word has one or two characters', async () => {
+    const { ok } = registry();
+    await ok('ann', 'POST', of, {
+      id: 'short-words',
+      name: 'Mesh in 3D',
+      description: 'Qz\u{1f600} first_2d',
+    });
+    const found = async (search: string) =>
+      ids(await ok('nobody', 'GET', `/nodes?search=${encodeURIComponent(search)}`)).includes('short-words');
+    for (const search of ['3', '3d', 'q', 'qz', '2d', 'short_words', 'ort-wo', '-', 'mesh 3d q'])
+      expect([search, await found(search)]).toEqual([search, true]);
+    for (const search of ['d', 'zq', 'rt', '"', '*', 'mesh OR x'])
+      expect([search, await found(search)]).toEqual([search, false]);
+  });
+
+  it('find what a node is now, and not what it was', async () => {
+    const { ok } = registry();
+    const found = async (search: string) => {
+      const { nodes, total } = await ok('nobody', 'GET', `/nodes?search=${search}`);
+      expect(total).toBe(nodes.length);
+      return ids({ nodes });
+    };
+    const count = async () => (await ok('nobody', 'GET', '/nodes')).total;
+    const before = await count();
+    await ok('ann', 'POST', of, { id: 'renamed', name: 'Beforehand' });
+    expect([await found('beforehand'), await count()]).toEqual([['renamed'], before + 1]);
+    await ok('ann', 'PUT', `${of}/renamed`, { name: 'Afterwards' });
+    expect([await found('beforehand'), await found('afterwards')]).toEqual([[], ['renamed']]);
+    for (const [path, body] of [
+      [
+        '/admin/nodes/renamed',
+        (isOn: boolean) => ({ status: isOn ? 'NodeStatusActive' : 'NodeStatusBanned' }),
+      ],
+      [
+        '/admin/publishers/acme',
+        (isOn: boolean) => ({ status: isOn ? 'PublisherStatusActive' : 'PublisherStatusBanned' }),
+      ],
+    ] as const) {
+      await ok('admin', 'PUT', path, body(false));
+      expect(await found('afterwards')).toEqual([]);
+      await ok('admin', 'PUT', path, body(true));
+      expect(await found('afterwards')).toEqual(['renamed']);
+    }
+    const most = await count();
+    await ok('ann', 'DELETE', `${of}/renamed`);
+    expect([await found('afterwards'), await count()]).toEqual([[], most - 1]);
+  });
+
   it('are ordered by id, and search results by their ranking first', async () => {
-    const { ok, change } = registry();
-    await change((tx) => tx.updateTable('nodes').set({ search_ranking: 9 }).where('id', '=', 'v2').execute());
+    const { ok } = registry();
+    await ok('admin', 'PUT', '/admin/nodes/v2', { search_ranking: 9 });
     expect(ids(await ok('nobody', 'GET', '/nodes'))[0]).toBe('v2');
     const listed = ids(await ok('bob', 'GET', `${of}/v2?limit=100`));
     expect(listed).toEqual([...listed].sort());

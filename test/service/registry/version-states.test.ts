@@ -34,6 +34,7 @@ beforeEach(async () => {
         ...node,
         details: '{}',
         search_text: '',
+        number: 1,
         search_ranking: 0,
         status: 'NodeStatusActive',
         status_detail: null,

@@ -4,9 +4,10 @@ import type { Handlers, OperationCall } from '../../operation/call.js';
 import { Refused } from '../../operation/refused.js';
 import { getVisibleNode, loadViewer } from '../access.js';
 import { type NodeDetails, refuseLargeFields } from '../details.js';
-import { refreshListing } from '../listed-host-nodes.js';
+import { refreshNode } from '../listed-host-nodes.js';
 import { type NodeView, viewNode } from '../node-view.js';
 import { recordAction } from '../record-action.js';
+import { refreshSearch } from '../search-index.js';
 
 type SetNodeCall = OperationCall<'admin.node.set'>;
 
@@ -17,7 +18,7 @@ async function setNode(call: SetNodeCall, tx: Tx): Promise<NodeView> {
   const row = await getVisibleNode(tx, viewer, params.nodeId);
   await setNodeStatus(call, tx, row);
   await setNodeFields(call, tx, row);
-  return viewNode({ context, database: tx, viewer }, await getVisibleNode(tx, viewer, row.id));
+  return viewNode({ context, database: tx, viewer }, row.id);
 }
 
 // Decided: admins move nodes between Active and Banned. A new status has the detail given with it or none,
@@ -31,7 +32,7 @@ async function setNodeStatus(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
   }
   if (status === row.status) return;
   await tx.updateTable('nodes').set({ status, status_detail: null }).where('id', '=', row.id).execute();
-  await refreshListing(tx, row.id);
+  await refreshNode(tx, row.id);
   const reason = status_detail || undefined;
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
   await recordAction(call, tx, { ...event, status, reason });
@@ -55,6 +56,7 @@ async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
     })
     .where('id', '=', row.id)
     .execute();
+  await refreshSearch(tx, row.id);
   const others = [search_ranking, tags_admin, preempted_host_node_names, status ? undefined : status_detail];
   if (others.every((field) => field === undefined)) return;
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.update' } as const;

@@ -1,7 +1,7 @@
 import type { Tx } from '../../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
 import { getVisiblePublisher, loadViewer } from '../access.js';
-import { refreshListings } from '../listed-host-nodes.js';
+import { refreshNodes } from '../listed-host-nodes.js';
 import { viewPublishers } from '../publisher-view.js';
 import { recordAction } from '../record-action.js';
 
@@ -20,7 +20,7 @@ async function setPublisher(
   if (isChange || reason !== (before.status_reason ?? '')) {
     const status_reason = reason || null;
     await tx.updateTable('publishers').set({ status, status_reason }).where('id', '=', id).execute();
-    if (isChange) await refreshListings(tx, id);
+    if (isChange) await refreshNodes(tx, id);
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.status', status } as const;
     await recordAction(call, tx, { ...event, reason: reason || undefined });
   }

@@ -1,6 +1,6 @@
 import { inc } from 'semver';
 import type { BuiltArchive } from '../../pack/archive.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { FlowError } from '../flow-error.js';
 import { compareUploaded, type NodeVersion, readVersion, type VersionContext } from './published.js';
 
 /** What is left to do for a version. */
@@ -13,7 +13,7 @@ export type NextStep =
 
 /**
  * Compares the version in the registry with the archive.
- * @throws Failure if the number is used by other files, by a deleted version, or by a flagged or banned one
+ * @throws FlowError if the number is used by other files, by a deleted version, or by a flagged or banned one
  */
 export async function findNextStep(
   subject: VersionContext,
@@ -26,14 +26,14 @@ export async function findNextStep(
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
-      throw toVerdictFailure(subject, version);
+      throw toVerdictError(subject, version);
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
-      throw toConflict(`${name} was deleted; its number cannot be used again.`, subject);
+      throw toConflictError(`${name} was deleted; its number cannot be used again.`, subject);
   }
   const uploaded = await compareUploaded(subject, version.downloadUrl, archive, scratch);
   if (uploaded === 'nothing') return { step: 'register' };
-  if (uploaded === 'other') throw toConflict(`${name} is already published with other files.`, subject);
+  if (uploaded === 'other') throw toConflictError(`${name} is already published with other files.`, subject);
   return isSettled(version) ? { step: 'done', version } : { step: 'wait', version };
 }
 
@@ -43,26 +43,19 @@ export function isSettled({ status, host_node_extract_status }: NodeVersion): bo
   return status !== 'NodeVersionStatusActive' || host_node_extract_status !== 'pending';
 }
 
-/** The failure for a version that the registry flagged or banned. */
-export function toVerdictFailure(
+/** The error for a version that the registry flagged or banned. */
+export function toVerdictError(
   { nodeId }: Pick<VersionContext, 'nodeId'>,
   { version, status, status_reason }: NodeVersion,
-): Failure {
+): FlowError {
   const verdict = (status ?? 'unknown').replace('NodeVersionStatus', '');
-  return new Failure(
+  return new FlowError(
+    'version_flagged',
     `${nodeId} ${version} is ${verdict}: ${status_reason ?? 'the registry gives no reason'}`,
-    {
-      code: `version_${verdict.toLowerCase()}`,
-      exit: exitCodes.endedBadly,
-      hint: 'Fix it, and publish it with the next version number; this one is used up.',
-    },
+    { serviceCode: `version_${verdict.toLowerCase()}` },
   );
 }
 
-function toConflict(message: string, { version }: VersionContext): Failure {
-  return new Failure(message, {
-    code: 'version_exists',
-    exit: exitCodes.conflict,
-    hint: `Change the version to ${inc(version, 'patch')}, or any unused one, and publish again.`,
-  });
+function toConflictError(message: string, { version }: VersionContext): FlowError {
+  return new FlowError('version_exists', message, { subject: inc(version, 'patch') as string });
 }

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { inspectArchive } from '../../pack/read-archive.js';
 import { readBody } from '../../wire/read-body.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { FlowError } from '../flow-error.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
 
@@ -25,7 +25,7 @@ export interface VersionContext {
 /**
  * Reads a version with the bulk operation, which every registry has.
  * @returns undefined if there is no such version
- * @throws Failure if the registry refuses
+ * @throws FlowError if the registry refuses
  */
 export async function readVersion({
   client,
@@ -38,12 +38,10 @@ export async function readVersion({
   const item = items[0];
   if (item?.status === 'success') return item.node_version;
   if (item?.status === 'not_found') return undefined;
-  throw new Failure(
+  throw new FlowError(
+    'version_unreadable',
     `The registry refuses to show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`,
-    {
-      code: item?.status ?? 'error',
-      exit: exitCodes.endedBadly,
-    },
+    { serviceCode: item?.status ?? 'error' },
   );
 }
 
@@ -52,7 +50,7 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 ** 2;
 /**
  * Finds the SHA-256 that the registry publishes for the archive of a version.
  * @returns hex; undefined from a service that publishes none
- * @throws Failure if the service publishes them, but not for this version
+ * @throws FlowError if the service publishes them, but not for this version
  */
 export async function findArchiveDigest(
   client: Client,
@@ -61,11 +59,8 @@ export async function findArchiveDigest(
 ): Promise<string | undefined> {
   if (archive_sha256) return archive_sha256;
   if (!(await declaresDigests(client, signal))) return undefined;
-  throw new Failure(`The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`, {
-    code: 'digest_missing',
-    exit: exitCodes.unreachable,
-    hint: 'Try again. If this persists, contact the operator of the registry.',
-  });
+  const message = `The registry gives no digest for ${node_id} ${version}; nothing was downloaded.`;
+  throw new FlowError('digest_missing', message);
 }
 
 /** Whether the versions of the service have a digest, according to its OpenAPI document if it has one. */

@@ -1,31 +1,25 @@
 import { StillRunningError } from '../../client/errors.js';
-import { wait } from '../../client/wait.js';
 import type { TaskKind } from '../../contract/operation.js';
+import { awaitTask } from '../../flows/tasks/await-task.js';
+import { Destination } from '../../flows/tasks/destination.js';
+import type { Entry } from '../../flows/tasks/ledger.js';
+import { saveResults } from '../../flows/tasks/save-results.js';
+import { cannotRead, readAccount, type Task, type TaskContext } from '../../flows/tasks/task.js';
+import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
-import type { Entry } from '../connect/ledger.js';
 import { durationMs } from '../terminal/duration.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import { formatBytes, shellWord } from '../terminal/text.js';
-import { type Destination, openDestination, type Saved } from './destination.js';
-import {
-  cannotRead,
-  findEnd,
-  readAccount,
-  readTask,
-  type Task,
-  type TaskContext,
-  type TaskFigures,
-  type TaskState,
-} from './task.js';
+import { shellWord } from '../terminal/text.js';
 
 /** How one task of a command ended. */
 export interface TaskOutcome {
   /** Printed on stdout, one per line. */
   readonly lines: readonly string[];
-  /** Printed with `--json`. */
-  readonly answer: unknown;
+  /** Printed with `--json`; absent if the task could not be followed to its end. */
+  readonly answer?: unknown;
   readonly failure?: Failure;
 }
 
@@ -41,7 +35,7 @@ interface TaskObserver {
 }
 
 /** How long a command waits, and where it saves results. */
-export interface AwaitContext extends TaskContext {
+export interface FinishContext extends TaskContext {
   readonly now: () => number;
   readonly watch: TaskObserver;
   readonly destination: Destination | undefined;
@@ -51,18 +45,18 @@ export interface AwaitContext extends TaskContext {
   readonly flags?: FlagValues;
 }
 
-interface PlanAwaitContext extends TaskContext {
+interface PlanContext extends TaskContext {
   readonly system: Pick<System, 'cwd' | 'now'>;
   readonly flags: FlagValues;
 }
 
 /** Reads from the flags of a command how long to wait and where to save. */
-export function planAwait(
-  { services, ledger, signal, system, flags }: PlanAwaitContext,
+export function planFinish(
+  { services, ledger, signal, system, flags }: PlanContext,
   watch: TaskObserver,
   offPeak: boolean,
   resumed = false,
-): AwaitContext {
+): FinishContext {
   const destination = openDestination(system.cwd, flags, resumed);
   const limits = readWaitFlags(flags, offPeak);
   return { services, ledger, signal, now: system.now, watch, destination, flags, ...limits };
@@ -75,24 +69,50 @@ export function planAwait(
 export function readWaitFlags(
   { timeout, interval }: FlagValues,
   offPeak = false,
-): Pick<AwaitContext, 'timeoutMs' | 'intervalMs'> {
+): Pick<FinishContext, 'timeoutMs' | 'intervalMs'> {
   return {
     timeoutMs: durationMs((timeout as string | undefined) ?? (offPeak ? '48h' : '30m'), '--timeout'),
     intervalMs: durationMs((interval as string | undefined) ?? '10s', '--interval'),
   };
 }
 
+/** The destination in the flags of a command; `--receipt` and `--force` need `--output`. */
+export function openDestination(cwd: string, flags: FlagValues, resumed = false): Destination | undefined {
+  const { output, force, receipt } = flags;
+  const how = { force: force === true, receipt: receipt === true, resumed };
+  if (typeof output === 'string') return new Destination(cwd, output, how);
+  const alone = ['receipt', 'force'].find((flag) => flags[flag]);
+  if (alone) throw usage(`--${alone} requires --output; nothing is saved without it.`);
+  return undefined;
+}
+
 /**
  * Waits until a task has ended, and saves its results.
  * @param begun the response to its start, if this command started it
  */
-export async function finishTask(context: AwaitContext, task: Task, begun?: TaskState): Promise<TaskOutcome> {
+export async function finishTask(
+  context: FinishContext,
+  task: Task,
+  begun?: TaskState,
+): Promise<TaskOutcome> {
+  const { watch, destination } = context;
   try {
-    const seen = begun && findEnd(begun.state) ? begun : await untilEnded(context, task);
+    const seen =
+      begun && findEnd(begun.state)
+        ? begun
+        : await awaitTask(
+            {
+              ...context,
+              onState: (state) => watch.state(task.id, state),
+              onFailure: () => watch.state(task.id, NOT_ANSWERING),
+            },
+            task,
+          );
     if (findEnd(seen.state) === 'badly') {
       return { lines: [], answer: seen.answer, failure: await toTaskFailure(context, task, seen) };
     }
-    return { lines: await saveResults(context, task, seen), answer: seen.answer };
+    const lines = destination ? await saveTask(context, task, seen, destination) : seen.outputs;
+    return { lines, answer: seen.answer };
   } catch (error) {
     if (error instanceof StillRunningError)
       return {
@@ -105,64 +125,23 @@ export async function finishTask(context: AwaitContext, task: Task, begun?: Task
   }
 }
 
-function untilEnded(context: AwaitContext, task: Task): Promise<TaskState> {
-  const { watch, timeoutMs, intervalMs, signal, now } = context;
-  return wait(() => readTask(context, task), {
-    isDone: (seen) => findEnd(seen.state) !== undefined,
-    onAnswer: (seen) => watch.state(task.id, seen.state),
-    onFailure: () => watch.state(task.id, NOT_ANSWERING),
-    timeoutMs,
-    intervalMs,
-    signal,
-    now,
-  });
-}
-
-/** @returns the URLs of the results of a task, or the paths of the saved files */
-export async function saveResults(
-  context: Omit<AwaitContext, 'now' | 'timeoutMs' | 'intervalMs'>,
+/** Saves the results of a task, and prints their paths on stderr. */
+export async function saveTask(
+  context: TaskContext & Pick<FinishContext, 'watch'>,
   task: Task,
   seen: TaskState,
+  destination: Destination,
 ): Promise<readonly string[]> {
-  const { services, ledger, signal, watch, destination } = context;
-  if (!destination) return seen.outputs;
-  const { client } = await services.reach(task.target);
-  const name = task.entry?.name ?? task.kind;
-  const figures = { ...seen.facts, ...(destination.how.receipt && (await readAccount(context, task))) };
-  const paths: string[] = [];
-  for (const [at, url] of seen.outputs.entries()) {
-    try {
-      const facts = { name, task_id: task.id, index: at + 1 };
-      const saved = await destination.save(client, url, facts, signal);
-      paths.push(saved.path);
-      await watch.say(`Saved ${saved.path} (${formatBytes(saved.bytes)}).`);
-      if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
-    } catch (error) {
-      signal.throwIfAborted();
-      const { message, facts } = toFailure(error);
-      const hint = `The task is done. Save its results elsewhere with: regen task download ${task.id} -o …`;
-      throw new Failure(message, { ...facts, hint });
-    }
+  try {
+    return await saveResults(context, task, seen, destination, ({ path, bytes }) =>
+      context.watch.say(`Saved ${path} (${formatBytes(bytes)}).`),
+    );
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const { message, facts } = toFailure(error);
+    const hint = `The task is done. Save its results elsewhere with: regen task download ${task.id} -o …`;
+    throw new Failure(message, { ...facts, hint });
   }
-  if (task.entry) ledger.change(task.entry.id, { saved: paths });
-  return paths;
-}
-
-type Figures = TaskFigures & { readonly operation?: string };
-
-/** The request and its result; `null` for what the service does not report. */
-function formatReceipt({ id, target, entry }: Task, figures: Figures, saved: Saved): object {
-  return {
-    task_id: id,
-    service: entry?.service ?? target.baseUrl ?? 'local',
-    operation: figures.operation ?? entry?.operation ?? null,
-    request: entry?.request ?? null,
-    created_at: entry?.created_at ?? null,
-    seed: figures.seed ?? entry?.seed ?? entry?.request.seed ?? null,
-    credits: figures.credits ?? entry?.credits ?? null,
-    sha256: saved.sha256,
-    bytes: saved.bytes,
-  };
 }
 
 /** The failure of a command whose task failed. */

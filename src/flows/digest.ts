@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { exitCodes, Failure } from './failure.js';
+import { FlowError } from './flow-error.js';
 
 /** Computes the SHA-256 of a file, in hex. */
 export async function computeSha256(path: string): Promise<string> {
@@ -12,19 +12,15 @@ export async function computeSha256(path: string): Promise<string> {
 
 /**
  * Compares the digest of a file with its `Repr-Digest` header, if there is one.
- * @throws Failure if they differ
+ * @throws FlowError if they differ
  */
 export function checkDigest(header: string | undefined, sha256: string): void {
   const expected = /sha-256=:([^:]+):/.exec(header ?? '')?.[1];
   if (expected) checkSha256(Buffer.from(expected, 'base64').toString('hex'), sha256);
 }
 
-/** @throws Failure if the digests, in hex, differ */
+/** @throws FlowError if the digests, in hex, differ */
 export function checkSha256(expected: string, sha256: string): void {
   if (expected.toLowerCase() === sha256) return;
-  throw new Failure('The downloaded file does not match its digest; nothing was saved.', {
-    code: 'digest_mismatch',
-    exit: exitCodes.unreachable,
-    hint: 'Try again. If this persists, contact the service operator.',
-  });
+  throw new FlowError('digest_mismatch', 'The downloaded file does not match its digest; nothing was saved.');
 }

@@ -1,18 +1,36 @@
 import type { z } from 'zod';
+import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
 import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/index.js';
-import type { TaskFacts, TaskKind } from '../../contract/operation.js';
+import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
-import type { VideoCreations, VideoTask } from '../../contract/video.js';
-import type { Entry, Ledger } from '../connect/ledger.js';
-import type { ServiceConnector } from '../connect/services.js';
-import type { Target } from '../connect/target.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { FlowError } from '../flow-error.js';
+import type { Entry, Ledger } from './ledger.js';
+import { readTaskState, type TaskState } from './task-state.js';
+
+/** A service that is used. */
+export interface Target {
+  /** A name for people: the profile or the address. */
+  readonly name: string;
+  /** Absent for the embedded service, which is found or started when it is needed. */
+  readonly baseUrl?: string;
+  /** Where it is set: a flag, a variable, the settings file, `ledger` or `default`. */
+  readonly source: string;
+}
+
+/** Connects to the services of tasks. */
+export interface TaskServices {
+  readonly target: Target;
+  /** Whether the target was named for this command, so that tasks of other services are not meant. */
+  readonly isTargetGiven: boolean;
+  reach(target?: Target): Promise<{ readonly client: Client }>;
+  /** Makes the next call of `reach` start the embedded service again if it has ended. */
+  forgetEmbedded(): void;
+}
 
 /** What is needed to read a task. */
 export interface TaskContext {
-  readonly services: ServiceConnector;
+  readonly services: TaskServices;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
 }
@@ -53,15 +71,14 @@ export function findEntry(
   id: string,
 ): Entry | undefined {
   const entry = ledger.find(id);
-  const { target } = services;
-  const isTyped = target.source === '--base-url' || target.source === '--profile';
-  return entry && isTyped && entry.service !== serviceKey(target) ? undefined : entry;
+  const isOther = entry && services.isTargetGiven && entry.service !== serviceKey(services.target);
+  return isOther ? undefined : entry;
 }
 
 /**
  * Finds a task by its local or remote id.
  * @param starts operations that may have started it if it is not in the ledger; their status operations are tried
- * @throws Failure if there is none
+ * @throws FlowError if there is none
  */
 export async function findTask(
   context: TaskContext,
@@ -83,22 +100,17 @@ export async function findTask(
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }
   }
-  throw new Failure(`Task ${id} was not found, neither in the ledger nor on ${target.name}.`, {
-    code: 'not_found',
-    exit: exitCodes.notFound,
-    hint: 'List the tasks that were started from here with: regen task list',
-  });
+  const message = `Task ${id} was not found, neither in the ledger nor on ${target.name}.`;
+  throw new FlowError('task_not_found', message);
 }
 
-/** @throws Failure if the request of the entry got no response */
+/** @throws FlowError if the request of the entry got no response */
 export function toTask(context: Pick<TaskContext, 'services'>, entry: Entry): Task {
   const { task_id, operation, id } = entry;
   if (task_id !== undefined)
     return { ...toStartedTask(operation, task_id, findTarget(context, entry)), entry };
-  throw new Failure(`The request ${id} got no response, so its task is unknown.`, {
-    code: 'unanswered',
-    exit: exitCodes.notFound,
-    hint: `Repeat it with the same idempotency key: regen task rerun ${id}`,
+  throw new FlowError('unanswered', `The request ${id} got no response, so its task is unknown.`, {
+    subject: id,
   });
 }
 
@@ -147,70 +159,4 @@ export async function readAccount(
     if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
     throw error;
   }
-}
-
-/** The state of an image or video task in a response. */
-export interface TaskState {
-  /** The unchanged response. */
-  readonly answer: unknown;
-  /** The id of the task. */
-  readonly id: string;
-  /** In the service's words: `IN_PROGRESS`, `queueing`. */
-  readonly state: string;
-  /** The URLs of its results. */
-  readonly outputs: readonly string[];
-  /** Why it failed, if the service says so. */
-  readonly reason?: string;
-  /** Recorded in the ledger. */
-  readonly facts: TaskFigures;
-}
-
-/** What some services report in addition to the state. */
-export interface TaskFigures {
-  readonly credits?: number;
-  readonly seed?: number;
-}
-
-/** Reads the id and state of a task from the response to its start or to a poll. */
-export function readTaskState(kind: TaskKind, answer: unknown): TaskState {
-  if (kind === 'image') {
-    const task = unwrapImageTask(answer as ImageTask);
-    return {
-      answer,
-      id: task.task_id,
-      state: task.status,
-      outputs: task.generated,
-      facts: readFigures(task),
-    };
-  }
-  const task = answer as VideoAnswer;
-  // Decided: the cover of a video is not an output; `--json` shows it.
-  const outputs = (task.creations ?? []).flatMap(({ url }) => url ?? []);
-  const reason = task.err_code;
-  const id = task.task_id ?? task.id ?? '';
-  return { answer, id, state: task.state, outputs, facts: readFigures(task), ...(reason && { reason }) };
-}
-
-type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
-  Partial<z.infer<typeof VideoTask>> &
-  Partial<z.infer<typeof VideoCreations>>;
-
-// The contract has no such fields for image tasks, but some services send them.
-function readFigures(task: object): TaskFigures {
-  const { credits, seed } = task as TaskFigures;
-  return { ...(credits !== undefined && { credits }), ...(seed !== undefined && { seed }) };
-}
-
-const ENDS: Readonly<Record<string, 'well' | 'badly'>> = {
-  COMPLETED: 'well',
-  FAILED: 'badly',
-  success: 'well',
-  failed: 'badly',
-  // Decided: our own word for a task that its service no longer has.
-  GONE: 'badly',
-};
-
-/** How a task has ended. Decided: any unknown state is running. */
-export function findEnd(state = ''): 'well' | 'badly' | undefined {
-  return Object.hasOwn(ENDS, state) ? ENDS[state] : undefined;
 }

@@ -2,26 +2,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import { backoffMs } from '../../wire/backoff.js';
-import { type Entry, type EntryChoice, isImageReference } from '../connect/ledger.js';
-import type { Target } from '../connect/target.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
-import { loadImages } from './images.js';
-import type { Job } from './plan.js';
+import { FlowError } from '../flow-error.js';
+import { type Images, loadImages } from './images.js';
+import type { Entry, EntryChoice } from './ledger.js';
 import {
   cannotRead,
-  findEnd,
   findTask,
   readTask,
-  readTaskState,
   serviceKey,
+  type Target,
   type Task,
   type TaskContext,
-  type TaskState,
   toStartedTask,
   toTask,
 } from './task.js';
+import { findEnd, readTaskState, type TaskState } from './task-state.js';
+
+/** A task to start; its images are not read yet. */
+export interface Job {
+  /** Such as `image.relight`. */
+  readonly operation: string;
+  /** The body without its images. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly images: Images;
+  /** The base of the names of its result files. */
+  readonly name: string;
+  /** The task whose video is extended; it is not read yet. */
+  readonly fromTask?: string;
+}
 
 /** A task that the service accepted. */
 export interface StartedTask {
@@ -32,10 +40,10 @@ export interface StartedTask {
 
 /** Where a job is sent, and how its progress is reported. */
 export interface StartContext extends TaskContext {
-  readonly system: Pick<System, 'stdin'>;
-  readonly output: Output;
   readonly target: Target;
+  readStdin(): Promise<Buffer>;
   say(text: string): Promise<void>;
+  warn(text: string): Promise<void>;
 }
 
 /** How a job is recorded in the ledger. */
@@ -56,7 +64,7 @@ export async function startTask(
   options: StartOptions,
 ): Promise<StartedTask> {
   const { ledger, target } = context;
-  const { sent, kept } = await loadImages(job.images, getTaskFacts(job.operation).kind, context.system);
+  const { sent, kept } = await loadImages(job.images, getTaskFacts(job.operation).kind, context.readStdin);
   const made = job.fromTask === undefined ? {} : await findCreation(context, job.fromTask);
   const request = { ...job.body, ...made, ...kept };
   const { output, batch } = options;
@@ -79,7 +87,7 @@ export async function startTask(
   const { entry, repeats, stale } = opened;
   if (repeats) await context.say(`Repeating request ${entry.id} of an earlier run, which got no response.`);
   if (stale) {
-    await context.output.warn(
+    await context.warn(
       `The same request was sent at ${stale.created_at} and got no response (${stale.id}). This is a new task.`,
     );
   }
@@ -162,34 +170,15 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'invalid_request';
 }
 
-/** A request body with descriptions in place of images. */
-export function toReadable(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const entries = Object.entries(request).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map(describeValue) : describeValue(value),
-  ]);
-  return Object.fromEntries(entries);
-}
-
-function describeValue(value: unknown): unknown {
-  if (!isImageReference(value)) return value;
-  return `<Base64 of ${value.file ?? 'the given image'}, ${value.bytes} bytes>`;
-}
-
-/** The fields that `--from-task` adds to a request. */
-export interface Creation {
+/** The fields that name the video to extend. */
+interface Creation {
   readonly video_creation_id: string;
   readonly video_url: string;
 }
 
-/** Describes a creation that was not read. */
-export function formatCreation(id: string): Creation {
-  return { video_creation_id: `<creation of task ${id}>`, video_url: `<video of task ${id}>` };
-}
-
 /**
  * Finds the video of a task.
- * @throws Failure if it has none, or none yet
+ * @throws FlowError if it has none, or none yet
  */
 async function findCreation(context: TaskContext, id: string): Promise<Creation> {
   const task = await findTask(context, id);
@@ -197,14 +186,8 @@ async function findCreation(context: TaskContext, id: string): Promise<Creation>
   const { creations } = seen.answer as { creations?: { id: string; url: string }[] };
   const [first] = creations ?? [];
   if (first) return { video_creation_id: first.id, video_url: first.url };
-  throw toNothingToExtendFailure(task, seen.state);
-}
-
-function toNothingToExtendFailure({ id }: Task, state: string): Failure {
-  const over = findEnd(state) !== undefined;
-  return new Failure(`Task ${id} has no video to extend; its status is ${state}.`, {
-    code: over ? 'nothing_to_extend' : 'still_running',
-    exit: over ? exitCodes.endedBadly : exitCodes.stillGoing,
-    ...(!over && { hint: `Wait for it with: regen task wait ${id}` }),
+  const code = findEnd(seen.state) ? 'nothing_to_extend' : 'still_running';
+  throw new FlowError(code, `Task ${task.id} has no video to extend; its status is ${seen.state}.`, {
+    subject: task.id,
   });
 }

@@ -6,10 +6,9 @@ import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.j
 import { type Manifest, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
-import { readText } from '../command/command.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import { formatBytes, shellWord } from '../terminal/text.js';
-import type { PublishContext } from './publishing.js';
+import { formatBytes } from '../../wire/format-bytes.js';
+import { FlowError } from '../flow-error.js';
+import type { PublishReport } from './report.js';
 
 /** A folder that can be published: its manifest and its files. */
 export interface Pack {
@@ -20,35 +19,45 @@ export interface Pack {
   readonly size: number;
 }
 
+interface ReadPackOptions {
+  /** The publisher to publish under, instead of the one in the manifest. */
+  readonly publisher?: string | undefined;
+  readonly allowSecrets?: boolean;
+}
+
 /**
- * Reads a folder; by default the working folder.
- * @throws Failure with all problems that prevent publishing
+ * Reads a folder that may be published.
+ * @param dir relative to `cwd`, which is the default
+ * @throws FlowError with all problems that prevent publishing
  */
 export async function readPack(
-  { system, flags, output }: Pick<PublishContext, 'system' | 'flags' | 'output'>,
-  dir?: string,
+  cwd: string,
+  dir: string | undefined,
+  report: PublishReport,
+  { publisher, allowSecrets = false }: ReadPackOptions = {},
 ): Promise<Pack> {
-  const folder = resolve(system.cwd, dir ?? '.');
+  const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
-  const publisher = readText(flags, 'publisher');
   const read = await readManifest(folder, publisher ? { publisher } : {});
-  if (!read.ok) throw toPackFailure('pyproject.toml has problems', read.problems, dir);
+  if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems, dir);
   const { manifest } = read;
-  for (const { where, message } of manifest.warnings) await output.warn(`${where} ${message}.`);
+  for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);
   const { files, untracked } = checkFiles(
     await chooseFiles(folder, manifest.includes, matchArchives(manifest.node.id)),
   );
   if (untracked.length > 0) {
-    await output.warn(`Not packed, because git does not track them: ${formatPaths(untracked)}.`);
+    await report.warn(`Not packed, because git does not track them: ${formatPaths(untracked)}.`);
   }
-  if (!flags['allow-secrets']) await refuseSecrets(files);
+  if (!allowSecrets) await refuseSecrets(files);
   return { folder, manifest, files, size: files.reduce((sum, file) => sum + file.size, 0) };
 }
 
 function requireFolder(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw usage(`The folder ${path} does not exist.`);
-  if (!stats.isDirectory()) throw usage(`${path} is a file; pass the folder that contains pyproject.toml.`);
+  if (!stats) throw new FlowError('usage', `The folder ${path} does not exist.`);
+  if (!stats.isDirectory()) {
+    throw new FlowError('usage', `${path} is a file; pass the folder that contains pyproject.toml.`);
+  }
 }
 
 /** Matches the archives that `version pack` wrote into the folder. */
@@ -79,32 +88,25 @@ function checkFiles(chosen: ChosenFiles): ChosenFiles {
       message: `is ${formatBytes(size)}; the limit is ${formatBytes(DEFAULT_LIMITS.archiveUnpacked)}`,
     });
   }
-  if (problems.length > 0) throw toPackFailure('The files cannot be packed', problems);
+  if (problems.length > 0) throw toPackError('The files cannot be packed', problems);
   return chosen;
 }
 
 async function refuseSecrets(files: readonly PackFile[]): Promise<void> {
   const found = await findSecrets(files);
   if (found.length === 0) return;
-  throw new Failure('Files that look like secrets would be published; nothing was sent.', {
-    code: 'secrets_found',
-    exit: exitCodes.usage,
+  throw new FlowError('secrets_found', 'Files that look like secrets would be published; nothing was sent.', {
     details: found.map(({ path, line, kind }) => ({ path: line ? `${path}:${line}` : path, message: kind })),
-    hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.',
   });
 }
 
-function toPackFailure(what: string, problems: readonly PackProblem[], dir?: string): Failure {
+function toPackError(what: string, problems: readonly PackProblem[], dir = ''): FlowError {
   const details = problems.map(({ where, message }) => ({ path: where, message }));
   const [first] = details;
   const message =
     first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
   const isMissing = first?.path === 'pyproject.toml' && first.message.startsWith('is missing');
-  const hint = isMissing && `Create one with: regen node init${dir ? ` ${shellWord(dir)}` : ''}`;
-  return new Failure(message, {
-    code: 'invalid_pack',
-    exit: exitCodes.usage,
-    details,
-    ...(hint && { hint }),
-  });
+  return isMissing
+    ? new FlowError('manifest_missing', message, { details, subject: dir })
+    : new FlowError('invalid_pack', message, { details });
 }

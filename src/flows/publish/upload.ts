@@ -3,13 +3,23 @@ import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
-import type { Connect } from '../connect/clients.js';
-import type { Service } from '../connect/services.js';
-import type { Stages } from '../terminal/progress.js';
-import { formatBytes } from '../terminal/text.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import type { NodeVersion } from './published.js';
-import type { PublishContext } from './publishing.js';
-import { makeToken, type PublishToken } from './token.js';
+import type { Stages } from './report.js';
+
+/** A registry, and the personal access token of the publisher. */
+export interface Registry {
+  readonly url: string;
+  readonly client: Client;
+  /** Whether the client sends a credential. */
+  readonly isSignedIn: boolean;
+  readonly token: string;
+  /** Replaces a token that the registry no longer knows. */
+  renewToken?(): Promise<string>;
+}
+
+/** Creates a client of the service at an address. */
+export type ConnectWithToken = (url: string, token?: string) => Promise<Client>;
 
 /** A version to register. */
 export interface Registration {
@@ -32,22 +42,24 @@ export function buildPublishBody(
   };
 }
 
-type UploadContext = Pick<PublishContext, 'connect' | 'output' | 'signal'>;
+interface UploadContext {
+  readonly connect: ConnectWithToken;
+  readonly progress: Stages;
+  readonly signal: AbortSignal;
+}
 
 /** Registers a version and uploads its archive. The version is still Pending. */
 export async function registerAndUpload(
   context: UploadContext,
-  service: Service,
-  token: PublishToken,
+  registry: Registry,
   registration: Registration,
-  progress: Stages,
 ): Promise<NodeVersion> {
   const { manifest, archive, path } = registration;
-  const { signal } = context;
+  const { progress, signal } = context;
   await progress.stage(`Registering ${manifest.node.id} ${manifest.version.version}`);
-  const { node_version, signedUrl } = await registerVersion(context, service, token, registration);
+  const { node_version, signedUrl } = await registerVersion(context, registry, registration);
   await progress.stage(`Uploading ${formatBytes(archive.size)}`);
-  await service.client.upload(signedUrl, {
+  await registry.client.upload(signedUrl, {
     openStream: () => createReadStream(path),
     size: archive.size,
     onProgress: (done, total) => progress.transferred(done, total),
@@ -57,31 +69,33 @@ export async function registerAndUpload(
 }
 
 async function registerVersion(
-  context: UploadContext,
-  service: Service,
-  { token, replaceable }: PublishToken,
+  { connect, signal }: UploadContext,
+  registry: Registry,
   registration: Registration,
 ) {
   const { publisher: publisherId, node } = registration.manifest;
   const send = async (pat: string) => {
-    const client = await chooseBearer(context.connect, service, pat);
+    const client = await chooseClient(connect, registry, pat);
     const body = buildPublishBody(registration, pat);
-    return client.version.publish({ publisherId, nodeId: node.id, body }, { signal: context.signal });
+    return client.version.publish({ publisherId, nodeId: node.id, body }, { signal });
   };
   try {
-    return await send(token);
+    return await send(registry.token);
   } catch (error) {
-    // The data of the embedded service may have been removed, and the token with it.
     const outdated =
       error instanceof ServiceError && ['invalid_personal_access_token', 'not_found'].includes(error.code);
-    if (!outdated || !replaceable) throw error;
-    return send(await makeToken(context, service, publisherId));
+    if (!outdated || !registry.renewToken) throw error;
+    return send(await registry.renewToken());
   }
 }
 
 /** Uses the publish token as the bearer token if there is no other credential. */
-async function chooseBearer(connect: Connect, service: Service, token: string): Promise<Client> {
-  return service.credential ? service.client : connect(service.url, token);
+export async function chooseClient(
+  connect: ConnectWithToken,
+  { client, isSignedIn, url }: Registry,
+  token: string,
+): Promise<Client> {
+  return isSignedIn ? client : connect(url, token);
 }
 
 /**

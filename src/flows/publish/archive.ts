@@ -1,13 +1,13 @@
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
-import type { Stages } from '../terminal/progress.js';
-import { formatBytes } from '../terminal/text.js';
+import { formatBytes } from '../../wire/format-bytes.js';
+import { FlowError } from '../flow-error.js';
 import type { Pack } from './pack.js';
+import type { Stages } from './report.js';
 
 /**
  * Builds the archive of a pack at `path`.
- * @throws Failure if the service would refuse it
+ * @throws FlowError if the service would refuse it
  */
 export async function buildArchive(
   { signal }: { readonly signal: AbortSignal },
@@ -21,10 +21,7 @@ export async function buildArchive(
   });
   const problem = findLimitProblem(archive);
   if (!problem) return archive;
-  throw new Failure(`The archive ${problem}; nothing was sent.`, {
-    code: 'archive_limit',
-    exit: exitCodes.usage,
-  });
+  throw new FlowError('archive_limit', `The archive ${problem}; nothing was sent.`);
 }
 
 function findLimitProblem({ size, unpacked }: BuiltArchive): string | undefined {

@@ -12,10 +12,9 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Client } from '../../client/client.js';
 import { createPartPath } from '../../disk/part-file.js';
-import type { FlagValues } from '../command/command.js';
-import { checkDigest, computeSha256 } from '../terminal/digest.js';
-import { usage } from '../terminal/failure.js';
-import { isFile, isFolder, sanitizeName, saveFile, toExistsFailure } from '../terminal/save.js';
+import { checkDigest, computeSha256 } from '../digest.js';
+import { FlowError } from '../flow-error.js';
+import { isFile, isFolder, sanitizeName, saveFile, toExistsError } from '../save-file.js';
 import { detectFileType } from './file-type.js';
 
 /** The values of the placeholders in a pattern. */
@@ -47,7 +46,7 @@ const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
 const PLACEHOLDER = /\{(\w+)\}/g;
 const PLACEHOLDER_NAMES = ['name', 'task_id', 'index', 'ext'];
 
-/** Where results are saved: `--output <file|folder/|pattern>`. */
+/** Where results are saved: a file, a folder or a pattern. */
 export class Destination {
   readonly #pattern: string;
 
@@ -60,10 +59,9 @@ export class Destination {
       .map(([, word]) => word as string)
       .find((word) => !PLACEHOLDER_NAMES.includes(word));
     if (unknown !== undefined) {
-      throw usage(
-        `Unknown placeholder {${unknown}} in --output.`,
-        `Use ${PLACEHOLDER_NAMES.map((word) => `{${word}}`).join(', ')}.`,
-      );
+      throw new FlowError('unknown_placeholder', `Unknown placeholder {${unknown}} in the output path.`, {
+        subject: PLACEHOLDER_NAMES.map((word) => `{${word}}`).join(', '),
+      });
     }
     const folder = given.endsWith('/') || given.endsWith('\\') || isFolder(resolve(cwd, given));
     // Decided: in a folder, file names contain the names of the image and the task, so that they do not collide.
@@ -78,15 +76,12 @@ export class Destination {
   check(names: readonly string[], isOurs: (path: string) => boolean = () => false): void {
     const paths = names.flatMap((name) => this.firstPath(name) ?? []);
     if (new Set(paths).size < paths.length) {
-      throw usage(
-        '--output would save several results under the same name.',
-        'Use a folder (-o results/), or {task_id} in the name.',
-      );
+      throw new FlowError('same_output', 'The output path would save several results under the same name.');
     }
     if (this.how.force) return;
     const others = paths.filter((path) => !isOurs(path)).flatMap(listResultPaths);
     const taken = others.find((path) => existsSync(path));
-    if (taken !== undefined) throw toExistsFailure(taken);
+    if (taken !== undefined) throw toExistsError(taken);
   }
 
   /** The path of the first result, except for its {ext}; `undefined` if the path contains the task id. */
@@ -147,16 +142,6 @@ export class Destination {
     const ending = extname(path);
     return resolve(this.cwd, `${path.slice(0, path.length - ending.length)}-${index}${ending}`);
   }
-}
-
-/** The destination in the flags of a command; `--receipt` and `--force` need `--output`. */
-export function openDestination(cwd: string, flags: FlagValues, resumed = false): Destination | undefined {
-  const { output, force, receipt } = flags;
-  const how = { force: force === true, receipt: receipt === true, resumed };
-  if (typeof output === 'string') return new Destination(cwd, output, how);
-  const alone = ['receipt', 'force'].find((flag) => flags[flag]);
-  if (alone) throw usage(`--${alone} requires --output; nothing is saved without it.`);
-  return undefined;
 }
 
 /** Uses the type detected from the bytes, else the content type, else the extension in the URL. */

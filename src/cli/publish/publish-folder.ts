@@ -1,0 +1,67 @@
+import { checkCode } from '../../flows/publish/check-code.js';
+import { type Pack, readPack } from '../../flows/publish/pack.js';
+import { publishPack } from '../../flows/publish/publish-pack.js';
+import type { NodeVersion } from '../../flows/publish/published.js';
+import type { Stages } from '../../flows/publish/report.js';
+import { readText } from '../command/command.js';
+import type { Service } from '../connect/services.js';
+import { withScratch } from '../terminal/scratch.js';
+import type { PublishContext } from './publishing.js';
+import { findPublishToken, type PublishToken, toRegistry } from './token.js';
+
+/** Reads a folder with the flags of a command that packs it. */
+export function readFolder(
+  { system, flags, output }: Pick<PublishContext, 'system' | 'flags' | 'output'>,
+  dir: string | undefined,
+): Promise<Pack> {
+  return readPack(system.cwd, dir, output, {
+    publisher: readText(flags, 'publisher'),
+    allowSecrets: flags['allow-secrets'] === true,
+  });
+}
+
+/** Reads the code of a pack as the service will; a finding that would flag the version stops the command. */
+export async function checkFolder(
+  { flags, output }: Pick<PublishContext, 'flags' | 'output'>,
+  pack: Pack,
+  progress: Stages,
+): Promise<void> {
+  await checkCode(pack, output, progress, flags['allow-findings'] === true);
+}
+
+export interface PublishOptions {
+  readonly changelog: string | undefined;
+  /** How long to wait for the verdict. */
+  readonly timeoutMs: number;
+  readonly progress: Stages;
+  findToken?(service: Service, publisherId: string): Promise<PublishToken>;
+}
+
+/** Publishes a pack with the flags of the command. */
+export function publishFolder(
+  context: PublishContext,
+  pack: Pack,
+  { changelog, timeoutMs, progress, findToken }: PublishOptions,
+): Promise<NodeVersion> {
+  const { services, connect, signal, flags, output, system, interruption } = context;
+  const { node, version } = pack.manifest;
+  const openRegistry = async (publisherId: string) => {
+    const service = await services.reach();
+    const token = await (findToken?.(service, publisherId) ??
+      findPublishToken(context, service, publisherId));
+    return toRegistry(context, service, publisherId, token);
+  };
+  const onUploaded = () => {
+    interruption.hint = `The upload is complete. See the verdict later with: regen version bulk ${node.id}@${version.version}`;
+  };
+  return withScratch(system.now(), (scratch) =>
+    publishPack(
+      {
+        ...{ connect, openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
+        timeoutMs: flags.wait === false ? undefined : timeoutMs,
+        skipExisting: flags['skip-existing'] === true,
+      },
+      pack,
+    ),
+  );
+}

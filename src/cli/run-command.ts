@@ -1,0 +1,106 @@
+import { setFlagsFromString } from 'node:v8';
+import type { ArgumentValues, Command, ParsedCommand } from './command/command.js';
+import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
+import { version } from './command/version.js';
+import { loadRunner } from './runners.js';
+import { exitCodes, type Failure, usage } from './terminal/failure.js';
+import type { Interruption } from './terminal/interrupted.js';
+import { Output } from './terminal/output.js';
+import { PromptCancelled, type System } from './terminal/system.js';
+import { BuiltTree } from './views/tree.js';
+
+/** Runs one command line and returns its exit code. Only this function prints errors. */
+export async function runCommand(argv: readonly string[], system: System): Promise<number> {
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const isGiven = (flag: string) => own.includes(flag);
+  let output = new Output(system, {
+    json: isGiven('--json'),
+    ndjson: isGiven('--ndjson'),
+    color: !isGiven('--no-color'),
+  });
+  const interruption = listenForSignals(system);
+  let asked: ParsedCommand | undefined;
+  let close = async () => {};
+  try {
+    const parsed = parse(argv, system.stderr.columns ?? 80);
+    if (parsed.kind === 'text') {
+      if (parsed.asked) await output.write(parsed.text);
+      else system.stderr.write(parsed.text);
+      return parsed.asked ? exitCodes.done : exitCodes.usage;
+    }
+    asked = parsed;
+    const { command, args, flags } = parsed;
+    const { json, ndjson, quiet } = flags as Record<string, boolean>;
+    output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
+    const { composeContext } = await import('./compose.js');
+    const composed = composeContext(parsed, { system, output, interruption });
+    close = composed.close;
+    requireArguments(command, args);
+    for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
+    const run = await loadRunner(command.module);
+    return (await run(composed.context)) ?? exitCodes.done;
+  } catch (error) {
+    if (interruption.signal.aborted || error instanceof PromptCancelled) {
+      await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
+      return interruption.exitCode();
+    }
+    const failure = await describeFailure(error, asked);
+    await output.failure(failure);
+    return failure.facts.exit;
+  } finally {
+    await close();
+    interruption.ignore();
+  }
+}
+
+/** Parses with the typed command alone, which is enough unless help or the nearest names are needed. */
+function parse(argv: readonly string[], columns: number): ParsedCommandLine {
+  const tree = new BuiltTree();
+  const typed = tree.readTyped(argv);
+  try {
+    const parsed = typed && parseCommandLine(typed, argv, { version, columns });
+    if (parsed?.kind === 'run') return parsed;
+  } catch {
+    // Parsed again below.
+  }
+  return parseCommandLine(tree.readWhole(), argv, { version, columns });
+}
+
+/**
+ * Streams of large files leave short-lived garbage by the megabyte; a young generation that stays small is swept before
+ * it fills memory, at no cost in time that could be measured. The HTTP parser is WebAssembly: after the first response
+ * the engine would optimize it, which takes longer than all else that a command does.
+ */
+const ENGINE_FLAGS = ['--semi-space-growth-factor=1', '--wasm-tiering-budget=2000000000'];
+
+/** Requires the positionals that are not part of a request; the others are checked together with the request. */
+function requireArguments(command: Command, args: ArgumentValues): void {
+  // After an optional one, as in `api [method] <path>`, only the command knows which is which.
+  const first = command.arguments.findIndex(({ required }) => !required);
+  const certain = first < 0 ? command.arguments : command.arguments.slice(0, first);
+  const missing = certain.filter(({ name, target }) => !target && args[name] === undefined);
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => `<${name}>`).join(', ');
+  throw usage(
+    `${names} ${missing.length === 1 ? 'is' : 'are'} required.`,
+    `See: regen ${command.words.join(' ')} --help`,
+  );
+}
+
+/** The first signal aborts the command; a second one ends the process. */
+function listenForSignals(system: System): Interruption & { exitCode(): number } {
+  const controller = new AbortController();
+  let code: number = exitCodes.interrupted;
+  const ignore = system.onSignal((signal) => {
+    code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
+    if (controller.signal.aborted) system.exit(code);
+    controller.abort();
+  });
+  return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
+}
+
+async function describeFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
+  const { toFailure, useCommandLineNames } = await import('./command/to-failure.js');
+  const failure = toFailure(error);
+  return asked ? useCommandLineNames(failure, asked) : failure;
+}

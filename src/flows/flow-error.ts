@@ -1,0 +1,44 @@
+/** Why a flow stopped. The command line maps each code to an exit code and a hint. */
+export type FlowErrorCode =
+  | 'usage'
+  | 'invalid_pack'
+  | 'manifest_missing'
+  | 'archive_limit'
+  | 'secrets_found'
+  | 'findings'
+  | 'version_exists'
+  | 'same_version_exists'
+  | 'version_flagged'
+  | 'version_unreadable'
+  | 'still_checking'
+  | 'digest_missing'
+  | 'digest_mismatch'
+  | 'file_exists'
+  | 'folder_exists'
+  | 'unknown_placeholder'
+  | 'same_output'
+  | 'task_not_found'
+  | 'unanswered'
+  | 'nothing_to_extend'
+  | 'still_running';
+
+interface FlowErrorFacts {
+  /** What the next step needs: the id of a task, a node and its version, the next free version. */
+  readonly subject?: string;
+  /** A code of the service that says more. */
+  readonly serviceCode?: string;
+  readonly details?: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** The message says what went wrong, in one line. */
+export class FlowError extends Error {
+  override readonly name = 'FlowError';
+
+  constructor(
+    readonly code: FlowErrorCode,
+    message: string,
+    readonly facts: FlowErrorFacts = {},
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { ClientError, StillRunningError } from '../../client/errors.js';
+import { wait } from '../../client/wait.js';
+import { formatBytes } from '../../wire/format-bytes.js';
+import { FlowError } from '../flow-error.js';
+import { buildArchive } from './archive.js';
+import { findNextStep, isSettled, toVerdictError } from './next-step.js';
+import type { Pack } from './pack.js';
+import { type NodeVersion, readVersion, type VersionContext } from './published.js';
+import type { PublishReport, Stages } from './report.js';
+import {
+  type ConnectWithToken,
+  chooseClient,
+  isUncertain,
+  type Registration,
+  type Registry,
+  registerAndUpload,
+} from './upload.js';
+
+/** How a pack that passed its checks is published. */
+export interface PublishContext {
+  readonly connect: ConnectWithToken;
+  /** Opens the registry, once the archive is built. */
+  openRegistry(publisherId: string): Promise<Registry>;
+  readonly report: PublishReport;
+  readonly progress: Stages;
+  /** An empty folder. */
+  readonly scratch: string;
+  readonly changelog: string | undefined;
+  /** How long to wait for the verdict; undefined: not at all. */
+  readonly timeoutMs: number | undefined;
+  /** Whether the same files may already be published. */
+  readonly skipExisting: boolean;
+  readonly signal: AbortSignal;
+  /** Called when only the verdict is missing. */
+  onUploaded?(): void;
+}
+
+/** Packs a folder, registers it as a version, uploads it, and waits for the registry's verdict. */
+export async function publishPack(context: PublishContext, pack: Pack): Promise<NodeVersion> {
+  const registration = await buildRegistration(context, pack);
+  const { manifest, archive } = registration;
+  const { connect, signal } = context;
+  const registry = await context.openRegistry(manifest.publisher);
+  const subject: VersionContext = {
+    client: await chooseClient(connect, registry, registry.token),
+    serviceUrl: registry.url,
+    connect,
+    nodeId: manifest.node.id,
+    version: manifest.version.version,
+    signal,
+  };
+  for (let round = 0; ; round++) {
+    const next = await findNextStep(subject, archive, context.scratch);
+    if (next.step === 'done')
+      return round > 0 ? next.version : acceptExisting(context, subject, next.version);
+    if (next.step === 'wait') return waitForVerdict(context, subject, next.version);
+    try {
+      const registered = await registerAndUpload(context, registry, registration);
+      return await waitForVerdict(context, subject, registered);
+    } catch (error) {
+      if (round === 2 || signal.aborted || !isUncertain(error)) throw error;
+    }
+  }
+}
+
+async function buildRegistration(
+  { report, progress, scratch, changelog, signal }: PublishContext,
+  pack: Pack,
+): Promise<Registration> {
+  const { manifest, files, size } = pack;
+  await progress.stage(`Packing ${manifest.node.id} ${manifest.version.version}`);
+  const path = join(scratch, 'node.zip');
+  const archive = await buildArchive({ signal }, pack, path, progress);
+  progress.end();
+  await report.note(`${files.length} files, ${formatBytes(size)}, packed to ${formatBytes(archive.size)}.`);
+  return { manifest, changelog, archive, path };
+}
+
+async function acceptExisting(
+  { skipExisting, report }: PublishContext,
+  { nodeId, version }: VersionContext,
+  published: NodeVersion,
+): Promise<NodeVersion> {
+  const message = `${nodeId} ${version} is already published, with the same files.`;
+  if (!skipExisting) throw new FlowError('same_version_exists', message);
+  await report.note(message);
+  return published;
+}
+
+/** Waits for the verdict of the registry, and reports it. */
+async function waitForVerdict(
+  { report, progress, timeoutMs, signal, onUploaded }: PublishContext,
+  subject: VersionContext,
+  uploaded: NodeVersion,
+): Promise<NodeVersion> {
+  if (timeoutMs === undefined) return uploaded;
+  const name = `${subject.nodeId} ${subject.version}`;
+  onUploaded?.();
+  await progress.stage('Waiting for the registry to check it');
+  try {
+    const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {
+      isDone: isSettled,
+      onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
+      timeoutMs,
+      signal,
+    });
+    progress.end();
+    if (version.status !== 'NodeVersionStatusActive') throw toVerdictError(subject, version);
+    if (version.status_reason) await report.warn(`The registry reported: ${shorten(version.status_reason)}`);
+    await report.note(`${name} is Active${await describeDefinitions(subject, version)}.`);
+    return version;
+  } catch (error) {
+    if (!(error instanceof StillRunningError)) throw error;
+    throw new FlowError(
+      'still_checking',
+      `${name} is uploaded, but the registry has not finished its checks.`,
+      { subject: `${subject.nodeId}@${subject.version}` },
+    );
+  }
+}
+
+async function describeDefinitions(
+  { client, nodeId, signal }: VersionContext,
+  version: NodeVersion,
+): Promise<string> {
+  if (version.host_node_extract_status === 'failed') return ', but its node definitions could not be read';
+  try {
+    const filters = { node_id: nodeId, node_version: version.version, pageSize: 1 };
+    const { total } = await client.hostNodes.listAll(filters, { signal });
+    return ` with ${total} node definition${total === 1 ? '' : 's'}`;
+  } catch (error) {
+    // The version is published; a missing count is not a failure.
+    if (error instanceof ClientError) return '';
+    throw error;
+  }
+}
+
+/** Shortens the reason for a message; the output has all of it. */
+function shorten(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+}

@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { link, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createPartPath } from '../disk/part-file.js';
+import { FlowError } from './flow-error.js';
+
+/** Makes a name safe: it stays in its folder and is not hidden, even if it comes from a service. */
+export function sanitizeName(name: string): string {
+  return name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/**
+ * Writes a file under a temporary name, and renames it once it is complete.
+ * @param force whether an existing file may be replaced
+ * @throws FlowError if the file already exists
+ */
+export async function saveFile(
+  path: string,
+  force: boolean,
+  write: (temporary: string) => Promise<void>,
+): Promise<void> {
+  if (!force && existsSync(path)) throw toExistsError(path);
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = createPartPath(dirname(path));
+  try {
+    await write(temporary);
+    if (force) await rename(temporary, path);
+    else await moveWithoutReplacing(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+// Unlike a rename, a link never replaces a file that another process has just written.
+async function moveWithoutReplacing(temporary: string, path: string): Promise<void> {
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw toExistsError(path);
+    if (code === undefined || !['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(code)) throw error;
+    // Some file systems do not support links.
+    if (existsSync(path)) throw toExistsError(path);
+    await rename(temporary, path);
+  }
+}
+
+/** The error for a path that already exists. */
+export function toExistsError(path: string): FlowError {
+  return isFolder(path)
+    ? new FlowError('folder_exists', `${path} is a folder.`)
+    : new FlowError('file_exists', `${path} already exists.`);
+}

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
+import type { TaskKind } from '../../contract/operation.js';
+import type { VideoCreations, VideoTask } from '../../contract/video.js';
+
+/** The state of an image or video task in a response. */
+export interface TaskState {
+  /** The unchanged response. */
+  readonly answer: unknown;
+  /** The id of the task. */
+  readonly id: string;
+  /** In the service's words: `IN_PROGRESS`, `queueing`. */
+  readonly state: string;
+  /** The URLs of its results. */
+  readonly outputs: readonly string[];
+  /** Why it failed, if the service says so. */
+  readonly reason?: string;
+  /** Recorded in the ledger. */
+  readonly facts: TaskFigures;
+}
+
+/** What some services report in addition to the state. */
+export interface TaskFigures {
+  readonly credits?: number;
+  readonly seed?: number;
+}
+
+/** Reads the id and state of a task from the response to its start or to a poll. */
+export function readTaskState(kind: TaskKind, answer: unknown): TaskState {
+  if (kind === 'image') {
+    const task = unwrapImageTask(answer as ImageTask);
+    return {
+      answer,
+      id: task.task_id,
+      state: task.status,
+      outputs: task.generated,
+      facts: readFigures(task),
+    };
+  }
+  const task = answer as VideoAnswer;
+  // Decided: the cover of a video is not an output; `--json` shows it.
+  const outputs = (task.creations ?? []).flatMap(({ url }) => url ?? []);
+  const reason = task.err_code;
+  const id = task.task_id ?? task.id ?? '';
+  return { answer, id, state: task.state, outputs, facts: readFigures(task), ...(reason && { reason }) };
+}
+
+type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
+  Partial<z.infer<typeof VideoTask>> &
+  Partial<z.infer<typeof VideoCreations>>;
+
+// The contract has no such fields for image tasks, but some services send them.
+function readFigures(task: object): TaskFigures {
+  const { credits, seed } = task as TaskFigures;
+  return { ...(credits !== undefined && { credits }), ...(seed !== undefined && { seed }) };
+}
+
+const ENDS: Readonly<Record<string, 'well' | 'badly'>> = {
+  COMPLETED: 'well',
+  FAILED: 'badly',
+  success: 'well',
+  failed: 'badly',
+  // Decided: our own word for a task that its service no longer has.
+  GONE: 'badly',
+};
+
+/** How a task has ended. Decided: any unknown state is running. */
+export function findEnd(state = ''): 'well' | 'badly' | undefined {
+  return Object.hasOwn(ENDS, state) ? ENDS[state] : undefined;
+}

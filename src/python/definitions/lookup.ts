@@ -1,0 +1,107 @@
+import { findHostConstant } from './host-constants.js';
+import { createNative } from './imitation.js';
+import { findMethod } from './methods.js';
+import { createAbsent, getModuleSpecial } from './modules.js';
+import { getPathAttribute } from './paths.js';
+import { copyAttributes, payLookup } from './reflection.js';
+import {
+  type ClassValue,
+  createArguments,
+  findAttribute,
+  isObject,
+  listAncestry,
+  type Machine,
+  replaceMissing,
+  type Value,
+} from './values.js';
+
+/** Characters of a dotted name; longer ones are put together by a loop. */
+export const MAX_NAME = 500;
+
+/** What an attribute of a value is; undefined where that cannot be known. */
+export function findValueAttribute(
+  object: Value,
+  name: string,
+  text: string,
+  machine: Machine,
+): Value | undefined {
+  const method = findMethod(object, name);
+  if (method) return createNative(method, text);
+  if (!isObject(object)) return undefined;
+  payLookup(object, machine);
+  switch (object.kind) {
+    case 'module':
+      if (object.scope.names.has(name)) return object.scope.names.get(name);
+      return (
+        machine.loadSubmodule(object, name) ??
+        getModuleSpecial(object, name, machine) ??
+        createAbsent(object, text)
+      );
+    case 'class':
+      return findClassAttribute(object, name, machine);
+    case 'instance':
+      if (name === '__class__') return object.class;
+      if (object.attributes.has(name)) return object.attributes.get(name);
+      return bindMethod(findAttribute(object.class, name), object, object.class, machine);
+    case 'super':
+      return bindMethod(findInherited(object.owner, object.self, name), object.self, object.owner, machine);
+    case 'path':
+      return getPathAttribute(object.path, name, text);
+    case 'function':
+      return name === '__name__' ? object.name : undefined;
+    case 'method':
+      return name === '__func__' ? object.function : name === '__self__' ? object.self : undefined;
+    case 'external':
+      if (object.name.length > MAX_NAME) return undefined;
+      // What a call was given is what `schema.inputs` and the like hold afterwards.
+      return replaceMissing(object.called?.named.get(name) ?? findHostConstant(`${object.name}.${name}`), {
+        kind: 'external',
+        name: `${object.name}.${name}`,
+        of: object,
+      });
+    default:
+      return undefined;
+  }
+}
+
+function findClassAttribute(object: ClassValue, name: string, machine: Machine): Value | undefined {
+  if (name === '__name__' || name === '__qualname__') return object.name;
+  if (name === '__doc__') return object.attributes.get('__doc__') ?? null;
+  if (name === '__dict__') return copyAttributes(object, machine);
+  return bindMethod(findAttribute(object, name), object, object, machine);
+}
+
+function bindMethod(
+  value: Value | undefined,
+  self: Value,
+  owner: ClassValue,
+  machine: Machine,
+): Value | undefined {
+  if (value === undefined || !isObject(value) || value.kind !== 'function' || value.binding === 'static')
+    return value;
+  const onClass = isObject(self) && self.kind === 'class';
+  if (value.binding === 'property')
+    return machine.call({ kind: 'method', self, function: value }, createArguments([], value.name));
+  if (value.binding === 'class')
+    return {
+      kind: 'method',
+      self: onClass ? self : isObject(self) && self.kind === 'instance' ? self.class : owner,
+      function: value,
+    };
+  return onClass ? value : { kind: 'method', self, function: value };
+}
+
+function findInherited(owner: ClassValue, self: Value, name: string): Value | undefined {
+  const of =
+    isObject(self) && self.kind === 'class'
+      ? self
+      : isObject(self) && self.kind === 'instance'
+        ? self.class
+        : owner;
+  const line = listAncestry(of);
+  for (const one of line.slice(line.indexOf(owner) + 1)) {
+    const found = one.kind === 'class' ? one.attributes.get(name) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import { builtinNames } from './builtins.js';
+import { type Expression, showPlace } from './syntax.js';
+import {
+  addRest,
+  createList,
+  createUnknown,
+  type DictValue,
+  hasMany,
+  isObject,
+  type Machine,
+  measureSize,
+  replaceMissing,
+  type Scope,
+  type Value,
+} from './values.js';
+
+/** What making a list, or a dict or scope of names, costs besides what it holds. */
+export const LIST_STEPS = 4;
+export const NAMES_STEPS = 16;
+
+export function lookUpName(id: string, scope: Scope): Value | undefined {
+  for (let at: Scope | undefined = scope; at; at = at.parent) {
+    const found = at.names.get(id);
+    if (found !== undefined) return found;
+  }
+  const { module } = scope;
+  if (id === '__file__') return { kind: 'path', path: module.path };
+  if (id === '__name__' || id === '__package__') return { kind: 'external', name: '__name__', of: module };
+  return builtinNames.has(id) ? { kind: 'external', name: `builtins.${id}` } : undefined;
+}
+
+/** `globals()` shares the module's names, so that `globals()[name] = value` can be seen. */
+export function shareNames(scope: Scope): Value {
+  return {
+    kind: 'dict',
+    entries: scope.names as Map<string | bigint | number | boolean | null, Value>,
+    rest: [],
+  };
+}
+
+export function putEntry(target: DictValue, key: Value, value: Value, text: string, machine: Machine): void {
+  machine.spend(3);
+  if (!isObject(key)) target.entries.set(key, value);
+  else addRest(target, createUnknown(key.kind === 'unknown' ? key.text : text), value);
+}
+
+/** Gives names their values, taking tuples apart. `set` handles targets that are not names. */
+export function bindTarget(
+  target: Expression,
+  value: Value,
+  scope: Scope,
+  machine: Machine,
+  set: (target: Expression, value: Value) => void = (one, inner) => {
+    if (one.kind === 'name') scope.names.set(one.id, inner);
+  },
+): void {
+  machine.spend(1);
+  if (target.kind !== 'tuple' && target.kind !== 'list') {
+    set(target, value);
+    return;
+  }
+  const isPlain = isObject(value) && value.kind === 'list' && !hasMany(value.items, machine);
+  const items = isPlain ? value.items : undefined;
+  const otherwise = createUnknown(isObject(value) && 'text' in value ? value.text : showPlace(target));
+  const starred = target.items.findIndex((one) => one.kind === 'spread');
+  for (const [index, one] of target.items.entries()) {
+    if (one.kind === 'spread') {
+      const after = target.items.length - index - 1;
+      const rest = items && createList(items.slice(index, Math.max(index, items.length - after)));
+      machine.spend(measureSize(rest));
+      bindTarget(one.value, rest ?? createUnknown(showPlace(target)), scope, machine, set);
+      continue;
+    }
+    const at = starred !== -1 && index > starred ? index - target.items.length : index;
+    bindTarget(one, replaceMissing(items?.at(at), otherwise), scope, machine, set);
+  }
+}

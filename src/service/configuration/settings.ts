@@ -1,0 +1,150 @@
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
+import { parseText } from '../../contract/schema/parse-text.js';
+import type { Problem } from '../../contract/schema/schema-types.js';
+import { Configuration } from './configuration.js';
+
+/** One setting of the service, as a configuration file, the environment and the documentation name it. */
+export interface Setting {
+  /** Its place in the configuration file. */
+  readonly path: readonly string[];
+  /** Its environment variable; with `_FILE` appended, the variable names a file that holds the value. */
+  readonly variable: string;
+  readonly field: FieldDescription;
+}
+
+const PREFIX = 'REGEN_SERVE_';
+
+/** Lists the settings in the order of their declaration; a list of objects is one setting. */
+export function listSettings(): Setting[] {
+  const { version: _, idleMs: __, ...fields } = describeFields(Configuration);
+  return listWithin(fields, []);
+}
+
+function listWithin(
+  fields: Readonly<Record<string, FieldDescription>>,
+  within: readonly string[],
+): Setting[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const path = [...within, name];
+    if (field.fields) return listWithin(field.fields, path);
+    return [{ path, variable: toVariable(path), field }];
+  });
+}
+
+/** @example toVariable(['generation', 'image', 'baseUrl']) // 'REGEN_SERVE_GENERATION__IMAGE__BASE_URL' */
+function toVariable(path: readonly string[]): string {
+  const words = path.map((name) =>
+    name
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .replace(/[^A-Za-z0-9]/g, '_')
+      .toUpperCase(),
+  );
+  return PREFIX + words.join('__');
+}
+
+export interface EnvironmentSettings {
+  /** Shaped like a configuration file. */
+  readonly settings: Record<string, unknown>;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads the settings from the variables that begin with REGEN_SERVE_. Lists and maps are JSON.
+ * @param readFile reads the file that a variable ending in _FILE names; throws if it cannot
+ */
+export function readEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+): EnvironmentSettings {
+  const byVariable = new Map(listSettings().map((setting) => [setting.variable, setting]));
+  const settings: Record<string, unknown> = {};
+  const problems: Problem[] = [];
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith(PREFIX) || value === undefined) continue;
+    const fromFile = !byVariable.has(variable) && variable.endsWith('_FILE');
+    const setting = byVariable.get(fromFile ? variable.slice(0, -'_FILE'.length) : variable);
+    if (!setting) {
+      problems.push({ path: [variable], message: 'is not the variable of a setting' });
+      continue;
+    }
+    try {
+      const text = fromFile ? readFile(value).trim() : value;
+      setAt(settings, setting.path, parseSetting(setting.field, text));
+    } catch (error) {
+      problems.push({ path: [variable], message: (error as Error).message });
+    }
+  }
+  return { settings, problems };
+}
+
+function parseSetting(field: FieldDescription, text: string): unknown {
+  const types = [field.type ?? 'string'].flat();
+  if (!types.includes('array') && !types.includes('object')) return parseText(field, text);
+  const scalar = parseText(field, text);
+  if (typeof scalar !== 'string') return scalar;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`must be JSON, such as ${types.includes('array') ? '["…"]' : '{"…": "…"}'}`);
+  }
+}
+
+function setAt(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [name, ...rest] = path as [string, ...string[]];
+  if (rest.length > 0) object[name] ??= {};
+  if (rest.length > 0) setAt(object[name] as Record<string, unknown>, rest, value);
+  else object[name] = value;
+}
+
+/** Merges settings, table by table; the later wins. */
+export function mergeSettings(
+  below: Readonly<Record<string, unknown>>,
+  above: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...below };
+  for (const [name, value] of Object.entries(above)) {
+    const existing = merged[name];
+    merged[name] = isTable(existing) && isTable(value) ? mergeSettings(existing, value) : value;
+  }
+  return merged;
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Writes a configuration file (TOML) in which every setting stands as a comment with its default. */
+export function writeConfigurationFile(): string {
+  const lines = ['# Settings of `regen serve`. A setting applies once its line has no # in front.'];
+  for (const { path, field } of listSettings()) {
+    const sentences = describeSetting(field).map((line) => `# ${line}`);
+    if (sentences.length > 0) lines.push('', ...sentences);
+    lines.push(`#${path.map(quoteKey).join('.')} = ${writeExample(field)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Explains a setting in sentences, the fields of a list's items included. */
+export function describeSetting({ description, enum: choices, items }: FieldDescription): string[] {
+  const fields = Object.entries(items?.fields ?? {});
+  return [
+    ...(description ? [`${description}.`] : []),
+    ...(choices ? [`One of: ${choices.join(', ')}.`] : []),
+    ...fields.map(
+      ([name, field]) => `${name}${field.required ? ' (required)' : ''}: ${describeSetting(field).join(' ')}`,
+    ),
+  ];
+}
+
+function quoteKey(name: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+function writeExample({ default: standard, type, enum: choices, items }: FieldDescription): string {
+  if (items?.fields) return '[{ issuer = "https://login.example.com" }]';
+  if (typeof standard === 'object' && !Array.isArray(standard)) return '{}';
+  if (standard !== undefined) return JSON.stringify(standard);
+  if (choices) return JSON.stringify(choices[0]);
+  const [first] = [type].flat();
+  return first === 'string' ? '""' : first === 'boolean' ? 'true' : '600';
+}

@@ -1,0 +1,22 @@
+import type { Database, Tx } from '../database/database.js';
+
+/** Counts that are kept in the transactions that change them. */
+export type TotalName = 'host_nodes.listed' | 'nodes.found' | 'nodes.searchRevision';
+
+export async function readTotal(database: Database, name: TotalName): Promise<number> {
+  const total = await database
+    .selectFrom('totals')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow();
+  return Number(total.value);
+}
+
+export async function addToTotal(tx: Tx, name: TotalName, change: number): Promise<void> {
+  if (change === 0) return;
+  await tx
+    .updateTable('totals')
+    .set(({ eb }) => ({ value: eb('value', '+', change) }))
+    .where('name', '=', name)
+    .execute();
+}

@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { zipOf } from '../../support/archives.js';
+import { regen } from '../../support/cli.js';
+import { startedTask, taskAt } from '../../support/generation.js';
+import {
+  ask,
+  folderForTest,
+  publisherForTest,
+  register,
+  serviceForTest,
+  upload,
+  versionOf,
+} from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+
+/** A data folder with an active version and a finished image task; its service still runs. */
+async function folderInUse() {
+  const data = folderForTest();
+  const service = await serviceForTest({ data });
+  const publisher = await publisherForTest(service);
+  const { signedUrl } = await register(publisher);
+  await upload(signedUrl, zip);
+  await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+  const asking = { url: service.url, token: service.ownerToken };
+  await taskAt(asking, await startedTask(asking));
+  return { data, service, publisher };
+}
+
+const counts = (stdout: string) => JSON.parse(stdout);
+
+it.each(['copy', 'copy.zip'])(
+  'a backup to %s while the service runs restores to the same data, without the owner token',
+  async (name) => {
+    const { data, publisher } = await folderInUse();
+    const target = join(folderForTest(), name);
+    const written = await regen(['serve', 'backup', target, '--data', data, '--json']);
+    expect(written).toMatchObject({ exit: 0, stderr: '' });
+    expect(counts(written.stdout)).toMatchObject({ backup: target, objects: 2, problems: [] });
+    expect(statSync(target).mode & 0o077).toBe(0);
+
+    const restored = join(folderForTest(), 'restored');
+    const { exit, stdout } = await regen(['serve', 'restore', target, '--data', restored, '--json']);
+    expect(exit).toBe(0);
+    expect(counts(stdout)).toMatchObject({ data: restored, objects: 2, problems: [] });
+    expect(existsSync(join(restored, 'owner.token'))).toBe(false);
+    expect(readdirSync(join(restored, '..'))).toEqual(['restored']);
+
+    const again = await serviceForTest({ data: restored });
+    const version = await versionOf({ ...publisher, url: again.url, ownerToken: again.ownerToken });
+    expect(version).toMatchObject({ status: 'NodeVersionStatusActive', version: '1.0.0' });
+    const archive = await fetch(version.downloadUrl);
+    expect(Buffer.from(await archive.arrayBuffer())).toEqual(zip);
+  },
+);
+
+it('a backup while versions are published is whole', async () => {
+  const { data, publisher } = await folderInUse();
+  let stopped = false;
+  const publishing = (async () => {
+    for (let minor = 1; !stopped; minor++) {
+      const { signedUrl } = await register(publisher, `1.${minor}.0`);
+      await upload(signedUrl, zip);
+    }
+  })();
+  for (let round = 0; round < 3; round++) {
+    const target = join(folderForTest(), 'copy');
+    const { exit, stdout } = await regen(['serve', 'backup', target, '--data', data, '--json']);
+    expect([exit, counts(stdout).problems]).toEqual([0, []]);
+    expect((await regen(['serve', 'check', '--data', target])).exit).toBe(0);
+  }
+  stopped = true;
+  await publishing;
+});
+
+it('a check finds objects that are missing, changed or in no row, and exits with 6', async () => {
+  const { data, service } = await folderInUse();
+  expect((await regen(['serve', 'check', '--data', data])).exit).toBe(0);
+  await service.stop();
+  const objects = join(data, 'objects');
+  const archive = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) =>
+    path.endsWith('node.zip'),
+  ) as string;
+  const result = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) =>
+    /results.\w/.test(path),
+  ) as string;
+  writeFileSync(join(objects, archive), 'x'.repeat(statSync(join(objects, archive)).size));
+  rmSync(join(objects, result));
+  writeFileSync(join(objects, 'stray'), '');
+  const { exit, stdout, stderr } = await regen(['serve', 'check', '--data', data, '--json']);
+  expect(exit).toBe(6);
+  expect(counts(stdout).problems).toEqual(
+    expect.arrayContaining([
+      { object: archive, message: 'differs from the digest in the database' },
+      { object: result, message: 'is missing' },
+      { object: 'stray', message: 'belongs to no row of the database' },
+    ]),
+  );
+  expect(JSON.parse(stderr).error.code).toBe('data_damaged');
+});
+
+it('nothing that exists is overwritten, and a folder without data is refused', async () => {
+  const { data, service } = await folderInUse();
+  const target = folderForTest();
+  writeFileSync(join(target, 'mine'), '');
+  expect((await regen(['serve', 'backup', target, '--data', data])).exit).toBe(5);
+  expect((await regen(['serve', 'restore', data, '--data', target])).exit).toBe(5);
+  expect(readdirSync(target)).toEqual(['mine']);
+  const empty = await regen(['serve', 'backup', join(target, 'copy'), '--data', target]);
+  expect([empty.exit, empty.stderr]).toEqual([2, expect.stringContaining('There is no regen.db')]);
+  expect((await ask(`${service.url}/ready`)).status).toBe(200);
+});

@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { runKills } from './kills.js';
+import { runSeed } from './run-seed.js';
+
+// `npm run simulate -- --seeds N` and `--kills N` try more of them.
+
+it.each([3, 15, 102])('keeps what it acknowledged, whatever fails (seed %i)', async (seed) => {
+  expect(await runSeed(seed)).toMatch(/^\d+ versions, \d+ tasks, \d+ webhooks; /);
+});
+
+it('would notice that a task is charged twice', async () => {
+  const run = runSeed(1, ({ context }) =>
+    context.database.transaction().execute(async (tx) => {
+      await sql`insert into credits (user_id, task_id, kind, amount, at)
+        select user_id, task_id, 'refund', amount, at from credits
+        where task_id not in (select task_id from credits where kind = 'refund') limit 1`.execute(tx);
+    }),
+  );
+  await expect(run).rejects.toThrow(/credits of \S+: \["charge","refund"\], not \["charge"\]/);
+});
+
+it('keeps what the command line reported, though it and the service are killed', async () => {
+  expect(await runKills({ kills: 3, seed: 1 })).toMatch(/^3 kills of the service, \d+ of the command line/);
+});
