@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { GRAMMAR_FILES } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
@@ -33,9 +33,7 @@ function bundleCommandLine(): Promise<string[]> {
           name: 'service',
           // One copy of the service is enough, and its packages are ES modules.
           resolveId: (id) =>
-            id.endsWith('/service/index.js')
-              ? { id: resolve('dist/service.js'), external: 'relative' }
-              : null,
+            id.endsWith('/service/index.js') ? { id: '../service.js', external: true } : null,
         },
       ],
     },
