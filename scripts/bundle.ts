@@ -5,10 +5,12 @@ import { dirname, join } from 'node:path';
 import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { GRAMMAR_FILES } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
+import { writeOperations } from './operations.js';
 
 /** Bundles src into dist, split so that a command loads only what it runs. Returns the modules in it. */
 export async function bundle(): Promise<string[]> {
   writeCommands();
+  writeOperations();
   const modules = await Promise.all([bundleCommandLine(), bundlePackage()]);
   const { resolve } = createRequire(import.meta.url);
   const installed = await listInstalled();
@@ -19,9 +21,20 @@ export async function bundle(): Promise<string[]> {
   return modules.flat();
 }
 
-/** What every command loads first; all of it in one file, because finding a file takes longer than reading it. */
-const STARTS =
-  /src\/(cli\/(main|command\/(help|version)|terminal\/system|views\/tree)|disk\/(built-program|process-identity))\.ts|package\.json/;
+/**
+ * What is loaded together lies in one file, because finding a file takes longer than reading it: what every command
+ * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
+ */
+const GROUPS = [
+  { name: 'start', test: /src\/cli\/(index|main)\.ts$/, priority: 2 },
+  { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
+  { name: 'http', test: /undici\/lib\// },
+];
+
+/** The part of undici that is bundled although the service has all of it installed: see client/transport.ts. */
+const BUNDLED_PARTS = /^undici\/lib\//;
+/** HTTP/2, which is off, and bodies in the form of `fetch`. */
+const UNUSED_PARTS = /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$/;
 
 /** The command line is CommonJS, which Node starts in half the time that it needs for as many ES modules. */
 function bundleCommandLine(): Promise<string[]> {
@@ -30,10 +43,11 @@ function bundleCommandLine(): Promise<string[]> {
       input: { cli: 'src/cli/index.ts' },
       plugins: [
         {
-          name: 'service',
+          name: 'parts',
           // One copy of the service is enough, and its packages are ES modules.
           resolveId: (id) =>
             id.endsWith('/service/index.js') ? { id: '../service.js', external: true } : null,
+          load: (id) => (UNUSED_PARTS.test(id) ? 'module.exports = {};' : null),
         },
       ],
     },
@@ -41,7 +55,7 @@ function bundleCommandLine(): Promise<string[]> {
       format: 'cjs',
       entryFileNames: '[name].cjs',
       chunkFileNames: 'chunks/[name]-[hash].cjs',
-      codeSplitting: { groups: [{ name: 'start', test: STARTS }] },
+      codeSplitting: { groups: GROUPS },
     },
   );
 }
@@ -74,21 +88,37 @@ async function writeBundle(
   folder = 'dist',
 ): Promise<string[]> {
   const installed = await listInstalled();
+  const isCommonJs = output.format === 'cjs';
   const build = await rolldown({
     ...options,
     platform: 'node',
-    external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) => {
+      const isPart = isCommonJs && BUNDLED_PARTS.test(id);
+      return !isPart && installed.some((name) => id === name || id.startsWith(`${name}/`));
+    },
   });
   const written = await build.generate({
     ...output,
-    minify: { compress: true, mangle: false, codegen: false },
+    // Names stay, for the traces of errors.
+    minify: { compress: true, mangle: false, codegen: isCommonJs },
   });
   await build.close();
   return written.output.flatMap((file) => {
     if (file.type === 'asset') throw new Error(`Unexpected file ${file.fileName}.`);
-    writeIfChanged(join(folder, file.fileName), file.code);
+    writeIfChanged(join(folder, file.fileName), isCommonJs ? deferBuiltins(file.code) : file.code);
     return file.moduleIds;
   });
+}
+
+/** Modules of Node.js that take milliseconds to load, and that most commands do not use. */
+const DEFERRED =
+  /\brequire\((["'`])node:(crypto|child_process|readline|fs\/promises|timers\/promises|stream\/promises)\1\)/g;
+
+/** Makes CommonJS load modules of Node.js when their first export is used. */
+function deferBuiltins(code: string): string {
+  const changed = code.replace(DEFERRED, (_, __, name) => `deferBuiltin("node:${name}")`);
+  if (changed === code) return code;
+  return `const deferBuiltin = (name) => new Proxy({}, { get: (_, key) => require(name)[key] });\n${changed}`;
 }
 
 /** Unchanged files are not written again: programs of another run of the tests may be loading them. */

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { ArgumentValues, Command, ParsedCommand } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
@@ -35,7 +36,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     const composed = composeContext(parsed, { system, output, interruption });
     close = composed.close;
     requireArguments(command, args);
-    if (command.module !== 'operation') await limitGarbage();
+    for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
     const run = await loadRunner(command.module);
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
@@ -67,12 +68,10 @@ function parse(argv: readonly string[], columns: number): ParsedCommandLine {
 
 /**
  * Streams of large files leave short-lived garbage by the megabyte; a young generation that stays small is swept before
- * it fills memory, at no cost in time that could be measured.
+ * it fills memory, at no cost in time that could be measured. The HTTP parser is WebAssembly: after the first response
+ * the engine would optimize it, which takes longer than all else that a command does.
  */
-async function limitGarbage(): Promise<void> {
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
+const ENGINE_FLAGS = ['--semi-space-growth-factor=1', '--wasm-tiering-budget=2000000000'];
 
 /** Requires the positionals that are not part of a request; the others are checked together with the request. */
 function requireArguments(command: Command, args: ArgumentValues): void {

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { ErrorBody } from '../contract/errors.js';
+import type { ErrorBody } from '../contract/errors.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../wire/json-limits.js';
 import { BodyTooLong, readBody } from '../wire/read-body.js';
 import { parseRetryAfter } from '../wire/retry-after.js';
@@ -49,47 +48,6 @@ export async function readJson(answer: Answer, maxBytes: number, mayBeEmpty: boo
   }
 }
 
-/**
- * Requires an answer to have the kinds of values that its schema declares: 'no nodes' must not be what a
- * captive portal or another API looks like. Null counts as absent. Texts, numbers and enum values are not
- * checked, so that a newer service may answer more than is known here.
- * @throws ResponseError unexpected
- */
-export function requireShape({ url, status }: Answer, schema: z.ZodType, data: unknown): void {
-  if (schema.safeParse(data).success && !isEmptyObject(schema, data)) return;
-  const given = removeNulls(data);
-  const issues = schema.safeParse(given).error?.issues ?? [];
-  const issue = issues.find((issue) => isOfWrongKind(issue, readPath(given, issue.path)));
-  if (!issue && !isEmptyObject(schema, given)) return;
-  const where =
-    issue && issue.path.length > 0 ? ` ('${issue.path.join('.')}' is missing or of another type)` : '';
-  const message = `${url.origin} answered ${status} with JSON of another shape than expected${where}. Is the address right?`;
-  throw new ResponseError('unexpected', message, status);
-}
-
-function isOfWrongKind({ code, message: _, ...issue }: z.core.$ZodIssue, value: unknown): boolean {
-  if (value === undefined) return true;
-  if (code !== 'invalid_type') return false;
-  return !('expected' in issue && issue.expected === 'int' && typeof value === 'number');
-}
-
-/** Where every field is optional, `{}` would pass for an answer. */
-function isEmptyObject(schema: z.ZodType, data: unknown): boolean {
-  if (!(schema instanceof z.ZodObject) || typeof data !== 'object' || data === null) return false;
-  return Object.keys(schema.shape).every((name) => !Object.hasOwn(data, name));
-}
-
-function removeNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(removeNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(entries.map(([name, field]) => [name, removeNulls(field)]));
-}
-
-function readPath(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value);
-}
-
 /** Reads the error of an unsuccessful answer, with any body. */
 export async function readServiceError(answer: Answer, now: number): Promise<ServiceError> {
   // The body may break off or be too long; the status is known and is enough.
@@ -129,7 +87,7 @@ interface ErrorFacts {
  */
 function parseErrorBody(text: string): ErrorFacts {
   const { error, message, details } = parseObject(text);
-  const known = ErrorBody.shape.details.safeParse(details).data ?? [];
+  const known = parseDetails(details);
   const notes = [details].flat().filter(isSentence).join('; ');
   const code = typeof error === 'string' && /^[\w.-]{1,100}$/.test(error) ? error : undefined;
   const sentence = [message, code === undefined && error].find(isSentence);
@@ -137,6 +95,16 @@ function parseErrorBody(text: string): ErrorFacts {
     sentence && notes ? `${sentence.trimEnd().replace(/[.:]$/, '')}: ${notes}` : sentence || notes;
   const listed = known.map((detail) => `${detail.path} ${detail.message}`).join('; ');
   return { code, message: words || listed || undefined, details: known };
+}
+
+/** Nothing, unless all details are in the form of the contract. */
+function parseDetails(details: unknown): ErrorFacts['details'] {
+  const list: readonly Partial<ErrorFacts['details'][number]>[] = Array.isArray(details) ? details : [];
+  const known = list.flatMap((detail) => {
+    const { path, message } = detail ?? {};
+    return typeof path === 'string' && typeof message === 'string' ? [{ path, message }] : [];
+  });
+  return known.length === list.length ? known : [];
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

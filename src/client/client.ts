@@ -1,9 +1,10 @@
-import { type Contract, contract } from '../contract/index.js';
-import { isOperation, type Operation, type OperationTree } from '../contract/operation.js';
-import { readJson, requireShape } from './answer.js';
+import type { Contract, OperationName } from '../contract/index.js';
+import type { Operation, OperationTree } from '../contract/operation.js';
+import { readJson } from './answer.js';
 import { InvalidRequestError } from './errors.js';
 import { Http, type HttpOptions, type HttpRequest } from './http.js';
-import { type Input, type Output, prepareRequest } from './prepare.js';
+import { getOutline, isValidRequest, isValidResponse, type OperationOutline, outlines } from './outlines.js';
+import type { Input, Output, PreparedRequest } from './prepare.js';
 import {
   type Downloaded,
   type DownloadOptions,
@@ -12,7 +13,7 @@ import {
   uploadFile,
 } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
-import { buildUrl, parseBaseUrl, type Query } from './url.js';
+import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
 
 export interface ClientOptions<Operations extends OperationTree = Contract>
   extends Omit<HttpOptions, 'baseUrl' | 'socket'> {
@@ -73,6 +74,12 @@ interface ClientMethods {
     input: Input<Op>,
     options?: CallOptions,
   ): Promise<Answered<Output<Op>>>;
+  /** Calls an operation of the contract by its dotted name. */
+  requestNamed(
+    name: OperationName,
+    input: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<Answered<unknown>>;
   /** Sends any request with the credential. Returns responses of any status, with a stream as body. */
   raw(request: RawRequest): Promise<RawAnswer>;
   /** Sends a file to a signed URL, without a credential. */
@@ -100,26 +107,46 @@ export function createClient<Operations extends OperationTree = Contract>(
   const http = new Http({ ...options, baseUrl: base, socket });
   const maxBytes = options.maxAnswerBytes ?? 64 * 1024 ** 2;
 
+  /** @param check throws if the data is not what the operation answers */
+  const send = async (
+    { method, path, query, body }: PreparedRequest,
+    { safe, secret, response }: Pick<Operation, 'safe' | 'secret'> & { readonly response?: unknown },
+    { idempotencyKey, ...limits }: CallOptions,
+    check: (answer: Answer, data: unknown) => Promise<void> | void,
+  ): Promise<Answered<unknown>> => {
+    const request: HttpRequest = {
+      ...limits,
+      method,
+      safe,
+      url: buildUrl(base, path, query),
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...createKeyHeader({ method, secret, safe }, idempotencyKey),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credential: true,
+    };
+    return http.send(request, async (answer) => {
+      const data = await readJson(answer, maxBytes, !response);
+      if (response) await check(answer, data);
+      return { status: answer.status, headers: answer.headers, data };
+    });
+  };
+
   const plumbing: ClientMethods = {
-    async request(operation, input, call = {}) {
-      const { method, path, query, body } = prepareRequest(operation, input, base.href);
-      const { idempotencyKey, ...limits } = call;
-      const request: HttpRequest = {
-        ...limits,
-        method,
-        safe: operation.safe,
-        url: buildUrl(base, path, query),
-        headers: {
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...createKeyHeader(operation, idempotencyKey),
-        },
-        body: body === undefined ? undefined : JSON.stringify(body),
-        credential: true,
-      };
-      return http.send(request, async (answer) => {
-        const data = await readJson(answer, maxBytes, !operation.response);
+    async request<Op extends Operation>(operation: Op, input: Input<Op>, call: CallOptions = {}) {
+      const { prepareRequest, requireShape } = await loadJudge();
+      const prepared = prepareRequest(operation, input, base.href);
+      const answered = await send(prepared, operation, call, (answer, data) => {
         if (operation.response) requireShape(answer, operation.response, data);
-        return { status: answer.status, headers: answer.headers, data: data as Output<typeof operation> };
+      });
+      return answered as Answered<Output<Op>>;
+    },
+    async requestNamed(name, input, call = {}) {
+      const outline = getOutline(name);
+      const prepared = prepareValid(outline, input) ?? (await judgeRequest(name, input, base.href));
+      return send(prepared, outline, call, async (answer, data) => {
+        if (!isValidResponse(outline, data)) await judgeResponse(name, answer, data);
       });
     },
     async raw({ method = 'GET', path, query, headers = {}, body, ...limits }) {
@@ -143,23 +170,97 @@ export function createClient<Operations extends OperationTree = Contract>(
     close: () => http.close(),
   };
 
-  const tree = (options.tree ?? contract) as OperationTree;
+  const tree = options.tree ?? nestOutlines();
   const taken = Object.keys(tree).filter((name) => Object.hasOwn(plumbing, name));
   if (taken.length > 0) throw new TypeError(`The tree must not contain a branch named ${taken.join(', ')}.`);
   return { ...createCalls(tree, plumbing), ...plumbing } as Client<Operations>;
 }
 
-function createCalls(tree: OperationTree, plumbing: ClientMethods): Record<string, unknown> {
+interface NameTree {
+  readonly [name: string]: OperationName | NameTree;
+}
+
+/** The tree of the contract, with names instead of operations. */
+function nestOutlines(): NameTree {
+  const tree: Record<string, never> = {};
+  for (const name of outlines.keys()) {
+    const words = name.split('.');
+    let branch: Record<string, unknown> = tree;
+    for (const word of words.slice(0, -1)) {
+      branch[word] ??= {};
+      branch = branch[word] as Record<string, unknown>;
+    }
+    branch[words.at(-1) as string] = name;
+  }
+  return tree;
+}
+
+function createCalls(tree: OperationTree | NameTree, plumbing: ClientMethods): Record<string, unknown> {
   const entries = Object.entries(tree).map(([name, branch]) => {
-    if (!isOperation(branch)) return [name, createCalls(branch, plumbing)];
-    const call = async (input: Input<Operation> = {}, options?: CallOptions) =>
-      (await plumbing.request(branch, input, options)).data;
+    if (typeof branch !== 'string' && typeof branch.path !== 'string')
+      return [name, createCalls(branch as OperationTree | NameTree, plumbing)];
+    const call = async (input: Input<Operation> = {}, options?: CallOptions) => {
+      const answered =
+        typeof branch === 'string'
+          ? await plumbing.requestNamed(branch as OperationName, input as Record<string, unknown>, options)
+          : await plumbing.request(branch as Operation, input, options);
+      return answered.data;
+    };
     return [name, call];
   });
   return Object.fromEntries(entries);
 }
 
-function createKeyHeader({ method, secret, safe }: Operation, given: string | undefined): Headers {
+/** Prepares a request, if it is certainly valid. */
+function prepareValid(
+  outline: OperationOutline,
+  input: Readonly<Record<string, unknown>>,
+): PreparedRequest | undefined {
+  const { body, ...given } = input ?? {};
+  const names = listPathNames(outline.path);
+  const isPath = ([name]: [string, unknown]) => names.includes(name);
+  const entries = Object.entries(given);
+  const params = Object.fromEntries(entries.filter(isPath));
+  const query = Object.fromEntries(entries.filter((entry) => !isPath(entry)));
+  if (!isValidRequest(outline, { params, query, body })) return undefined;
+  const { method, path } = outline;
+  return { method, path: fillPath(path, params), query: query as Query, body };
+}
+
+/** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
+async function loadJudge() {
+  const [{ prepareRequest }, { requireShape }] = await Promise.all([
+    import('./prepare.js'),
+    import('./require-shape.js'),
+  ]);
+  return { prepareRequest, requireShape };
+}
+
+async function loadOperation(name: string): Promise<Operation> {
+  const { getOperation } = await import('../contract/index.js');
+  return getOperation(name);
+}
+
+/** @throws InvalidRequestError with everything that is wrong */
+async function judgeRequest(name: string, input: unknown, service: string): Promise<PreparedRequest> {
+  const [{ prepareRequest }, operation] = await Promise.all([loadJudge(), loadOperation(name)]);
+  return prepareRequest(operation, input as Input<Operation>, service);
+}
+
+/** @throws ResponseError */
+async function judgeResponse(name: string, answer: Answer, data: unknown): Promise<void> {
+  const [{ requireShape }, operation] = await Promise.all([loadJudge(), loadOperation(name)]);
+  requireShape(answer, operation.response as NonNullable<Operation['response']>, data);
+}
+
+function createKeyHeader(
+  {
+    method,
+    secret,
+    safe,
+  }: { readonly method: string } & Partial<Record<'secret' | 'safe', true | undefined>>,
+  given: string | undefined,
+): Headers {
   const wrong = (message: string) => new InvalidRequestError([{ path: ['idempotencyKey'], message }]);
   if (method !== 'POST' || secret || safe) {
     if (given !== undefined) throw wrong('is not supported by this operation');

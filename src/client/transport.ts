@@ -75,11 +75,13 @@ export function createTransport(options: TransportOptions = {}): Transport {
       );
       const body = await openBody(exchange.body, limit);
       try {
-        const answering = request(exchange.url, {
+        const { origin, pathname, search } = exchange.url;
+        const answering = request.call(dispatcher, {
+          origin,
+          path: pathname + search,
           method: exchange.method as Dispatcher.HttpMethod,
           headers: { ...exchange.headers, ...describeSize(exchange.body) },
           body: body ?? null,
-          dispatcher,
           signal: limit.signal,
           headersTimeout: 0,
           bodyTimeout: 0,
@@ -248,8 +250,17 @@ class ProgressLimit {
   }
 }
 
+/** Loads the part of undici that a direct connection needs. The whole of it takes longer than most requests. */
+async function loadUndici() {
+  const [{ default: Agent }, { default: request }] = await Promise.all([
+    import('undici/lib/dispatcher/agent.js'),
+    import('undici/lib/api/api-request.js'),
+  ]);
+  return { Agent, request };
+}
+
 interface Connections {
-  readonly request: typeof import('undici').request;
+  readonly request: Dispatcher['request'];
   getDispatcher(url: URL): Dispatcher;
   /** Finds the proxy that failed, without its credential; none if the connection did not use it. */
   findProxy(url: URL, error: unknown): string | undefined;
@@ -260,7 +271,7 @@ async function openConnections(options: TransportOptions): Promise<Connections> 
   const { socket } = options;
   const network = await openNetwork(options);
   if (!socket) return network;
-  const { Agent } = await import('undici');
+  const { Agent } = await loadUndici();
   const agent = new Agent({ connect: { socketPath: socket.path } });
   return {
     ...network,
@@ -270,7 +281,7 @@ async function openConnections(options: TransportOptions): Promise<Connections> 
 }
 
 async function openNetwork({ env = {}, ca }: TransportOptions): Promise<Connections> {
-  const { Agent, EnvHttpProxyAgent, buildConnector, request } = await import('undici');
+  const { Agent, request } = await loadUndici();
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
   const direct = new Agent({ connect: trust });
@@ -284,6 +295,7 @@ async function openNetwork({ env = {}, ca }: TransportOptions): Promise<Connecti
       close: () => direct.destroy(),
     };
   }
+  const { EnvHttpProxyAgent, buildConnector } = await import('undici');
   const withoutProxy = new WeakSet<object>();
   const connectDirectly = buildConnector(trust);
   const proxied = new EnvHttpProxyAgent({

@@ -32,9 +32,14 @@ export function fillPath(path: string, values: Readonly<Record<string, unknown>>
 
 const PATH_NAMES = /\{(\w+)\}/g;
 
+/** Lists the names in the braces of a path. */
+export function listPathNames(path: string): string[] {
+  return Array.from(path.matchAll(PATH_NAMES), ([, name]) => name as string);
+}
+
 /** Finds the values that cannot be a segment of a path. */
 export function findPathProblems(path: string, values: Readonly<Record<string, unknown>>): Problem[] {
-  return Array.from(path.matchAll(PATH_NAMES), ([, name]) => name as string).flatMap((name) => {
+  return listPathNames(path).flatMap((name) => {
     const message = findSegmentProblem(values[name]);
     return message ? [{ path: [name], message }] : [];
   });

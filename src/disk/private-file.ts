@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
+
+const require = createRequire(import.meta.url);
 
 /** Only the owner may read and write. */
 const PRIVATE_MODE = 0o600;
@@ -8,6 +10,8 @@ const PRIVATE_MODE = 0o600;
 /** Writes a file atomically and durably, readable only by its owner. */
 export function writePrivateFile(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Loaded here because most commands only read.
+  const writeFileAtomic: typeof import('write-file-atomic') = require('write-file-atomic');
   writeFileAtomic.sync(path, content, { mode: PRIVATE_MODE, fsync: true });
 }
 

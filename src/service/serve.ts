@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
@@ -11,8 +12,11 @@ import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './a
 import {
   type Configuration,
   type ConfigurationInput,
+  getLogLevel,
+  isExposed,
   parseConfiguration,
 } from './configuration/configuration.js';
+import { createLog } from './configuration/log.js';
 import { explainStartError, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
 import { createEngines } from './engines/create-engines.js';
@@ -35,7 +39,7 @@ import { createDiskStorage } from './storage/disk.js';
 export interface ServiceParts {
   /** Milliseconds since the epoch. */
   readonly now?: Context['now'];
-  /** Receives warnings and errors. Default: writes one JSON line each to stderr. */
+  /** Receives what the log would say. Default: writes one line of JSON each to stderr. */
   readonly log?: Context['log'];
   /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Context['lookup'];
@@ -55,7 +59,10 @@ export interface RunningService {
   readonly context: Context;
   /** Issues a bearer token of the service. */
   signFor(subject: TokenSubject): Promise<string>;
-  /** Stops gracefully: running requests and jobs have `graceMs` to end. May be called again. */
+  /**
+   * Stops gracefully: requests are served for `drainMs`, then those that run and jobs have `graceMs` to end. A second
+   * call ends the first of these times.
+   */
   stop(): Promise<void>;
   /** Resolves once the service has stopped, by `stop`, the owner's request or idleness. */
   readonly ended: Promise<void>;
@@ -83,9 +90,11 @@ export async function startService(
 async function startInFolder(
   folder: DataFolder,
   configuration: Configuration,
-  { now = Date.now, log = logToStderr, lookup, engines: given }: ServiceParts,
+  { now = Date.now, log: givenLog, lookup, engines: given }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
+  const log =
+    givenLog ?? createLog(getLogLevel(configuration), now, (line) => void process.stderr.write(line));
   const database = await openSqlite({
     file: join(folder.path, 'regen.db'),
     durable: folder.durable,
@@ -141,6 +150,7 @@ async function startInFolder(
     queue.start(createJobKinds(context));
     folder.announce({ url: local, socket: folder.socketPath, pid: process.pid, version, instance });
     state.ready = true;
+    log('info', 'The service is ready.', { url: baseUrl(), data: folder.path, version, instance });
     const signFor = (subject: TokenSubject) => signToken(context, subject);
     return {
       url: baseUrl(),
@@ -158,6 +168,9 @@ async function startInFolder(
   }
 }
 
+/** Long enough for a load balancer that asks `/ready` every second or two. */
+const DEFAULT_DRAIN_MS = 5_000;
+
 interface EndServiceOptions {
   readonly folder: DataFolder;
   readonly context: Context;
@@ -166,30 +179,39 @@ interface EndServiceOptions {
   readonly state: { ready: boolean };
 }
 
-/** Creates `stop`, which stops the service once however often it is called. */
+/** Creates `stop`, which stops the service once; called again, it serves no further requests. */
 function createStop(running: EndServiceOptions, before: () => void): Pick<RunningService, 'stop' | 'ended'> {
   let stopping: Promise<void> | undefined;
   let resolve = () => {};
   const ended = new Promise<void>((done) => {
     resolve = done;
   });
+  const draining = new AbortController();
   const stop = () => {
     before();
-    stopping ??= endService(running).finally(resolve);
+    if (stopping) draining.abort();
+    stopping ??= endService(running, draining.signal).finally(resolve);
     return stopping;
   };
   return { stop, ended };
 }
 
-async function endService({ folder, context, app, socketServer, state }: EndServiceOptions): Promise<void> {
-  const { graceMs } = context.configuration;
+async function endService(
+  { folder, context, app, socketServer, state }: EndServiceOptions,
+  draining: AbortSignal,
+): Promise<void> {
+  const { graceMs, drainMs } = context.configuration;
   state.ready = false;
+  context.log('info', 'The service is stopping.');
+  const stoppingQueue = context.queue.stop(graceMs);
+  const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
+  await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
   // Connections that become idle later would stay open for the client's next request.
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     socketServer.close();
-    await Promise.all([app.close(), context.queue.stop(graceMs)]);
+    await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   } finally {
     clearTimeout(cutting);
@@ -197,6 +219,7 @@ async function endService({ folder, context, app, socketServer, state }: EndServ
     await context.packReader.close();
     await context.database.destroy();
     folder.release();
+    context.log('info', 'The service has stopped.');
   }
 }
 
@@ -230,7 +253,3 @@ async function listenOnSocket(app: FastifyInstance, path: string): Promise<Serve
   }
   return server;
 }
-
-const logToStderr: Context['log'] = (level, message, fields) => {
-  process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, message, ...fields })}\n`);
-};

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Ran, type Surroundings, start } from '../support/cli.js';
+import { publisherForTest, register, serviceForTest } from '../support/service.js';
 
 /** What a command loaded: files of dist and of packages, their size, and modules of Node.js. */
 interface Loaded {
@@ -34,4 +35,27 @@ test.each([
   expect(files).toEqual(HELP);
   expect(bytes).toBeLessThan(20_000);
   expect(parts.filter((name) => /^(http|crypto|v8|child_process|timers\/promises)$/.test(name))).toEqual([]);
+});
+
+test('a command with one request loads six files, and neither schemas nor all of undici', async () => {
+  const service = await serviceForTest();
+  await register(await publisherForTest(service), '1.0.0');
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const { exit, stdout, files, bytes, parts } = await runAndList(['node', 'get', 'pack', '--json'], { env });
+  expect(exit).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ id: 'pack' });
+  const chunks = ['rolldown-runtime', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
+  expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
+  expect(bytes).toBeLessThan(500_000);
+  expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
+});
+
+test('the contract is loaded to say what is wrong', async () => {
+  const env = { REGEN_BASE_URL: 'http://127.0.0.1:9' };
+  const { exit, stderr, files } = await runAndList(['node', 'get', 'x'.repeat(2000)], { env });
+  expect({ exit, stderr }).toEqual({
+    exit: 2,
+    stderr: 'error: <nodeId> must have at most 1024 characters.\n',
+  });
+  expect(files).toContain('dist/chunks/contract.cjs');
 });

@@ -67,8 +67,9 @@ async function proxy(target: string, credential?: string) {
 
 it('loads the HTTP stack with the first request', async () => {
   const program = `
+    const { default: Module } = await import('node:module');
     const { createClient } = await import(${JSON.stringify(pathToFileURL('dist/client.js'))});
-    const loaded = () => Symbol.for('undici.globalDispatcher.1') in globalThis;
+    const loaded = () => Object.keys(Module._cache).some((path) => path.includes('undici'));
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
     const before = loaded();
     await client.user.me().catch(() => {});

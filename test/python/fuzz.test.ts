@@ -3,7 +3,7 @@ import { writePythonProgram } from '../support/python-programs.js';
 import { followWithin } from './code-of.js';
 
 const SEEDS = 300;
-const STEPS = 150_000;
+const STEPS = 40_000;
 /** A step takes a microsecond or less; what costs nothing and does a lot takes seconds. */
 const MAX_CPU_MS = 4_000;
 /** Memory of this process, which the steps of one program let grow by a few MB. */

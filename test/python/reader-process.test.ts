@@ -10,6 +10,7 @@ import { PackReader, type PackReaderOptions, readCodeApart } from '../../src/pyt
 import { emptyFolder, folderOf } from '../pack/folders.js';
 import { rawZip } from '../pack/raw-zip.js';
 import { childrenRunning } from '../support/children.js';
+import { codeOf } from './code-of.js';
 
 const evil = 'import requests\ndef f():\n  exec(requests.get(u).text)\n';
 const remoteCode = expect.objectContaining({ rule: 'remote-code', severity: 'high', file: '__init__.py' });
@@ -106,8 +107,7 @@ describe('a reader process', () => {
   it.each(['[]*(10**8)', '[1]*(10**8)', '""*(10**9)', '"a"*(10**400)', '()*(2**62)', '[[]]*(10**400)'])(
     'is not held up by %s',
     async (expression) => {
-      const source = `X = ${expression}\n${node}`;
-      const report = await readCodeApart(await filesOf({ '__init__.py': source }));
+      const report = await codeOf({ '__init__.py': `X = ${expression}\n${node}` });
       expect(report).toMatchObject({ followed: true, nodes: [{ name: 'A' }], findings: [] });
     },
   );

@@ -217,6 +217,27 @@ describe('a stop', () => {
     );
   });
 
+  it('serves requests for drainMs after it began to stop, while /ready answers 503', async () => {
+    const service = await serviceForTest({ drainMs: 600_000 });
+    const stopped = service.stop();
+    const ready = await ask(`${service.url}/ready`);
+    expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await ask(`${service.url}/health`)).status).toBe(200);
+    const published = await publisherForTest(service);
+    expect((await ask(`${published.url}/publishers/acme`)).status).toBe(200);
+    // A second call does not wait any longer.
+    await service.stop();
+    await stopped;
+    await expect(fetch(`${service.url}/health`)).rejects.toThrow();
+  });
+
+  it('is not ready while the disk has less space than configured', async () => {
+    const full = await serviceForTest({ minFreeDiskBytes: Number.MAX_SAFE_INTEGER });
+    const answer = await ask(`${full.url}/ready`);
+    expect([answer.status, answer.body.message]).toEqual([503, 'The disk of the service is almost full.']);
+    expect((await ask(`${full.url}/health`)).status).toBe(200);
+  });
+
   it('aborts requests and jobs that take longer than the grace period', async () => {
     const service = await serviceForTest({ graceMs: 100 });
     const publisher = await publisherForTest(service);

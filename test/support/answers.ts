@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { errorCodes } from '../../src/contract/errors.js';
+import { errorCodes } from '../../src/contract/error-codes.js';
 import { contract } from '../../src/contract/index.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import { listOperations } from '../../src/contract/operation.js';

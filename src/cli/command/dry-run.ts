@@ -1,8 +1,7 @@
 import { buildUrl, fillPath, parseBaseUrl, type Query } from '../../client/url.js';
-import type { Operation } from '../../contract/operation.js';
 import type { Output } from '../terminal/output.js';
 import { stripControls, toJson } from '../terminal/text.js';
-import type { Request } from './request.js';
+import type { Request } from './build-request.js';
 
 export interface PrintContext {
   readonly output: Output;
@@ -12,17 +11,20 @@ export interface PrintContext {
 
 const SECRET_FIELD = /token|secret|password/i;
 
+/** What the printed form of a request depends on. */
+type PrintedOperation = { readonly method: string; readonly path: string; readonly body?: unknown };
+
 /** Prints the request that a command would send, with secrets masked. Nothing is sent, and no service is started. */
 export async function printDryRun(
   context: PrintContext,
-  operation: Operation,
+  operation: PrintedOperation,
   request: Request,
 ): Promise<void> {
   await printRequest(context, toPrintedRequest(operation, request));
 }
 
 /** Converts a request to the form in which it is sent. */
-export function toPrintedRequest(operation: Operation, request: Request): PrintedRequest {
+export function toPrintedRequest(operation: PrintedOperation, request: Request): PrintedRequest {
   return {
     method: operation.method,
     path: fillPath(operation.path, request.params),

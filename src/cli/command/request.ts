@@ -1,16 +1,10 @@
 import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
-import { describeFields, parseText } from '../../contract/schema/fields.js';
+import { describeFields } from '../../contract/schema/fields.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { Argument, ArgumentValues, Command, Flag, FlagValues, ValueType } from './command.js';
-
-/** The parts of a request as they will be sent. */
-export interface Request {
-  readonly params: Record<string, unknown>;
-  readonly query: Record<string, unknown>;
-  readonly body: unknown;
-}
+import { exitCodes, Failure } from '../terminal/failure.js';
+import { formatName, type Request } from './build-request.js';
+import type { Argument, ArgumentValues, Command, Flag } from './command.js';
 
 type Part = keyof Request;
 
@@ -18,60 +12,6 @@ type Part = keyof Request;
 export interface FailureDetail {
   readonly path: string;
   readonly message: string;
-}
-
-/** Builds a request from arguments and flags. A value that cannot be converted stays text, and the schema rejects it. */
-export function buildRequest(
-  command: Command,
-  args: ArgumentValues,
-  flags: FlagValues,
-  body?: unknown,
-): Request {
-  const request = { params: {}, query: {}, body: undefined as unknown };
-  for (const [path, value] of Object.entries(command.fixed ?? {})) putValue(request, path.split('.'), value);
-  const given = [
-    ...command.arguments.map((argument) => ({ source: argument, value: args[argument.name] })),
-    ...command.flags.map((flag) => ({ source: flag, value: flags[flag.name] })),
-  ].filter(({ source, value }) => source.target && value !== undefined);
-  const filled = new Map<string, Argument | Flag>();
-  for (const { source, value } of given) {
-    const target = source.target as readonly string[];
-    const before = filled.get(target.join('.'));
-    if (before)
-      throw usage(
-        `${formatName(before)} and ${formatName(source)} set the same value; use only one of them.`,
-      );
-    if (target[0] === 'body' && body !== undefined) {
-      throw usage(
-        `${formatName(source)} and --body cannot be used together.`,
-        'Put the value in the body, or use only flags.',
-      );
-    }
-    filled.set(target.join('.'), source);
-    putValue(request, target, parseValue(source.type, value as string | boolean | readonly string[]));
-  }
-  if (body !== undefined) request.body = body;
-  return request;
-}
-
-function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string[], value: unknown): void {
-  if (key === undefined) return;
-  if (rest.length === 0) into[key] = value;
-  else {
-    into[key] ??= {};
-    putValue(into[key] as Record<string, unknown>, rest, value);
-  }
-}
-
-function parseValue(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
-  if (typeof value === 'boolean' || !type) return value;
-  if (typeof value !== 'string') return value.map((text) => parseText(type.items ?? type, text));
-  if (type.type !== 'object') return parseText(type, value);
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 /**
@@ -153,10 +93,6 @@ export function formatFieldName(
   const wasTyped = argument && args[argument.name] !== undefined;
   if (argument && (argument.required || wasTyped || !flag)) return formatName(argument);
   return flag ? formatName(flag) : path.slice(1).join('.');
-}
-
-function formatName(source: Argument | Flag): string {
-  return 'variadic' in source ? `<${source.name}>` : `--${source.name}`;
 }
 
 /** Lists the fields of a whole body that the service ignores: unknown or read-only ones. */

@@ -1,5 +1,5 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
-import { errorCodes } from '../../contract/errors.js';
+import { errorCodes } from '../../contract/error-codes.js';
 import { FlowError } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';

@@ -108,13 +108,13 @@ export async function ensureLocal(
   connect: Connect,
   signal: AbortSignal,
 ): Promise<{ service: LocalService; started: boolean }> {
-  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
   const deadline = system.now() + START_TIMEOUT_MS;
   let child: Child | undefined;
   for (;;) {
     const running = await findLocal(start.folder, connect);
     if (running?.version === start.version) return { service: running, started: child !== undefined };
     if (!child) {
+      const { LockTimeout, takeLock } = await import('../../disk/lock.js');
       try {
         // Only one process may start it; the others keep polling.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);

@@ -4,9 +4,9 @@ import { findImageFields } from '../../contract/schema/image-rules.js';
 import type { ImageSource } from '../../flows/tasks/images.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import { readBodyFlag } from '../command/body.js';
+import { buildRequest } from '../command/build-request.js';
 import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
 import {
-  buildRequest,
   type FailureDetail,
   findRequestProblems,
   formatFieldName,

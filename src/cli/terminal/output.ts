@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream';
-import type { ChalkInstance } from 'chalk';
 import type { Failure } from './failure.js';
 import { formatCell, listFields, readField } from './rows.js';
 import type { System } from './system.js';
@@ -128,20 +127,22 @@ export class Output {
 
 interface Stream {
   readonly terminal: boolean;
-  readonly paint: ChalkInstance;
+  readonly paint: Paint;
 }
+
+type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>;
 
 async function openStream(
   system: System,
   to: { readonly isTTY?: boolean },
   mode: OutputMode,
 ): Promise<Stream> {
-  const { Chalk } = await import('chalk');
-  return {
-    terminal: to.isTTY === true,
-    paint: new Chalk({ level: usesColour(system.env, to, mode) ? 1 : 0 }),
-  };
+  const paint = usesColour(system.env, to, mode) ? new (await import('chalk')).Chalk({ level: 1 }) : PLAIN;
+  return { terminal: to.isTTY === true, paint };
 }
+
+const keep = (text: string) => text;
+const PLAIN: Paint = { bold: keep, dim: keep, red: keep, yellow: keep };
 
 /** Follows https://no-color.org and https://force-color.org, for each stream separately. */
 function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { checkValue } from '../../contract/schema/check.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
+import { LOG_LEVELS, type LogLevel } from './log.js';
 import { PriceTable } from './price-table.js';
 import { InvalidConfiguration } from './start-errors.js';
 
@@ -123,6 +125,24 @@ export const Configuration = z.strictObject({
     ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
+  drainMs: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
+    ),
+  logLevel: z
+    .enum(LOG_LEVELS)
+    .optional()
+    .describe(
+      'The least important lines of the log on stderr; info has a line for each request, publish, verdict and act of an admin. Default: info if the service listens beyond loopback or behind a proxy, otherwise warn',
+    ),
+  minFreeDiskBytes: z
+    .int()
+    .min(0)
+    .default(100 * 1024 ** 2)
+    .describe('Free bytes on the disk of the data folder below which /ready answers 503'),
   graceMs: z
     .int()
     .min(0)
@@ -132,6 +152,16 @@ export const Configuration = z.strictObject({
 
 export type Configuration = z.output<typeof Configuration>;
 export type ConfigurationInput = z.input<typeof Configuration>;
+
+/** Whether others than the users of this machine can reach the service. */
+export function isExposed({ host, trustedProxies }: Configuration): boolean {
+  return !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
+}
+
+/** How much the log says. */
+export function getLogLevel(configuration: Configuration): LogLevel {
+  return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
+}
 
 /**
  * Validates a configuration and fills in the defaults.

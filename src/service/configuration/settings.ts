@@ -1,4 +1,5 @@
-import { describeFields, type FieldDescription, parseText } from '../../contract/schema/fields.js';
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
+import { parseText } from '../../contract/schema/parse-text.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { Configuration } from './configuration.js';
 

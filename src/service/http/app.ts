@@ -1,16 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
+import { getLogLevel } from '../configuration/configuration.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
+import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
 import { COMMON_HEADERS } from './common-headers.js';
 import { applyCors, createHostCheck, hostNotAllowed } from './cross-origin.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
 import { createRateLimit } from './rate-limit.js';
+import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 
 /**
@@ -22,7 +24,7 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
     logger: false,
     bodyLimit: context.configuration.limits.jsonBody,
     requestIdHeader: false,
-    genReqId: () => randomUUID(),
+    genReqId: (request) => getRequestFacts(request).id,
     exposeHeadRoutes: true,
     trustProxy: toTrustProxy(context.configuration.trustedProxies),
     // Fastify's own 503 does not have the body of our errors.
@@ -44,10 +46,9 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   const isStopping = guardRequests(app, context);
   app.get('/health', async () => ({ status: 'ok' }));
+  const checkReadiness = createReadinessCheck(context, isReady);
   app.get('/ready', async () => {
-    if (!isReady()) throw new Refused('unavailable', 'The service is starting or stopping.');
-    // Fails if the database file is lost or its lock is held.
-    await context.database.transaction().execute(async () => {});
+    await checkReadiness();
     return { status: 'ready' };
   });
   // Built on the first request, because it takes a third of the start-up time.
@@ -69,6 +70,8 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
       return takeRequest(`address:${socket.remoteAddress ?? '127.0.0.1'}`) === 0;
     },
   });
+  const { configuration, log } = context;
+  if (getLogLevel(configuration) === 'info') logRequests(app.server, log);
   return app;
 }
 
@@ -96,6 +99,9 @@ function guardRequests(app: FastifyInstance, context: Context): () => boolean {
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
     watchBody(request.raw, reply.raw);
+    const facts = getRequestFacts(request.raw);
+    facts.client = request.ip;
+    if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
     if (closing) {
       reply.raw.shouldKeepAlive = false;
       throw new Refused('unavailable', 'The service is stopping.');

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { isExposed } from '../configuration/configuration.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
@@ -20,9 +20,7 @@ const DEFAULT_PER_MINUTE = 600;
 
 // Decided: each caller has its own limit, refilled evenly over the minute; none on loopback by default.
 export function createRateLimit({ configuration, now }: Pick<Context, 'configuration' | 'now'>): RateLimit {
-  const { host, trustedProxies, rateLimit } = configuration;
-  const isExposed = !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
-  const perMinute = rateLimit ?? (isExposed && DEFAULT_PER_MINUTE);
+  const perMinute = configuration.rateLimit ?? (isExposed(configuration) && DEFAULT_PER_MINUTE);
   return perMinute === false ? () => 0 : createBuckets(perMinute, now);
 }
 

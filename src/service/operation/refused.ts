@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../contract/errors.js';
+import type { ErrorCode } from '../../contract/error-codes.js';
 
 /** One problem of a request, as listed in the answer's `details`. */
 export interface RefusedDetail {

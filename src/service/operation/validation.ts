@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { checkValue } from '../../contract/schema/check.js';
-import { describeFields, type FieldDescription, parseTexts } from '../../contract/schema/fields.js';
+import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
+import { parseTexts } from '../../contract/schema/parse-text.js';
 import type { RuleContext } from '../../contract/schema/rule.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { findNearest } from '../../wire/nearest.js';

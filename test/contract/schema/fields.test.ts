@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { contract } from '../../../src/contract/index.js';
 import { checkValue } from '../../../src/contract/schema/check.js';
-import { describeFields, parseText, parseTexts } from '../../../src/contract/schema/fields.js';
+import { describeFields } from '../../../src/contract/schema/fields.js';
+import { parseText, parseTexts } from '../../../src/contract/schema/parse-text.js';
 
 const Jobs = z.object({
   count: z.int().min(1).max(16).default(5).meta({ description: 'How many' }),

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { expect, it } from 'vitest';
-import { errorCodes } from '../../../src/contract/errors.js';
+import { errorCodes } from '../../../src/contract/error-codes.js';
 import { contract } from '../../../src/contract/index.js';
 import { listOperations } from '../../../src/contract/operation.js';
 import { checkAnswer } from '../../support/answers.js';

@@ -1,0 +1,269 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, get, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { openSqlite } from '../../src/service/database/sqlite.js';
+import { claimJob } from '../../src/service/queue/leases.js';
+import { type Case, readCpuMs, readMemory, type Sample } from '../measure.js';
+import { installPeers, type Program, startBuiltService, startProgram } from '../peers.js';
+import { seedRegistry } from '../seed-registry.js';
+
+const LARGE = 100_000;
+const SMALL = 1_000;
+
+const RAW_SERVER = `const body = JSON.stringify({ text: 'x'.repeat(850) });
+  require('node:http').createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  }).listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port); });`;
+
+const seeded = new Map<number, Promise<string>>();
+
+/** A data folder with this many nodes, made once for all cases and removed at the end. */
+function prepareRegistry(nodes: number): Promise<string> {
+  const before = seeded.get(nodes);
+  if (before) return before;
+  const folder = mkdtempSync(join(tmpdir(), 'regen-bench-registry-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const made = seedRegistry(folder, nodes).then(() => folder);
+  seeded.set(nodes, made);
+  return made;
+}
+
+/** Requests that a run makes, one after the other, in an order that touches all of them. */
+function listPaths(count: number, path: (number: number) => string): string[] {
+  return Array.from({ length: Math.min(count, 5_000) }, (_, at) => path(((at * 7919) % count) + 1));
+}
+
+/** Requests answered in a second with 10 connections, by autocannon. */
+async function measureRate(peers: NodeJS.Require, url: string, paths: readonly string[]): Promise<Sample> {
+  const autocannon = peers('autocannon');
+  const requests = paths.map((path) => ({ method: 'GET', path }));
+  const { requests: answered, non2xx } = await autocannon({ url, connections: 10, duration: 3, requests });
+  if (non2xx > 0) throw new Error(`${non2xx} answers of ${url} were refused`);
+  return { perSecond: answered.average };
+}
+
+/** A node of 100,000: any of them, so that most have to be read, or always the same. */
+function compareReads(name: string, bar: number, paths: string[], peer: 'raw' | 'verdaccio'): Case {
+  const peerNames = {
+    raw: 'node:http with a constant body',
+    verdaccio: 'metadata of a package in verdaccio',
+  };
+  return {
+    name,
+    peer: peerNames[peer],
+    compares: 'perSecond',
+    bar,
+    rounds: 5,
+    slow: true,
+    async prepare(scratch) {
+      const peers = installPeers();
+      if (!peers) return { missing: 'npm cannot install autocannon and verdaccio' };
+      const service = await startBuiltService(await prepareRegistry(LARGE));
+      const other =
+        peer === 'raw' ? await startProgram(['-e', RAW_SERVER]) : await startVerdaccio(peers, scratch);
+      const otherPaths = peer === 'raw' ? ['/'] : ['/pack'];
+      return {
+        runSubject: () => measureRate(peers, service.url, paths),
+        runPeer: () => measureRate(peers, other.url, otherPaths),
+        stop: () => stopAll(service, other),
+      };
+    },
+  };
+}
+
+async function startVerdaccio(peers: NodeJS.Require, scratch: string): Promise<Program> {
+  const program = `const { runServer } = require(${JSON.stringify(peers.resolve('verdaccio'))});
+    runServer({ storage: ${JSON.stringify(join(scratch, 'verdaccio'))}, uplinks: {}, self_path: ${JSON.stringify(scratch)},
+      packages: { '**': { access: '$all', publish: '$all' } }, log: { type: 'stdout', level: 'fatal' } })
+      .then((app) => app.listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port); }));`;
+  const started = await startProgram(['-e', program]);
+  const version = {
+    name: 'pack',
+    version: '1.0.0',
+    description: 'A package',
+    dist: { tarball: 'pack-1.0.0.tgz' },
+  };
+  const attachment = { content_type: 'application/octet-stream', data: 'AAAA', length: 3 };
+  const body = {
+    ...{ _id: 'pack', name: 'pack', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } },
+    _attachments: { 'pack-1.0.0.tgz': attachment },
+  };
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${started.url}/pack`, { method: 'PUT', headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`verdaccio refused the package: ${answer.status}`);
+  return started;
+}
+
+async function stopAll(...programs: readonly Program[]): Promise<void> {
+  for (const program of programs) await program.stop();
+}
+
+/** Service CPU of reads on one connection, each of another path. */
+async function measureCpu({ pid, url }: Program, paths: readonly string[]): Promise<Sample> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const before = readCpuMs(pid);
+  for (const path of paths) await read(agent, url + path);
+  agent.destroy();
+  return { cpuMs: Math.max(10, readCpuMs(pid) - before) };
+}
+
+function read(agent: Agent, url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = get(url, { agent }, (answer) => {
+      if (answer.statusCode !== 200) reject(new Error(`${url}: ${answer.statusCode}`));
+      answer.resume().on('end', resolve);
+    });
+    sent.on('error', reject);
+  });
+}
+
+/** The same pages of a store with a hundred times the nodes. */
+function comparePages(name: string, path: (number: number) => string): Case {
+  return {
+    name: `${name}, 100,000 nodes`,
+    peer: 'the same with 1,000 nodes',
+    compares: 'cpuMs',
+    bar: 1.5,
+    rounds: 5,
+    slow: true,
+    async prepare() {
+      const large = await startBuiltService(await prepareRegistry(LARGE));
+      const small = await startBuiltService(await prepareRegistry(SMALL));
+      let round = 0;
+      // Never a path that was asked before: kept answers would make both the same.
+      const paths = () => Array.from({ length: 200 }, (_, at) => path(Math.floor(round++ / 2) * 7 + at));
+      return {
+        runSubject: () => measureCpu(large, paths()),
+        runPeer: () => measureCpu(small, paths()),
+        stop: () => stopAll(large, small),
+      };
+    },
+  };
+}
+
+const bulkCase: Case = {
+  name: 'bulk read of 1,000 versions',
+  peer: '1,000 reads of a version on one connection',
+  compares: 'wallMs',
+  bar: 1 / 5,
+  rounds: 7,
+  slow: true,
+  async prepare() {
+    const service = await startBuiltService(await prepareRegistry(LARGE));
+    let round = 0;
+    const ids = () => Array.from({ length: 1_000 }, (_, at) => `node-${((round * 1_000 + at) % LARGE) + 1}`);
+    return {
+      runSubject: () => measureWall(() => readBulk(service.url, ids())),
+      runPeer: async () => {
+        round++;
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        const sample = await measureWall(async () => {
+          for (const id of ids()) await read(agent, `${service.url}/nodes/${id}/versions/1.2.0`);
+        });
+        agent.destroy();
+        return sample;
+      },
+      stop: () => service.stop(),
+    };
+  },
+};
+
+async function readBulk(url: string, ids: readonly string[]): Promise<void> {
+  const body = JSON.stringify({ node_versions: ids.map((node_id) => ({ node_id, version: '1.2.0' })) });
+  await new Promise<void>((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(`${url}/bulk/nodes/versions`, { method: 'POST', headers }, (answer) => {
+      if (answer.statusCode !== 200) reject(new Error(`bulk: ${answer.statusCode}`));
+      answer.resume().on('end', resolve);
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+async function measureWall(work: () => Promise<unknown>): Promise<Sample> {
+  const before = performance.now();
+  await work();
+  return { wallMs: performance.now() - before };
+}
+
+const idleCase: Case = {
+  name: 'memory of an idle service',
+  peer: 'fastify alone',
+  compares: 'bytes',
+  bar: 1.4,
+  rounds: 3,
+  async prepare(scratch) {
+    const peers = installPeers();
+    if (!peers) return { missing: 'npm cannot install fastify' };
+    const program = `const app = require(${JSON.stringify(peers.resolve('fastify'))})();
+      app.get('/', async () => ({ ok: true })); app.listen({ port: 0 }).then((url) => console.log(url));`;
+    const measure = async (started: Program): Promise<Sample> => {
+      await setTimeout(3_000);
+      const bytes = readMemory(started.pid);
+      await started.stop();
+      return { bytes };
+    };
+    return {
+      runSubject: async () => measure(await startBuiltService(join(scratch, 'data'))),
+      runPeer: async () => measure(await startProgram(['-e', program])),
+    };
+  },
+};
+
+const claimCase: Case = {
+  name: 'looking for a job with 50,000 not due',
+  peer: 'with none',
+  compares: 'cpuMs',
+  bar: 2,
+  rounds: 7,
+  async prepare(scratch) {
+    const open = async (jobs: number) => {
+      const database = await openSqlite({ file: join(scratch, `${jobs}.db`), durable: false });
+      await database.transaction().execute((tx) =>
+        sql`insert into jobs (id, kind, key, owner, priority, run_at, attempts, created_at)
+          with recursive number (n) as (select 1 union all select n + 1 from number where n < ${jobs})
+          select 'job-' || n, 'abandon-version', n, '', 0, '2999-01-01T00:00:00.000Z', 0, '2026-01-01T00:00:00.000Z'
+          from number where ${jobs} > 0`.execute(tx),
+      );
+      return database;
+    };
+    const [many, none] = [await open(50_000), await open(0)];
+    const measure = async (database: typeof many): Promise<Sample> => {
+      const holder = { database, now: Date.now, instance: 'bench' };
+      const kinds = ['abandon-version', 'check-archive'];
+      const before = process.cpuUsage();
+      for (let count = 0; count < 100; count++) await claimJob(holder, { kinds, free: kinds, isIdle: true });
+      const { user, system } = process.cpuUsage(before);
+      return { cpuMs: (user + system) / 1000 };
+    };
+    return {
+      runSubject: () => measure(many),
+      runPeer: () => measure(none),
+      stop: async () => {
+        await many.destroy();
+        await none.destroy();
+      },
+    };
+  },
+};
+
+const anyNode = listPaths(LARGE, (number) => `/nodes/node-${number}`);
+
+export const serviceCases: readonly Case[] = [
+  compareReads('GET of one node', 0.35, ['/nodes/node-777'], 'raw'),
+  compareReads('GET of any of 5,000 nodes', 0.35, anyNode, 'raw'),
+  compareReads('GET of any of 5,000 nodes', 7, anyNode, 'verdaccio'),
+  comparePages('pages of all nodes', (number) => `/nodes?limit=10&page=${(number % 90) + 1}`),
+  comparePages('searches', (number) => `/nodes?search=node-${number % 1000}+light`),
+  comparePages('pages of all definitions', (number) => `/host-nodes?page=${(number % 28) + 1}`),
+  comparePages(
+    'definitions of a version',
+    (number) => `/nodes/node-${(number % 1000) + 1}/versions/1.4.0/host-nodes`,
+  ),
+  bulkCase,
+  idleCase,
+  claimCase,
+];

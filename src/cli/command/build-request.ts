@@ -1,0 +1,69 @@
+import { parseText } from '../../contract/schema/parse-text.js';
+import { usage } from '../terminal/failure.js';
+import type { Argument, ArgumentValues, Command, Flag, FlagValues, ValueType } from './command.js';
+
+/** The parts of a request as they will be sent. */
+export interface Request {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: unknown;
+}
+
+/** Builds a request from arguments and flags. A value that cannot be converted stays text, and the schema rejects it. */
+export function buildRequest(
+  command: Command,
+  args: ArgumentValues,
+  flags: FlagValues,
+  body?: unknown,
+): Request {
+  const request = { params: {}, query: {}, body: undefined as unknown };
+  for (const [path, value] of Object.entries(command.fixed ?? {})) putValue(request, path.split('.'), value);
+  const given = [
+    ...command.arguments.map((argument) => ({ source: argument, value: args[argument.name] })),
+    ...command.flags.map((flag) => ({ source: flag, value: flags[flag.name] })),
+  ].filter(({ source, value }) => source.target && value !== undefined);
+  const filled = new Map<string, Argument | Flag>();
+  for (const { source, value } of given) {
+    const target = source.target as readonly string[];
+    const before = filled.get(target.join('.'));
+    if (before)
+      throw usage(
+        `${formatName(before)} and ${formatName(source)} set the same value; use only one of them.`,
+      );
+    if (target[0] === 'body' && body !== undefined) {
+      throw usage(
+        `${formatName(source)} and --body cannot be used together.`,
+        'Put the value in the body, or use only flags.',
+      );
+    }
+    filled.set(target.join('.'), source);
+    putValue(request, target, parseValue(source.type, value as string | boolean | readonly string[]));
+  }
+  if (body !== undefined) request.body = body;
+  return request;
+}
+
+function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string[], value: unknown): void {
+  if (key === undefined) return;
+  if (rest.length === 0) into[key] = value;
+  else {
+    into[key] ??= {};
+    putValue(into[key] as Record<string, unknown>, rest, value);
+  }
+}
+
+function parseValue(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
+  if (typeof value === 'boolean' || !type) return value;
+  if (typeof value !== 'string') return value.map((text) => parseText(type.items ?? type, text));
+  if (type.type !== 'object') return parseText(type, value);
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Formats the name of a flag or argument. */
+export function formatName(source: Argument | Flag): string {
+  return 'variadic' in source ? `<${source.name}>` : `--${source.name}`;
+}

@@ -1,0 +1,15 @@
+/** The parts of undici that are loaded by themselves. */
+declare module 'undici/lib/dispatcher/agent.js' {
+  import { Agent } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default Agent;
+}
+
+declare module 'undici/lib/api/api-request.js' {
+  import type { Dispatcher } from 'undici';
+
+  const request: Dispatcher['request'];
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default request;
+}

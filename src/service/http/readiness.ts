@@ -1,0 +1,30 @@
+import { statfs } from 'node:fs/promises';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+
+/** How often it writes at most, so that anonymous requests cannot keep the disk busy. */
+const WRITE_INTERVAL_MS = 1_000;
+
+/**
+ * Checks whether the service can take work: the database can be written, and its disk has space.
+ * @param isRunning false while it starts or stops
+ * @returns a check that throws Refused if it cannot
+ */
+export function createReadinessCheck(context: Context, isRunning: () => boolean): () => Promise<void> {
+  const { configuration, database, scratch } = context;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (!isRunning()) throw new Refused('unavailable', 'The service is starting or stopping.');
+    const { bavail, bsize } = await statfs(scratch);
+    if (bavail * bsize < configuration.minFreeDiskBytes)
+      throw new Refused('unavailable', 'The disk of the service is almost full.');
+    // Fails if the file is lost or locked.
+    await database.transaction().execute(async (tx) => {
+      if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return;
+      writtenAt = performance.now();
+      // The values stay as they were.
+      const write = tx.updateTable('totals').set(({ ref }) => ({ value: ref('value') }));
+      await write.execute();
+    });
+  };
+}
