@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { createClient } from '../../src/client/index.js';
+import { createClient, ServiceError } from '../../src/client/index.js';
 import { zipOf } from '../support/archives.js';
 import { loops, programs } from './python.js';
 import { mutateBytes, type Target } from './target.js';
@@ -106,7 +106,12 @@ export async function createPacks(): Promise<Target<Pack>> {
     const sound = await zipOf(files);
     const [changed = sound] =
       spoiled === null ? [] : fc.sample(mutateBytes(fc.constant(sound)), { seed: spoiled, numRuns: 1 });
-    const version = await publish('evil', changed);
+    const version = await publish('evil', changed).catch((error) => {
+      // An archive that lost all its bytes is refused at once.
+      if (error instanceof ServiceError && error.status === 400) return undefined;
+      throw error;
+    });
+    if (version === undefined) return;
     const judged = verdict('evil', version).then((status) => {
       verdicts.set(status, (verdicts.get(status) ?? 0) + 1);
       waiting.delete(judged);

@@ -64,7 +64,7 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
       const home = join(world.folder, `home-${at}`);
       mkdirSync(home);
       const run: Worker['run'] = async (argv, { env = world.env, cwd = home } = {}) => {
-        for (let attempt = 1; ; attempt += 1) {
+        for (let attempt = 1, wasKilled = false; ; attempt += 1) {
           runs += 1;
           const { child, ended, said } = start(argv, { env, home, cwd });
           const visiting = argv.includes('login') ? visit(said, ended) : undefined;
@@ -75,6 +75,9 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
           const ran = await ended;
           clearTimeout(killing);
           await visiting;
+          // Killed between recording the end of its task and its own end, it was done.
+          if (ran.exit === 2 && wasKilled && /already exists/.test(ran.stderr)) return ran;
+          wasKilled ||= ran.exit === 137;
           if (ran.exit === 137) cliKills += 1;
           if (ran.exit === 0) {
             lastMs.set(argv[1], performance.now() - begun);
