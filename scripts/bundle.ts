@@ -114,11 +114,19 @@ async function writeBundle(
 const DEFERRED =
   /\brequire\((["'`])node:(crypto|child_process|readline|fs\/promises|timers\/promises|stream\/promises)\1\)/g;
 
+/** Interop of ES modules lists the exports, so it loads the module at once. */
+const DEFER_BUILTIN = `const deferBuiltin = (name) => new Proxy({}, {
+  get: (_, key) => require(name)[key],
+  has: (_, key) => key in require(name),
+  ownKeys: () => Reflect.ownKeys(require(name)),
+  getOwnPropertyDescriptor: (_, key) => ({ configurable: true, enumerable: true, value: require(name)[key] }),
+});`;
+
 /** Makes CommonJS load modules of Node.js when their first export is used. */
 function deferBuiltins(code: string): string {
   const changed = code.replace(DEFERRED, (_, __, name) => `deferBuiltin("node:${name}")`);
   if (changed === code) return code;
-  return `const deferBuiltin = (name) => new Proxy({}, { get: (_, key) => require(name)[key] });\n${changed}`;
+  return `${DEFER_BUILTIN}\n${changed}`;
 }
 
 /** Unchanged files are not written again: programs of another run of the tests may be loading them. */
