@@ -37,17 +37,39 @@ test.each([
   expect(parts.filter((name) => /^(http|crypto|v8|child_process|timers\/promises)$/.test(name))).toEqual([]);
 });
 
-test('a command with one request loads six files, and neither schemas nor all of undici', async () => {
+test('a command with one request loads seven files, and neither schemas nor all of undici', async () => {
   const service = await serviceForTest();
   await register(await publisherForTest(service), '1.0.0');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const { exit, stdout, files, bytes, parts } = await runAndList(['node', 'get', 'pack', '--json'], { env });
   expect(exit).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ id: 'pack' });
-  const chunks = ['rolldown-runtime', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
+  const chunks = ['rolldown-runtime', 'connect', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
   expect(bytes).toBeLessThan(500_000);
   expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
+});
+
+test('a completion of words loads four small files and no network', async () => {
+  const request = ['__complete', '--current=--pub', '--', 'version', 'publish'];
+  const { exit, stdout, files, bytes, parts } = await runAndList(request);
+  expect(exit).toBe(0);
+  expect(stdout).toContain('--publisher\t');
+  expect(files).toEqual([...HELP, 'dist/chunks/answer.cjs']);
+  expect(bytes).toBeLessThan(25_000);
+  expect(parts.filter((name) => /^(http|crypto|v8|child_process|timers\/promises)$/.test(name))).toEqual([]);
+});
+
+test('a completion of live ids loads what sends requests, but no parser of commands', async () => {
+  const service = await serviceForTest();
+  await register(await publisherForTest(service), '1.0.0');
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const request = ['__complete', '--current=', '--', 'version', 'get', 'pack'];
+  const { exit, files, bytes } = await runAndList(request, { env });
+  expect(exit).toBe(0);
+  const chunks = ['answer', 'rolldown-runtime', 'connect', 'http'].map((name) => `dist/chunks/${name}.cjs`);
+  expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
+  expect(bytes).toBeLessThan(410_000);
 });
 
 test('the contract is loaded to say what is wrong', async () => {
