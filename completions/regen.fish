@@ -14,7 +14,7 @@ function __regen_complete
             case :folder
                 __fish_complete_directories "$path" | string replace -r -- '^' "$prefix"
             case '*'
-                echo -- $line
+                printf '%s\n' $line
         end
     end
 end

@@ -150,6 +150,8 @@ test('bash completes commands, flags, choices and files', (context) => {
   ]);
   expect(bash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
   expect(bash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(bash(['version', 'pack', '--output', '=', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(bash(['version', 'pack', '--output', '='], { cwd }).toSorted()).toEqual(['pack.txt', 'packs']);
   expect(bash(['version', 'publish', '--changelog', ''], { cwd })).toEqual([]);
   expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual(['packs']);
   expect(bash(['version', 'pack', 'packs', ''], { cwd })).toEqual([]);
@@ -196,6 +198,7 @@ test('fish completes commands, flags, choices and files', (context) => {
   ]);
   expect(fish('regen version publish p', { cwd })).toEqual(['packs/']);
   expect(fish('regen version pack --output packs/', { cwd })).toEqual(['packs/a.txt']);
+  expect(fish('regen version pack --output=packs/', { cwd })).toEqual(['--output=packs/a.txt']);
   expect(fish('regen version publish --changelog ', { cwd })).toEqual([]);
 });
 
@@ -209,6 +212,7 @@ test('zsh completes commands, flags, choices and files', async (context) => {
     'regen version list n --statuses=NodeVersionStatusBanned ',
   );
   await completes('regen version publish pa', 'regen version publish packs/');
+  await completes('regen version pack --output=packs/a', 'regen version pack --output=packs/a.txt ');
   await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Publish a node pack');
 });
 
