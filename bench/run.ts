@@ -3,6 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commandCases } from './cases/commands.js';
+import { engineCases } from './cases/engines.js';
 import { serviceCases } from './cases/service.js';
 import { type Case, measureCase, type Result } from './measure.js';
 
@@ -11,7 +12,7 @@ import { type Case, measureCase, type Result } from './measure.js';
  * Exits with 1 when a bar is missed.
  */
 const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
-const cases: readonly Case[] = [...commandCases, ...serviceCases];
+const cases: readonly Case[] = [...commandCases, ...serviceCases, ...engineCases];
 
 const rows: string[] = [];
 let missed = 0;

@@ -13,6 +13,28 @@ export function listBundledPackages(modules: readonly string[]): string[] {
   return [...new Set([...folders, grammar])].sort();
 }
 
+/** What npm installs beside regen, and what those owe who pass it on. */
+const NATIVE_PARTS = `${'-'.repeat(80)}
+Optional packages with native parts, which are not part of regen
+${'-'.repeat(80)}
+
+npm installs these from their own packages. regen loads them at run time for previews of images and
+videos, and works without them (npm install --omit=optional). An image, installer or other copy that
+holds them too has to meet their licences:
+
+sharp (Apache-2.0) loads libvips and its libraries as shared libraries (@img/sharp-libvips-*,
+LGPL-3.0-or-later). Pass on the licence texts and notices of that package, say that libvips is used
+and where its source is (https://github.com/lovell/sharp-libvips), and let the recipient replace the
+library.
+
+@napi-rs/webcodecs (MIT) is linked with FFmpeg and, for H.264, with x264. Its platform packages hold
+no licence texts of those. FFmpeg built with x264 is under the GPL, version 2 or later: pass on the
+text of the GPL and the complete corresponding source of that binary, or an offer of it
+(https://github.com/Brooooooklyn/webcodecs-node, https://ffmpeg.org, https://www.videolan.org/developers/x264.html),
+or leave the package out. H.264 may need a patent licence where you distribute it.
+
+mediabunny is under the MPL-2.0: changes of its files have to be passed on as source.`;
+
 /** Writes name, version and licence of every package of which something is in dist. */
 export function formatLicenses(modules: readonly string[]): string {
   const sections = listBundledPackages(modules).map((folder) => {
@@ -23,7 +45,7 @@ export function formatLicenses(modules: readonly string[]): string {
   sections.push(
     formatSection('tree-sitter-python (MIT)', readFileSync('scripts/tree-sitter-python.LICENSE', 'utf8')),
   );
-  return ['Parts of these packages are bundled into regen.', ...sections].join('\n\n');
+  return ['Parts of these packages are bundled into regen.', ...sections, NATIVE_PARTS].join('\n\n');
 }
 
 function formatSection(title: string, license: string): string {

@@ -10,6 +10,8 @@ export interface ReleaseFacts {
   readonly version: string;
   /** The tags of the repository, such as `v0.1.0`. */
   readonly tags: readonly string[];
+  /** The entries of package-lock.json by folder. */
+  readonly locked: Readonly<Record<string, object>>;
 }
 
 interface Section {
@@ -21,7 +23,7 @@ const RAISE_HINT = 'Raise the version in package.json.';
 const KINDS = ['Added', 'Changed', 'Fixed', 'Removed', 'Security'];
 
 /** Finds what keeps a version from being released; empty where nothing does. */
-export function findReleaseProblems({ changelog, version, tags }: ReleaseFacts): string[] {
+export function findReleaseProblems({ changelog, version, tags, locked }: ReleaseFacts): string[] {
   const sections = readSections(changelog);
   const unreleased = sections.find(({ title }) => title === 'Unreleased');
   const problems = sections.flatMap(findSectionProblems);
@@ -33,7 +35,21 @@ export function findReleaseProblems({ changelog, version, tags }: ReleaseFacts):
   if (sections.some(({ title }) => title.split(' ')[0] === version)) {
     problems.push(`CHANGELOG.md lists ${version} already. ${RAISE_HINT}`);
   }
+  const unpinned = findUnpinned(locked);
+  if (unpinned.length > 0) {
+    problems.push(
+      `package-lock.json has no hash for ${unpinned.join(', ')}. Remove these entries, and run npm install --package-lock-only.`,
+    );
+  }
   return problems;
+}
+
+/** The packages that npm would install whatever they contain. */
+export function findUnpinned(locked: ReleaseFacts['locked']): string[] {
+  const paths = Object.keys(locked).filter(
+    (path) => path !== '' && !('integrity' in (locked[path] as object)),
+  );
+  return paths.map((path) => path.replace(/^.*node_modules\//, ''));
 }
 
 function readSections(changelog: string): Section[] {
@@ -64,7 +80,9 @@ function findSectionProblems({ title, lines }: Section): string[] {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const tags = execFileSync('git', ['tag', '--list'], { encoding: 'utf8' }).split('\n');
-  const problems = findReleaseProblems({ changelog: readFileSync('CHANGELOG.md', 'utf8'), version, tags });
+  const changelog = readFileSync('CHANGELOG.md', 'utf8');
+  const { packages: locked } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const problems = findReleaseProblems({ changelog, version, tags, locked });
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
   else console.log(`Version ${version} can be released.`);

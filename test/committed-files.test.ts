@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { findUnpinned } from '../scripts/release-check.js';
 
 // Written in parts, so that this file does not name it.
 const registryHost = ['registry', 'npmjs', 'org'].join('.');
@@ -12,6 +13,13 @@ it('the lock file has no download addresses, so that every registry and cache ca
   const names = Object.keys(packages);
   expect(names).toContain('node_modules/fastify');
   expect(names.filter((name) => 'resolved' in (packages[name] as object))).toEqual([]);
+});
+
+it('the lock file pins every package by its hash, but for platforms that are added before a release', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  // `npm run release:check` refuses a release as long as one is missing.
+  const others = findUnpinned(packages).filter((name) => !/^@napi-rs\/webcodecs-(?!linux-x64)/.test(name));
+  expect(others).toEqual([]);
 });
 
 it("no committed file names npm's registry", () => {

@@ -37,8 +37,8 @@ function listPaths(count: number, path: (number: number) => string): string[] {
 }
 
 /** Requests answered in a second with 10 connections, by autocannon. */
-async function measureRate(require: NodeJS.Require, url: string, paths: readonly string[]): Promise<Sample> {
-  const autocannon = require('autocannon');
+async function measureRate(peers: NodeJS.Require, url: string, paths: readonly string[]): Promise<Sample> {
+  const autocannon = peers('autocannon');
   const requests = paths.map((path) => ({ method: 'GET', path }));
   const { requests: answered, non2xx } = await autocannon({ url, connections: 10, duration: 3, requests });
   if (non2xx > 0) throw new Error(`${non2xx} answers of ${url} were refused`);
@@ -47,32 +47,35 @@ async function measureRate(require: NodeJS.Require, url: string, paths: readonly
 
 /** A node of 100,000: any of them, so that most have to be read, or always the same. */
 function compareReads(name: string, bar: number, paths: string[], peer: 'raw' | 'verdaccio'): Case {
-  const peers = { raw: 'node:http with a constant body', verdaccio: 'metadata of a package in verdaccio' };
+  const peerNames = {
+    raw: 'node:http with a constant body',
+    verdaccio: 'metadata of a package in verdaccio',
+  };
   return {
     name,
-    peer: peers[peer],
+    peer: peerNames[peer],
     compares: 'perSecond',
     bar,
     rounds: 5,
     slow: true,
     async prepare(scratch) {
-      const require = installPeers();
-      if (!require) return { missing: 'npm cannot install autocannon and verdaccio' };
+      const peers = installPeers();
+      if (!peers) return { missing: 'npm cannot install autocannon and verdaccio' };
       const service = await startBuiltService(await prepareRegistry(LARGE));
       const other =
-        peer === 'raw' ? await startProgram(['-e', RAW_SERVER]) : await startVerdaccio(require, scratch);
+        peer === 'raw' ? await startProgram(['-e', RAW_SERVER]) : await startVerdaccio(peers, scratch);
       const otherPaths = peer === 'raw' ? ['/'] : ['/pack'];
       return {
-        runSubject: () => measureRate(require, service.url, paths),
-        runPeer: () => measureRate(require, other.url, otherPaths),
+        runSubject: () => measureRate(peers, service.url, paths),
+        runPeer: () => measureRate(peers, other.url, otherPaths),
         stop: () => stopAll(service, other),
       };
     },
   };
 }
 
-async function startVerdaccio(require: NodeJS.Require, scratch: string): Promise<Program> {
-  const program = `const { runServer } = require(${JSON.stringify(require.resolve('verdaccio'))});
+async function startVerdaccio(peers: NodeJS.Require, scratch: string): Promise<Program> {
+  const program = `const { runServer } = require(${JSON.stringify(peers.resolve('verdaccio'))});
     runServer({ storage: ${JSON.stringify(join(scratch, 'verdaccio'))}, uplinks: {}, self_path: ${JSON.stringify(scratch)},
       packages: { '**': { access: '$all', publish: '$all' } }, log: { type: 'stdout', level: 'fatal' } })
       .then((app) => app.listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port); }));`;
@@ -193,9 +196,9 @@ const idleCase: Case = {
   bar: 1.4,
   rounds: 3,
   async prepare(scratch) {
-    const require = installPeers();
-    if (!require) return { missing: 'npm cannot install fastify' };
-    const program = `const app = require(${JSON.stringify(require.resolve('fastify'))})();
+    const peers = installPeers();
+    if (!peers) return { missing: 'npm cannot install fastify' };
+    const program = `const app = require(${JSON.stringify(peers.resolve('fastify'))})();
       app.get('/', async () => ({ ok: true })); app.listen({ port: 0 }).then((url) => console.log(url));`;
     const measure = async (started: Program): Promise<Sample> => {
       await setTimeout(3_000);

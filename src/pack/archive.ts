@@ -1,14 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createWriteStream, constants as fsConstants } from 'node:fs';
+import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
+import { crc32 } from 'node:zlib';
+import { type DeflateKind, deflatePart } from './deflate.js';
 import type { PackFile } from './files.js';
-import { quoteName } from './path.js';
 import { PackError } from './problem.js';
+import { runInOrder } from './run-in-order.js';
+import { SourceFile } from './source-file.js';
 import { computeTreeDigest, sortByPath, type TreeEntry } from './tree.js';
+import { encodeDescriptor, encodeDirectory, encodeLocalHeader, type ZipEntry } from './write-zip.js';
 
 export interface BuiltArchive {
   /** Bytes of the archive. */
@@ -32,7 +32,7 @@ export interface ArchiveProgress {
 
 export interface ArchiveOptions {
   readonly signal?: AbortSignal;
-  /** Called for every chunk read, so it must be fast. */
+  /** Called for every part of a file, so it must be fast. */
   readonly onProgress?: (progress: ArchiveProgress) => void;
 }
 
@@ -66,120 +66,188 @@ async function writeZip(
   path: string,
   { signal, onProgress }: ArchiveOptions,
 ): Promise<BuiltArchive> {
-  const zip = new ZipFile();
-  const output = zip.outputStream as Readable;
   const tree: TreeEntry[] = [];
-  const fail = (error: unknown) => output.destroy(error as Error);
-  zip.on('error', fail);
-
   const totalBytes = files.reduce((sum, file) => sum + file.size, 0);
   let bytes = 0;
-  const onChunk = (size: number) => {
-    bytes += size;
+  const onRead = (length: number) => {
+    bytes += length;
     onProgress?.({ files: tree.length, totalFiles: files.length, bytes, totalBytes });
   };
-  for (const file of files) {
-    // yazl requests one file at a time, so only one is open and in memory.
-    zip.addReadStreamLazy(file.path, entryOptions(file), (give) => {
-      openUnchanging(file, onChunk, (sha256) => tree.push({ path: file.path, mode: file.mode, sha256 })).then(
-        (stream) => give(null, stream.on('error', fail)),
-        fail,
-      );
-    });
+  const output = new ArchiveFile(await open(path, 'wx'));
+  try {
+    for await (const chunk of encodeZip(files, tree, onRead)) {
+      signal?.throwIfAborted();
+      await output.append(chunk);
+    }
+    await output.flush();
+  } finally {
+    await output.handle.close();
   }
-  zip.end();
-
-  const digest = createHash('sha256');
-  let size = 0;
-  const measure = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      digest.update(chunk);
-      size += chunk.length;
-      done(null, chunk);
-    },
-  });
-  await pipeline(output, measure, createWriteStream(path, { flags: 'wx' }), { signal });
-  onProgress?.({ files: tree.length, totalFiles: files.length, bytes, totalBytes });
+  onRead(0);
   return {
-    size,
-    sha256: digest.digest('hex'),
+    size: output.size,
+    sha256: output.digest.digest('hex'),
     tree: computeTreeDigest(tree),
     entries: files.length,
     unpacked: totalBytes,
   };
 }
 
+/** Bytes of a file that are read and deflated at once. Part of the format: other parts give other bytes. */
+const PART_BYTES = 512 * 1024;
+/** How many parts are read, deflated and waiting to be written, which bounds the memory. */
+const MAX_PARTS = 6;
+
+/** A range of a file. Small files have one part. */
+interface Part {
+  readonly source: SourceFile;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface PackedPart extends Part {
+  readonly buffer: Buffer;
+  readonly content: Buffer;
+  readonly packed: Buffer;
+}
+
+/** Yields the bytes of the zip, and adds each complete file to `tree`. Reads and deflates ahead in parallel. */
+async function* encodeZip(
+  files: readonly PackFile[],
+  tree: TreeEntry[],
+  onRead: (length: number) => void,
+): AsyncGenerator<Buffer> {
+  const entries: ZipEntry[] = [];
+  const opened = new Set<SourceFile>();
+  // Used again and again: much garbage outside of the heap is collected late.
+  const buffers: Buffer[] = [];
+  const pack = (part: Part) => packPart(part, buffers.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES));
+  let offset = 0;
+  let current: OpenEntry | undefined;
+  try {
+    for await (const part of runInOrder(listParts(files, opened), MAX_PARTS, pack)) {
+      const { source, content, packed } = part;
+      const isLast = part.end === source.file.size;
+      current ??= new OpenEntry(source.file, offset);
+      current.add(content, packed);
+      onRead(content.length);
+      const { entry } = current;
+      const chunks = [packed];
+      // The header of a longer file is written before its checksum is known.
+      if (part.start === 0) chunks.unshift(encodeLocalHeader(entry));
+      if (isLast && entry.isStreamed) chunks.push(encodeDescriptor(entry));
+      for (const chunk of chunks) offset += chunk.length;
+      yield* chunks;
+      buffers.push(part.buffer);
+      if (!isLast) continue;
+      source.close();
+      opened.delete(source);
+      entries.push(entry);
+      tree.push({ path: source.file.path, mode: source.file.mode, sha256: current.hash.digest('hex') });
+      current = undefined;
+    }
+    yield encodeDirectory(entries, offset);
+  } finally {
+    for (const source of opened) source.abandon();
+  }
+}
+
+function* listParts(files: readonly PackFile[], opened: Set<SourceFile>): Generator<Part> {
+  for (const file of files) {
+    const source = new SourceFile(file);
+    opened.add(source);
+    for (let start = 0; start === 0 || start < file.size; start += PART_BYTES)
+      yield { source, start, end: Math.min(file.size, start + PART_BYTES) };
+  }
+}
+
+/** Counts what is written of a file. */
+class OpenEntry {
+  readonly hash: Hash = createHash('sha256');
+  readonly #file: PackFile;
+  readonly #offset: number;
+  #crc32 = 0;
+  #compressedSize = 0;
+
+  constructor(file: PackFile, offset: number) {
+    this.#file = file;
+    this.#offset = offset;
+  }
+
+  add(content: Buffer, packed: Buffer): void {
+    this.hash.update(content);
+    this.#crc32 = crc32(content, this.#crc32);
+    this.#compressedSize += packed.length;
+  }
+
+  get entry(): ZipEntry {
+    const { path, mode, size } = this.#file;
+    return {
+      name: Buffer.from(path),
+      mode,
+      isDeflated: chooseDeflate(path) !== undefined,
+      isStreamed: size > PART_BYTES,
+      offset: this.#offset,
+      crc32: this.#crc32,
+      compressedSize: this.#compressedSize,
+      size,
+    };
+  }
+}
+
 /** Files that deflate cannot make smaller, by name, so that the choice does not depend on the content. */
 const COMPRESSED =
-  /^\.(?:png|jpe?g|webp|avif|gif|mp[34]|m4a|webm|mov|ogg|flac|woff2?|zip|gz|bz2|xz|7z|whl|npz|safetensors|ckpt|pth?|onnx|gguf)$/i;
+  /^\.(?:png|jpe?g|webp|avif|gif|mp[34]|m4a|webm|mov|ogg|flac|woff2?|zip|gz|bz2|xz|7z|whl)$/i;
+const WEIGHTS = /^\.(?:npz|safetensors|ckpt|pth?|onnx|gguf)$/i;
 
-function entryOptions(file: PackFile) {
-  return {
-    size: file.size,
-    compress: !COMPRESSED.test(extname(file.path)),
-    mode: Number.parseInt(file.mode, 8),
-    // yazl writes local time, and by default an extra field in UTC. This is the same midnight everywhere; the first of
-    // January would be clamped if the time zone changed after yazl was loaded.
-    mtime: new Date(1980, 1, 1),
-    forceDosTimestamp: true,
-  };
+/** @returns undefined to store it as it is */
+function chooseDeflate(path: string): DeflateKind | undefined {
+  const extension = extname(path);
+  if (COMPRESSED.test(extension)) return undefined;
+  return WEIGHTS.test(extension) ? 'weights' : 'text';
 }
 
-/** Opens a file and hashes it while it is read. Fails if it is not the chosen file, or changes while it is read. */
-async function openUnchanging(
-  file: PackFile,
-  onChunk: (size: number) => void,
-  onEnd: (sha256: string) => void,
-): Promise<Readable> {
-  const toChangedError = () =>
-    new PackError(
-      `${quoteName(file.path)} changed while it was packed. Try again when no program is writing to it.`,
-    );
-  const handle = await openRegularFile(file);
-  try {
-    const before = await handle.stat();
-    if (!before.isFile() || before.size !== file.size) throw toChangedError();
-    const hash = createHash('sha256');
-    let seen = 0;
-    const check = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        seen += chunk.length;
-        if (seen > file.size) return done(toChangedError());
-        hash.update(chunk);
-        onChunk(chunk.length);
-        done(null, chunk);
-      },
-      async flush(done) {
-        const after = await handle.stat().catch(() => undefined);
-        await handle.close().catch(() => undefined);
-        if (!after || seen !== file.size || after.size !== before.size || after.mtimeMs !== before.mtimeMs)
-          return done(toChangedError());
-        onEnd(hash.digest('hex'));
-        done();
-      },
-    });
-    const source = handle.createReadStream({ autoClose: false });
-    source.on('error', () => check.destroy(toUnreadableError(file)));
-    check.on('close', () => void handle.close().catch(() => undefined));
-    return source.pipe(check);
-  } catch (error) {
-    await handle.close();
-    throw error;
+async function packPart(part: Part, buffer: Buffer): Promise<PackedPart> {
+  const { source, start, end } = part;
+  const { path, size } = source.file;
+  const content = source.read(buffer, start, end);
+  // A longer file is closed once its last part is written.
+  if (start === 0 && end === size) source.close();
+  const kind = chooseDeflate(path);
+  const packed = kind ? await deflatePart(content, kind, end === size) : content;
+  return { ...part, buffer, content, packed };
+}
+
+/** Bytes that are written at once. */
+const WRITE_BYTES = 512 * 1024;
+
+/** The archive that is written. Copies, so that what is appended can be used again. */
+class ArchiveFile {
+  readonly handle: FileHandle;
+  readonly digest = createHash('sha256');
+  size = 0;
+  readonly #buffer = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  #used = 0;
+
+  constructor(handle: FileHandle) {
+    this.handle = handle;
   }
-}
 
-async function openRegularFile(file: PackFile): Promise<FileHandle> {
-  // If the file was replaced by a link or a pipe, opening it must neither follow the link nor block.
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fsConstants;
-  try {
-    return await open(file.absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch {
-    throw toUnreadableError(file);
+  async append(chunk: Buffer): Promise<void> {
+    for (let copied = 0; copied < chunk.length; ) {
+      const length = chunk.copy(this.#buffer, this.#used, copied);
+      copied += length;
+      this.#used += length;
+      if (this.#used === WRITE_BYTES) await this.flush();
+    }
   }
-}
 
-function toUnreadableError(file: PackFile): PackError {
-  return new PackError(
-    `${quoteName(file.path)} cannot be read: it was removed, or you do not have permission.`,
-  );
+  async flush(): Promise<void> {
+    const bytes = this.#buffer.subarray(0, this.#used);
+    this.#used = 0;
+    this.size += bytes.length;
+    this.digest.update(bytes);
+    for (let written = 0; written < bytes.length; )
+      written += (await this.handle.write(bytes, written)).bytesWritten;
+  }
 }

@@ -5,6 +5,7 @@ import ignore, { type Ignore } from 'ignore';
 import { listTrackedFiles, listUntrackedFiles } from './git.js';
 import { findCollisions, findPathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
+import { runInOrder } from './run-in-order.js';
 import { type FileMode, sortByPath, toFileMode } from './tree.js';
 import { walkFiles } from './walk.js';
 
@@ -28,6 +29,9 @@ export interface ChosenFiles {
   /** Files in a checkout that git neither tracks nor ignores. They are not packed, but may have been forgotten. */
   readonly untracked: readonly string[];
 }
+
+/** Paths that are inspected at once. */
+const MAX_INSPECTED = 16;
 
 /**
  * Chooses the files of a pack's archive: the files that git tracks, including submodules, or outside a checkout all files
@@ -60,9 +64,9 @@ export async function chooseFiles(
   }
 
   const inspect = createInspector(root);
+  const inspected = async (path: string) => ({ path, found: await inspect(path) });
   const files: PackFile[] = [];
-  for (const path of chosen) {
-    const found = await inspect(path);
+  for await (const { path, found } of runInOrder(chosen, MAX_INSPECTED, inspected)) {
     if (typeof found === 'string') problems.push({ where: path, message: found });
     else if (found) files.push(found);
   }

@@ -50,8 +50,13 @@ export const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: Re
   { kind: 'npm token', shape: /\bnpm_[A-Za-z0-9]{36}\b/g },
   {
     kind: 'registry token',
-    shape: /^[^\n]{0,200}:_(?:authToken|password|auth)\s?=\s?["']?(?!\$)[^\s"']{8,500}/gm,
+    // Near the start of a line, so not in minified code. The line is looked at last, because this is slow.
+    shape: /:_(?:authToken|password|auth)(?<=^[^\n]{0,210})\s?=\s?["']?(?!\$)[^\s"']{8,500}/gm,
   },
   { kind: 'PyPI token', shape: /\bpypi-AgEI[A-Za-z0-9_-]{50,300}/g },
   { kind: 'SendGrid key', shape: /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/g },
 ];
+
+/** Finds a part of each shape. One search for all of them is faster than one for each, and most texts have none. */
+export const ANY_SHAPE =
+  /PRIVATE KEY|regen_pat_|\b(?:A[KS]IA[A-Z2-7]{16}|gh[pousr]_|github_pat_|sk-[A-Za-z0-9]|hf_|r8_|xox[abeoprs]-|[sr]k_live_|npm_|pypi-AgEI|SG\.)|glpat-|hooks\.slack|webhooks\/\d|AIza|private_key_id|:_(?:auth|password)/;

@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { PackFile } from './files.js';
 import { quoteName } from './path.js';
 import { PackError } from './problem.js';
-import { SECRET_FILES, SECRET_SHAPES } from './secret-shapes.js';
+import { runInOrder } from './run-in-order.js';
+import { ANY_SHAPE, SECRET_FILES, SECRET_SHAPES } from './secret-shapes.js';
 
 /** Where a secret was found. Never has the secret itself, because reports end up in logs. */
 export interface FoundSecret {
@@ -22,13 +23,14 @@ export interface FoundSecret {
  */
 export async function findSecrets(files: readonly PackFile[]): Promise<FoundSecret[]> {
   const found: FoundSecret[] = [];
-  for (const file of files) {
-    // A link and its target have different names.
-    const kind = findSecretFileKind(basename(file.path)) ?? findSecretFileKind(basename(file.absolute));
-    if (kind) found.push({ path: file.path, kind });
-    else found.push(...(await findSecretsIn(file).catch(rethrowUnreadable(file))));
-  }
+  for await (const secrets of runInOrder(files, MAX_OPEN_FILES, findSecretsOf)) found.push(...secrets);
   return found;
+}
+
+async function findSecretsOf(file: PackFile): Promise<FoundSecret[]> {
+  // A link and its target have different names.
+  const kind = findSecretFileKind(basename(file.path)) ?? findSecretFileKind(basename(file.absolute));
+  return kind ? [{ path: file.path, kind }] : findSecretsIn(file).catch(rethrowUnreadable(file));
 }
 
 /** Converts a system error to a PackError that names the file. */
@@ -46,6 +48,8 @@ export function findSecretFileKind(name: string): string | undefined {
 
 /** Longer than any match, so that a match at the end of a chunk is complete with the next chunk. */
 const OVERLAP = 2048;
+const CHUNK_BYTES = 256 * 1024;
+const MAX_OPEN_FILES = 8;
 
 async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
   const found = new Map<string, FoundSecret>();
@@ -61,22 +65,35 @@ async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
     line += countNewlines(text.slice(0, until));
     carried = text.slice(until);
   };
-  // In latin1 one byte is one character, so chunks never split a character; the patterns are ASCII.
-  for await (const chunk of createReadStream(file.absolute, {
-    encoding: 'latin1',
-    highWaterMark: 256 * 1024,
-  })) {
-    if (first && chunk.slice(0, 8192).includes('\0')) return [];
+  for await (const chunk of readChunks(file)) {
+    if (first && chunk.subarray(0, 8192).includes(0)) return [];
     first = false;
-    const text = carried + chunk;
+    // In latin1 one byte is one character, so chunks never split a character; the patterns are ASCII.
+    const text = carried + chunk.toString('latin1');
     search(text, Math.max(0, text.length - OVERLAP));
   }
   search(carried, carried.length);
   return [...found.values()];
 }
 
+/** The buffer of a chunk is used again for the next. */
+async function* readChunks(file: PackFile): AsyncGenerator<Buffer> {
+  const handle = await open(file.absolute);
+  try {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, file.size + 1));
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Finds secrets by their format in a text with one character per byte. */
 export function* findSecretMatches(text: string): Generator<{ index: number; kind: string }> {
+  if (!ANY_SHAPE.test(text)) return;
   for (const { kind, shape } of SECRET_SHAPES) {
     for (const match of text.matchAll(shape))
       if (!isPlaceholder(match[0])) yield { index: match.index, kind };

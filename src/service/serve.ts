@@ -12,9 +12,11 @@ import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './a
 import {
   type Configuration,
   type ConfigurationInput,
+  getLogLevel,
   isExposed,
   parseConfiguration,
 } from './configuration/configuration.js';
+import { createLog } from './configuration/log.js';
 import { explainStartError, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
 import { createEngines } from './engines/create-engines.js';
@@ -37,7 +39,7 @@ import { createDiskStorage } from './storage/disk.js';
 export interface ServiceParts {
   /** Milliseconds since the epoch. */
   readonly now?: Context['now'];
-  /** Receives warnings and errors. Default: writes one JSON line each to stderr. */
+  /** Receives what the log would say. Default: writes one line of JSON each to stderr. */
   readonly log?: Context['log'];
   /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Context['lookup'];
@@ -88,9 +90,11 @@ export async function startService(
 async function startInFolder(
   folder: DataFolder,
   configuration: Configuration,
-  { now = Date.now, log = logToStderr, lookup, engines: given }: ServiceParts,
+  { now = Date.now, log: givenLog, lookup, engines: given }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
+  const log =
+    givenLog ?? createLog(getLogLevel(configuration), now, (line) => void process.stderr.write(line));
   const database = await openSqlite({
     file: join(folder.path, 'regen.db'),
     durable: folder.durable,
@@ -146,6 +150,7 @@ async function startInFolder(
     queue.start(createJobKinds(context));
     folder.announce({ url: local, socket: folder.socketPath, pid: process.pid, version, instance });
     state.ready = true;
+    log('info', 'The service is ready.', { url: baseUrl(), data: folder.path, version, instance });
     const signFor = (subject: TokenSubject) => signToken(context, subject);
     return {
       url: baseUrl(),
@@ -197,6 +202,7 @@ async function endService(
 ): Promise<void> {
   const { graceMs, drainMs } = context.configuration;
   state.ready = false;
+  context.log('info', 'The service is stopping.');
   const stoppingQueue = context.queue.stop(graceMs);
   const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
   await pause(drain, undefined, { signal: draining }).catch(() => {});
@@ -213,6 +219,7 @@ async function endService(
     await context.packReader.close();
     await context.database.destroy();
     folder.release();
+    context.log('info', 'The service has stopped.');
   }
 }
 
@@ -246,7 +253,3 @@ async function listenOnSocket(app: FastifyInstance, path: string): Promise<Serve
   }
   return server;
 }
-
-const logToStderr: Context['log'] = (level, message, fields) => {
-  process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, message, ...fields })}\n`);
-};

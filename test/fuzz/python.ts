@@ -12,14 +12,14 @@ const MAX_BYTES = 256 * 1024 ** 2;
 const MAX_LENGTH = 4 * STEPS + 1_000_000;
 
 /** Some of the lines of a program: a failing one loses those that do not matter. */
-const programs = fc.nat(2 ** 31 - 1).chain((seed) => {
+export const programs = fc.nat(2 ** 31 - 1).chain((seed) => {
   const lines = writePythonProgram(seed).split('\n');
   const kept = lines.map((line) => fc.option(fc.constant(line), { freq: 200, nil: undefined }));
   return fc.tuple(...kept).map((some) => some.filter((line) => line !== undefined).join('\n'));
 });
 
 /** A few statements over and over, which make much out of little if any of them costs less than it does. */
-const loops = fc
+export const loops = fc
   .record({
     a: fc.constantFrom(...PYTHON_CONSTANTS),
     b: fc.constantFrom(...PYTHON_CONSTANTS),

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { writeCommands } from '../../scripts/commands.js';
+import { setup } from '../support/build.js';
 import { runTarget, type Target } from './target.js';
 
 // npm run fuzz -- --minutes N [--seed S] [--only requests,arguments] [--cases N] [--path P]
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   },
 });
 
-writeCommands();
+await setup();
 const { targets } = await import('./targets.js');
 const names = values.only?.split(',') ?? Object.keys(targets);
 const unknown = names.filter((name) => !Object.hasOwn(targets, name));

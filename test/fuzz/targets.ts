@@ -1,5 +1,6 @@
 import { createArchives, createMedia } from './bytes.js';
 import { createArguments, createHostileAnswers } from './commands.js';
+import { createPacks } from './packs.js';
 import { createPython } from './python.js';
 import { createRequests } from './requests.js';
 import type { Target } from './target.js';
@@ -17,6 +18,7 @@ export const targets: Readonly<Record<string, () => Promise<Target>>> = {
   arguments: load(createArguments),
   archives: load(createArchives),
   python: load(createPython),
+  packs: load(createPacks),
   images: load(createMedia),
   webhooks: load(createWebhooks),
   answers: load(createHostileAnswers),

@@ -116,6 +116,45 @@ describe('building an archive', () => {
     }
   });
 
+  it('packs files longer than a part, deflated or as they are, so that each reads back whole', async () => {
+    const numbers = Buffer.from(Float32Array.from({ length: 400_000 }, (_, index) => Math.sin(index)).buffer);
+    const text = Buffer.from(
+      Array.from({ length: 120_000 }, (_, index) => `line ${index * 7919}\n`).join(''),
+    );
+    const content: Record<string, Buffer> = {
+      'exact.txt': text.subarray(0, 1024 * 1024),
+      'long.txt': text,
+      'model.safetensors': numbers,
+      'photo.jpg': numbers,
+    };
+    const files = await chosen(await folderOf(content));
+    const out = await emptyFolder();
+    const first = await createArchive(files, join(out, 'one.zip'));
+    expect((await createArchive(files, join(out, 'two.zip'))).sha256).toBe(first.sha256);
+    const back = await inspectArchive(join(out, 'one.zip'), DEFAULT_LIMITS);
+    expect(back).toMatchObject({ ok: true, tree: first.tree, unpacked: first.unpacked });
+    const zip = await openPromise(join(out, 'one.zip'));
+    for await (const entry of zip.eachEntry()) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+      expect(Buffer.concat(chunks).equals(content[entry.fileName] as Buffer)).toBe(true);
+      if (entry.fileName === 'model.safetensors')
+        expect(entry.compressedSize).toBeLessThan(numbers.length * 0.95);
+    }
+  });
+
+  it('gives the same bytes however the work of the threads ends', async () => {
+    const lines = (from: number) =>
+      Array.from({ length: 900 }, (_, at) => `x${from * at} = ${at ^ from}\n`).join('');
+    const folder = await folderOf(
+      Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`${at}.py`, lines(at).repeat(1 + (at % 4))])),
+    );
+    const files = await chosen(folder);
+    const out = await emptyFolder();
+    const packed = await Promise.all([1, 2, 3].map((at) => createArchive(files, join(out, `${at}.zip`))));
+    expect(new Set(packed.map(({ sha256 }) => sha256)).size).toBe(1);
+  });
+
   it('tells how far it is, up to the end', async () => {
     const seen: ArchiveProgress[] = [];
     const onProgress = (progress: ArchiveProgress) => seen.push(progress);

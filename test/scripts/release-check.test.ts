@@ -5,6 +5,7 @@ const facts = {
   changelog: '# Changelog\n\n## Unreleased\n\n### Added\n\n- A flag.\n\n## 0.1.0\n\n### Fixed\n\n- A bug.\n',
   version: '0.2.0',
   tags: ['v0.1.0', ''],
+  locked: { '': {}, 'node_modules/zod': { integrity: 'sha512-x' } },
 };
 
 it('lets a version with notes and a new number be released', () => {
@@ -35,5 +36,12 @@ it('refuses a version that is tagged or listed already', () => {
   ]);
   expect(findReleaseProblems({ ...facts, version: '0.1.0', tags: [] })).toEqual([
     'CHANGELOG.md lists 0.1.0 already. Raise the version in package.json.',
+  ]);
+});
+
+it('refuses a lock file with a package that is not pinned by its hash', () => {
+  const locked = { ...facts.locked, 'node_modules/a/node_modules/@b/c': { version: '1.0.0' } };
+  expect(findReleaseProblems({ ...facts, locked })).toEqual([
+    expect.stringContaining('package-lock.json has no hash for @b/c.'),
   ]);
 });

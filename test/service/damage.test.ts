@@ -187,6 +187,8 @@ describe('the storage', () => {
     const missing = await ask(downloadUrl, { token: publisher.ownerToken });
     expect([missing.status, missing.body.error]).toEqual([404, 'not_found']);
     expect(missing.headers.get('etag')).toBeNull();
+    const { status } = await ask(downloadUrl, { method: 'HEAD', token: publisher.ownerToken });
+    expect(status).toBe(404);
     const { signedUrl } = await register(publisher, '1.0.1');
     expect((await upload(signedUrl, archive)).status).toBe(200);
   });

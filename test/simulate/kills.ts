@@ -57,27 +57,30 @@ export async function runKills({ kills, seed, report = () => {} }: KillOptions):
   const world = await openKilledWorld(faults, kills);
   const done: Done = { prompts: new Map(), versions: new Map(), files: new Map(), signIns: 0 };
   let [cliKills, runs, number] = [0, 0, 0];
-  // As long as the last command that ended, so that any moment of one may be its last.
-  let commandMs = FIRST_COMMAND_MS;
+  // As long as the last one of the same kind, so that any moment of a command may be its last.
+  const lastMs = new Map<string | undefined, number>();
   try {
     const work = async (_: unknown, at: number) => {
       const home = join(world.folder, `home-${at}`);
       mkdirSync(home);
       const run: Worker['run'] = async (argv, { env = world.env, cwd = home } = {}) => {
-        for (let attempt = 1; ; attempt += 1) {
+        for (let attempt = 1, wasKilled = false; ; attempt += 1) {
           runs += 1;
           const { child, ended, said } = start(argv, { env, home, cwd });
           const visiting = argv.includes('login') ? visit(said, ended) : undefined;
           const begun = performance.now();
-          const delayMs = faults.draw(`command ${at}`) * commandMs;
-          const isDoomed = attempt <= MAX_KILLS && cliKills < kills && faults.draw(`doom ${at}`) < 0.7;
+          const delayMs = faults.draw(`command ${at}`) * (lastMs.get(argv[1]) ?? FIRST_COMMAND_MS);
+          const isDoomed = attempt <= MAX_KILLS && cliKills < kills && faults.draw(`doom ${at}`) < 0.85;
           const killing = isDoomed ? setTimeout(() => child.kill('SIGKILL'), delayMs) : undefined;
           const ran = await ended;
           clearTimeout(killing);
           await visiting;
+          // Killed between recording the end of its task and its own end, it was done.
+          if (ran.exit === 2 && wasKilled && /already exists/.test(ran.stderr)) return ran;
+          wasKilled ||= ran.exit === 137;
           if (ran.exit === 137) cliKills += 1;
           if (ran.exit === 0) {
-            commandMs = performance.now() - begun;
+            lastMs.set(argv[1], performance.now() - begun);
             return ran;
           }
           if (attempt >= MAX_RUNS)

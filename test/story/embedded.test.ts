@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { entry, homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
@@ -249,20 +250,37 @@ test('serve says what is wrong with its folder, and exits with 2, not as a bug',
   expect(damaged.stderr).not.toContain('bug');
 });
 
-// Newer versions of Node load modules with fewer handles, and native parts abort before the program can speak.
-test.skipIf(!process.version.startsWith('v20.'))(
-  'a command without enough file handles says so, and exits with 7',
-  async () => {
-    const home = homeForTest();
-    for (const handles of [100, 40, 30]) {
-      const script = `ulimit -n ${handles}; exec "$0" "$@"`;
-      const argv = [process.execPath, entry, 'serve', '--port', '0', '--data', join(home, 'data')];
-      const { status, stderr } = spawnSync('sh', ['-c', script, ...argv], { encoding: 'utf8' });
-      expect([handles, status, stderr]).toEqual([
-        handles,
-        7,
-        expect.stringMatching(/^error: Too many files are open; .+\n$/),
-      ]);
-    }
-  },
-);
+/** Runs a shell script with a file system of 256 kB at $1. */
+const onSmallDisk = (script: string, folder: string, ...more: string[]) => {
+  const whole = `mount -t tmpfs -o size=256k tmpfs "$1" && ${script}`;
+  const argv = ['--map-root-user', '--mount', 'sh', '-c', whole, 'sh', folder, ...more];
+  return spawnSync('unshare', argv, { encoding: 'utf8' });
+};
+const canMount = onSmallDisk('true', tmpdir()).status === 0;
+
+test.skipIf(!canMount)('a start on a full disk says so, however much fits, and exits with 7', () => {
+  const home = homeForTest();
+  for (const left of [0, 8, 40, 80, 150, 256]) {
+    const script = `head -c ${(256 - left) * 1024} /dev/zero > "$1/fill"; exec "$2" "$3" serve --port 0 --data "$1/data"`;
+    const { status, stderr } = onSmallDisk(script, home, process.execPath, entry);
+    expect([left, status, stderr]).toEqual([
+      left,
+      7,
+      expect.stringMatching(/^error: .* [Ff]ree some.*, and start again\.\n$/),
+    ]);
+  }
+});
+
+test('a service without enough file handles says so, and exits with 7', () => {
+  const home = homeForTest();
+  for (const handles of [60, 40, 30, 26]) {
+    const script = `ulimit -n ${handles}; exec "$0" "$@"`;
+    const argv = [process.execPath, entry, 'serve', '--port', '0', '--data', join(home, 'data')];
+    const { status, stderr } = spawnSync('sh', ['-c', script, ...argv], { encoding: 'utf8' });
+    expect([handles, status, stderr]).toEqual([
+      handles,
+      7,
+      `error: This process may open ${handles} files at once; the service needs at least 64.\nhint: Raise the limit with ulimit -n, and start again.\n`,
+    ]);
+  }
+});

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { readHandleLimit } from '../../disk/file-handles.js';
 import { readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { ensureLocal } from '../connect/local.js';
@@ -18,6 +19,7 @@ type RunningService = Awaited<ReturnType<StartService>>;
 /** Runs the service until it is stopped. Its URL is the only line on stdout. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
+  requireFileHandles();
   const configuration = await buildConfiguration(context);
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration);
   if (flags.detach) return startInBackground(context, configuration);
@@ -27,6 +29,17 @@ export async function run(context: CommandContext): Promise<void> {
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
   await service.ended;
+}
+
+/** With fewer, native parts of the service abort the process. */
+const MIN_FILE_HANDLES = 64;
+
+function requireFileHandles(): void {
+  const limit = readHandleLimit();
+  if (limit === undefined || limit >= MIN_FILE_HANDLES) return;
+  const message = `This process may open ${limit} files at once; the service needs at least ${MIN_FILE_HANDLES}.`;
+  const hint = 'Raise the limit with ulimit -n, and start again.';
+  throw new Failure(message, { code: 'out_of_resources', exit: exitCodes.unreachable, hint });
 }
 
 /** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */

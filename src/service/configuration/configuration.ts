@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
+import { LOG_LEVELS, type LogLevel } from './log.js';
 import { PriceTable } from './price-table.js';
 import { InvalidConfiguration } from './start-errors.js';
 
@@ -131,6 +132,12 @@ export const Configuration = z.strictObject({
     .describe(
       'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
     ),
+  logLevel: z
+    .enum(LOG_LEVELS)
+    .optional()
+    .describe(
+      'The least important lines of the log on stderr; info has a line for each request, publish, verdict and act of an admin. Default: info if the service listens beyond loopback or behind a proxy, otherwise warn',
+    ),
   minFreeDiskBytes: z
     .int()
     .min(0)
@@ -149,6 +156,11 @@ export type ConfigurationInput = z.input<typeof Configuration>;
 /** Whether others than the users of this machine can reach the service. */
 export function isExposed({ host, trustedProxies }: Configuration): boolean {
   return !isLoopbackHost(host) || [trustedProxies].flat().some((proxy) => proxy !== 0);
+}
+
+/** How much the log says. */
+export function getLogLevel(configuration: Configuration): LogLevel {
+  return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }
 
 /**

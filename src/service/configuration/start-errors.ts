@@ -54,18 +54,24 @@ export class ResourceExhausted extends Error {
 }
 
 const NO_SPACE = 'There is no space left on the disk of the data folder; free some, and start again.';
+const NO_WRITING =
+  'The disk of the data folder cannot be read or written; it may be full or damaged. Free some space, and start again.';
 const NO_HANDLES = 'Too many files are open; raise the limit with ulimit -n, and start again.';
+const NO_DATABASE =
+  'The database cannot be opened. Raise the limit of open files with ulimit -n, check who may write to the data folder, and start again.';
 const EXHAUSTED: Readonly<Record<string, string>> = {
   ENOSPC: NO_SPACE,
   EDQUOT: NO_SPACE,
   SQLITE_FULL: NO_SPACE,
   EMFILE: NO_HANDLES,
   ENFILE: NO_HANDLES,
+  SQLITE_CANTOPEN: NO_DATABASE,
 };
 
 /** Explains an error of the operating system that ended a start; leaves others unchanged. */
 export function explainStartError(error: unknown): unknown {
-  const reason = EXHAUSTED[(error as { code?: string }).code ?? ''];
+  const { code = '' } = error as { code?: string };
+  const reason = code.startsWith('SQLITE_IOERR') ? NO_WRITING : EXHAUSTED[code];
   return reason === undefined ? error : new ResourceExhausted(reason, { cause: error });
 }
 

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
+import { getLogLevel } from '../configuration/configuration.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { requireCleanUrl } from '../operation/validation.js';
+import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
 import { COMMON_HEADERS } from './common-headers.js';
 import { applyCors, createHostCheck, hostNotAllowed } from './cross-origin.js';
@@ -23,7 +24,7 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
     logger: false,
     bodyLimit: context.configuration.limits.jsonBody,
     requestIdHeader: false,
-    genReqId: () => randomUUID(),
+    genReqId: (request) => getRequestFacts(request).id,
     exposeHeadRoutes: true,
     trustProxy: toTrustProxy(context.configuration.trustedProxies),
     // Fastify's own 503 does not have the body of our errors.
@@ -69,6 +70,8 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
       return takeRequest(`address:${socket.remoteAddress ?? '127.0.0.1'}`) === 0;
     },
   });
+  const { configuration, log } = context;
+  if (getLogLevel(configuration) === 'info') logRequests(app.server, log);
   return app;
 }
 
@@ -96,6 +99,9 @@ function guardRequests(app: FastifyInstance, context: Context): () => boolean {
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
     watchBody(request.raw, reply.raw);
+    const facts = getRequestFacts(request.raw);
+    facts.client = request.ip;
+    if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
     if (closing) {
       reply.raw.shouldKeepAlive = false;
       throw new Refused('unavailable', 'The service is stopping.');

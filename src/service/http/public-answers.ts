@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readRevision } from '../database/sqlite.js';
 import type { Context } from '../operation/context.js';
+import { getRequestFacts } from './access-log.js';
 import { COMMON_HEADERS } from './common-headers.js';
 import { matchesEtag } from './send-file.js';
 
@@ -112,7 +113,7 @@ export function replayPublicAnswers(server: Server, { answers, isAdmitted }: Rep
       for (const listener of others) listener(request, response);
       return;
     }
-    const headers = { 'x-request-id': randomUUID(), ...COMMON_HEADERS, ...answer.headers };
+    const headers = { 'x-request-id': getRequestFacts(request).id, ...COMMON_HEADERS, ...answer.headers };
     if (matchesEtag(request.headers['if-none-match'], answer.headers.etag as string)) {
       const { 'content-type': _, 'content-length': __, ...rest } = headers as Record<string, string>;
       response.writeHead(304, rest).end();

@@ -15,6 +15,8 @@ export interface SendFileOptions {
   readonly sha256: string;
 }
 
+const FIRST_BYTE: Range = { start: 0, end: 0 };
+
 // Decided: Repr-Digest and X-Archive-Tree let clients compare archives without reading them.
 /** Answers a GET or HEAD of a file: whole, a range, or 304 if the client has it already. */
 export async function sendFile(
@@ -34,14 +36,16 @@ export async function sendFile(
     reply.header('content-range', `bytes */${size}`);
     throw new Refused('range_not_satisfiable', `The range is outside the ${size} bytes of the file.`);
   }
-  const body = method === 'HEAD' ? undefined : await storage.read(key, range);
+  // Also for HEAD, which must not promise a file that is missing.
+  const file = await storage.read(key, method === 'HEAD' ? FIRST_BYTE : range);
+  if (method === 'HEAD') file.destroy();
   reply
     .header('content-disposition', disposition)
     .header('etag', etag)
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
-  return reply.send(body);
+  return reply.send(method === 'HEAD' ? undefined : file);
 }
 
 /** RFC 9110, 13.1.2: proxies that compress make ETags weak, which still match here. */

@@ -18,7 +18,10 @@ export function checkArchive(context: Context): JobHandler {
     const version = await findUnchecked(context, versionId);
     if (!version) return;
     const verdict = await inspectArchive(context, version, attempts, signal);
-    await context.database.transaction().execute((tx) => recordVerdict(tx, context.now(), version, verdict));
+    const status = await context.database
+      .transaction()
+      .execute((tx) => recordVerdict(tx, context.now(), version, verdict));
+    context.log('info', 'verdict', { versionId, nodeId: version.nodeId, status });
   };
 }
 
@@ -76,7 +79,7 @@ async function recordVerdict(
   now: number,
   { id, nodeId }: Unchecked,
   verdict: InspectionWithCode,
-): Promise<void> {
+): Promise<string> {
   const current = await tx
     .selectFrom('versions')
     .select('status')
@@ -89,19 +92,21 @@ async function recordVerdict(
   const code = verdict.ok ? verdict.code : undefined;
   await storeDefinitions(tx, { versionId: id, nodeId, nodes: code?.followed ? code.nodes : undefined });
   // The owner or an admin has already changed the status.
-  if (current.status !== 'NodeVersionStatusPending') return;
+  if (current.status !== 'NodeVersionStatusPending') return current.status;
   const findings = code?.findings ?? [];
   const isSound = verdict.ok && !findings.some(({ severity }) => severity === 'high');
   const missing = code && !code.followed ? code.unresolved[0]?.what : undefined;
   const reason = verdict.ok ? formatFindings(findings, missing) : verdict.reason;
+  const to = isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged';
   await changeVersionStatus(tx, {
     versionId: id,
-    to: isSound ? 'NodeVersionStatusActive' : 'NodeVersionStatusFlagged',
+    to,
     ...(reason && { reason }),
     right: 'service',
     actor: 'service',
     now,
   });
+  return to;
 }
 
 const MAX_FINDINGS = 20;

@@ -8,5 +8,7 @@ export async function recordAction(
   tx: Tx,
   action: AuditAction,
 ): Promise<void> {
-  await recordEvent(tx, context.now, { actor: caller.userId as string, ...action });
+  const event = { actor: caller.userId as string, ...action };
+  await recordEvent(tx, context.now, event);
+  context.log('info', 'action', event);
 }

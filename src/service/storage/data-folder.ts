@@ -46,16 +46,26 @@ export function openDataFolder(data: string | undefined): DataFolder {
   const endedUncleanly = existsSync(announcement);
   let announced: ServiceFile | undefined;
   let announceAgain: NodeJS.Timeout | undefined;
+  let newestToken = token;
   return {
     path,
     durable: data !== undefined,
     endedUncleanly,
     ownerToken: token,
     socketPath: socket.path,
-    rotateOwnerToken: () => createOwnerToken(tokenFile),
+    rotateOwnerToken: () => {
+      newestToken = createOwnerToken(tokenFile);
+      return newestToken;
+    },
     announce: (service) => {
       announced = service;
-      announceAgain = keepFile(announcement, `${JSON.stringify(service)}\n`);
+      const content = `${JSON.stringify(service)}\n`;
+      writePrivateFile(announcement, content);
+      // Without these files clients cannot find the service. Another token may be meant for the next start.
+      announceAgain = keepFiles(() => {
+        if (readPrivateFile(announcement) !== content) writePrivateFile(announcement, content);
+        if (!existsSync(tokenFile)) writePrivateFile(tokenFile, `${newestToken}\n`);
+      });
     },
     release: () => {
       clearInterval(announceAgain);
@@ -100,13 +110,10 @@ export function rotateOwnerTokenIn(data: string): void {
   }
 }
 
-/** Writes a file, and restores it if it is removed or changed: without it clients cannot find the service. */
-function keepFile(path: string, content: string): NodeJS.Timeout {
-  const write = () => writePrivateFile(path, content);
-  write();
+function keepFiles(restore: () => void): NodeJS.Timeout {
   const check = () => {
     try {
-      if (readPrivateFile(path) !== content) write();
+      restore();
     } catch {
       // The folder may be readable and writable again at the next check.
     }

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { refreshNodes } from '../../../src/service/registry/listed-host-nodes.js';
 import { registryForFile } from '../../support/registry.js';
 import { ask } from '../../support/service.js';
 
 const registry = registryForFile();
 const banned = (id: string) =>
-  registry().change((tx) =>
-    tx
+  registry().change(async (tx) => {
+    await tx
       .updateTable('publishers')
       .set({ status: 'PublisherStatusBanned', status_reason: 'spam' })
       .where('id', '=', id)
-      .execute(),
-  );
+      .execute();
+    await refreshNodes(tx, id);
+  });
 
 describe('a publisher', () => {
   it('is created with its creator as the first owner', async () => {

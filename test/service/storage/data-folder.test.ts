@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OwnerTokenInvalid, startService } from '../../../src/service/index.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 describe("the owner's token of a data folder", () => {
   it.each(['', 'guess', `regen_owner_${'a'.repeat(42)}`, `regen_owner_${'a'.repeat(42)}!`])(
@@ -19,4 +20,12 @@ describe("the owner's token of a data folder", () => {
       expect(readFileSync(file, 'utf8')).toBe(`${ownerToken}\n`);
     },
   );
+
+  it('is written again if it is removed while the service runs', async () => {
+    const data = folderForTest();
+    const { ownerToken } = await serviceForTest({ data });
+    const file = join(data, 'owner.token');
+    rmSync(file);
+    await waitFor(async () => expect(readFileSync(file, 'utf8')).toBe(`${ownerToken}\n`));
+  });
 });

@@ -1,0 +1,46 @@
+import { constants, createDeflateRaw, type ZlibOptions } from 'node:zlib';
+
+/** How to deflate. */
+export type DeflateKind = 'text' | 'weights';
+
+const SETTINGS: Readonly<Record<DeflateKind, ZlibOptions>> = {
+  text: { level: 6 },
+  // Some bytes of numbers are more frequent than others, but hardly any sequence occurs twice. As small as
+  // with level 6, in a quarter of the time.
+  weights: { strategy: constants.Z_RLE },
+};
+
+const MIN_WINDOW_BITS = 9;
+const MAX_WINDOW_BITS = 15;
+/** The part of the window that deflate does not search. */
+const UNUSED_WINDOW_BYTES = 512;
+
+/**
+ * Deflates a part of a file in a thread; the results for all its parts, one after the other, are one stream. The whole
+ * part is one write to a new stream: a stream that is reset gives other bytes, and piping costs more than deflating a
+ * small file.
+ */
+export async function deflatePart(part: Buffer, kind: DeflateKind, isLast: boolean): Promise<Buffer> {
+  const stream = createDeflateRaw({
+    ...SETTINGS[kind],
+    windowBits: chooseWindowBits(part.length),
+    flush: isLast ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
+    // Room for the whole result, which is read at once.
+    ...{ readableHighWaterMark: 2 * part.length + 1024 },
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      stream.once('error', reject);
+      stream.write(part, (error) => (error ? reject(error) : resolve()));
+    });
+    return stream.read() as Buffer;
+  } finally {
+    stream.close();
+  }
+}
+
+/** A window no longer than the part gives the same result with less memory. */
+function chooseWindowBits(length: number): number {
+  const bits = Math.ceil(Math.log2(length + UNUSED_WINDOW_BYTES));
+  return Math.min(MAX_WINDOW_BITS, Math.max(MIN_WINDOW_BITS, bits));
+}

@@ -1,0 +1,76 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import type { PackFile } from './files.js';
+import { quoteName } from './path.js';
+import { PackError } from './problem.js';
+
+/**
+ * A file that is packed. Fails if it is not the chosen file, or changes while it is read. Its calls block, because each
+ * takes microseconds; passing them to a thread would take longer than deflating a small file.
+ */
+export class SourceFile {
+  readonly file: PackFile;
+  #opened: { readonly descriptor: number; readonly stats: Stats } | undefined;
+
+  constructor(file: PackFile) {
+    this.file = file;
+  }
+
+  /**
+   * Reads a range into the beginning of a buffer.
+   * @throws PackError if it is not the chosen file, or is shorter
+   */
+  read(into: Buffer, start: number, end: number): Buffer {
+    this.#opened ??= this.#open();
+    const { descriptor } = this.#opened;
+    const buffer = into.subarray(0, end - start);
+    for (let done = 0; done < buffer.length; ) {
+      const length = this.#attempt(() =>
+        readSync(descriptor, buffer, done, buffer.length - done, start + done),
+      );
+      if (length === 0) throw this.#createChangedError();
+      done += length;
+    }
+    return buffer;
+  }
+
+  /** Does nothing if it is not open. @throws PackError if it changed since it was opened */
+  close(): void {
+    if (!this.#opened) return;
+    const { descriptor, stats } = this.#opened;
+    const after = fstatSync(descriptor);
+    this.abandon();
+    if (after.size !== stats.size || after.mtimeMs !== stats.mtimeMs) throw this.#createChangedError();
+  }
+
+  /** Closes it whatever happened. */
+  abandon(): void {
+    if (this.#opened) closeSync(this.#opened.descriptor);
+    this.#opened = undefined;
+  }
+
+  #open() {
+    // If the file was replaced by a link or a pipe, opening it must neither follow the link nor block.
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const descriptor = this.#attempt(() => openSync(this.file.absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    const stats = fstatSync(descriptor);
+    if (stats.isFile() && stats.size === this.file.size) return { descriptor, stats };
+    closeSync(descriptor);
+    throw this.#createChangedError();
+  }
+
+  #attempt<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch {
+      throw new PackError(
+        `${quoteName(this.file.path)} cannot be read: it was removed, or you do not have permission.`,
+      );
+    }
+  }
+
+  #createChangedError(): PackError {
+    return new PackError(
+      `${quoteName(this.file.path)} changed while it was packed. Try again when no program is writing to it.`,
+    );
+  }
+}

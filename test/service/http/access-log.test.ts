@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import type { ServiceParts } from '../../../src/service/serve.js';
+import { zipOf } from '../../support/archives.js';
+import { ask, publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+/** A log that keeps its lines. */
+function keepLines(): { lines: Line[]; log: NonNullable<ServiceParts['log']> } {
+  const lines: Line[] = [];
+  return { lines, log: (level, message, fields) => void lines.push({ level, message, ...fields }) };
+}
+
+it('logs each request once it has ended, with its id, client, route, status and duration, and no query', async () => {
+  const { lines, log } = keepLines();
+  const { url } = await serviceForTest({ logLevel: 'info' }, { log });
+  await ask(`${url}/nodes/missing?include=secret`, { headers: { 'x-request-id': 'proxy-42' } });
+  await waitFor(async () =>
+    expect(lines.find(({ message }) => message === 'request')).toMatchObject({
+      requestId: 'proxy-42',
+      client: '127.0.0.1',
+      method: 'GET',
+      path: '/nodes/missing',
+      route: '/nodes/:nodeId',
+      status: 400,
+      ms: expect.any(Number),
+    }),
+  );
+  expect(JSON.stringify(lines)).not.toContain('secret');
+});
+
+it('keeps a request id that a proxy gave, and replaces one that could forge a line', async () => {
+  const { url } = await serviceForTest();
+  const answer = (id: string) => ask(`${url}/health`, { headers: { 'x-request-id': id } });
+  expect((await answer('a1b2-c3')).headers.get('x-request-id')).toBe('a1b2-c3');
+  for (const forged of ['x y', 'x'.repeat(200), '"x"'])
+    expect((await answer(forged)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it('logs requests that are answered from memory too', async () => {
+  const { lines, log } = keepLines();
+  const { url } = await serviceForTest({ logLevel: 'info' }, { log });
+  for (let round = 0; round < 3; round++) await ask(`${url}/nodes`);
+  await waitFor(async () =>
+    expect(lines.filter(({ message, status }) => message === 'request' && status === 200)).toHaveLength(3),
+  );
+});
+
+it('logs the start, publishing, the verdict and the stop', async () => {
+  const { lines, log } = keepLines();
+  const service = await serviceForTest({ logLevel: 'info' }, { log });
+  const publisher = await publisherForTest(service);
+  const { signedUrl } = await register(publisher);
+  await upload(signedUrl, await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' }));
+  await waitFor(async () =>
+    expect(lines.find(({ message }) => message === 'verdict')).toMatchObject({
+      nodeId: 'pack',
+      status: 'NodeVersionStatusActive',
+    }),
+  );
+  await service.stop();
+  expect(lines.map(({ message }) => message)).toEqual(
+    expect.arrayContaining([
+      'The service is ready.',
+      'action',
+      'The service is stopping.',
+      'The service has stopped.',
+    ]),
+  );
+  expect(JSON.stringify(lines)).not.toContain(publisher.personalAccessToken);
+});
+
+it('says nothing of requests on loopback unless it is told to', async () => {
+  const { lines, log } = keepLines();
+  const { url } = await serviceForTest({}, { log });
+  await ask(`${url}/health`);
+  expect(lines.filter(({ message }) => message === 'request')).toEqual([]);
+});
