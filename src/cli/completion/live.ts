@@ -6,7 +6,7 @@ import { Clients, type Connect } from '../connect/clients.js';
 import { type Credential, chooseCredential, fixedCredential } from '../connect/credential.js';
 import { CredentialStore } from '../connect/credentials.js';
 import { findFolders } from '../connect/folders.js';
-import { connectLocal, findLocal } from '../connect/local.js';
+import { findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
 import { chooseTarget, isNamed } from '../connect/target.js';
 import type { System } from '../terminal/system.js';
@@ -92,8 +92,7 @@ async function readServiceValues(
 /** Connects with the credential that a command would use. The embedded service is not started. */
 async function connectToTarget(system: System, settings: Settings, target: Target, connect: Connect) {
   if (target.baseUrl === undefined) {
-    const local = await findLocal(findFolders(system).data, connect);
-    return local && connectLocal(local, connect);
+    return (await findLocal(findFolders(system).data, connect))?.client;
   }
   const store = new CredentialStore(system, target.baseUrl, silent, settings.credentialStore);
   const credential = await chooseCredential(system, {
