@@ -26,7 +26,8 @@ export async function bundle(): Promise<string[]> {
  * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
  */
 const GROUPS = [
-  { name: 'start', test: /src\/cli\/(index|main)\.ts$/, priority: 2 },
+  { name: 'start', test: /src\/cli\/(index|main)\.ts$/, priority: 3 },
+  { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
   { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
   { name: 'http', test: /undici\/lib\// },
 ];

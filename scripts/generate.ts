@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { buildCompletionScript } from '../src/cli/completion/scripts.js';
 import { commandTree } from '../src/cli/views/derive.js';
 import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
@@ -16,10 +15,6 @@ const files: Record<string, () => string> = {
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
     `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion() }), null, 1)}\n`,
-  'completions/regen.bash': () => buildCompletionScript(commandTree(), 'bash'),
-  'completions/_regen': () => buildCompletionScript(commandTree(), 'zsh'),
-  'completions/regen.fish': () => buildCompletionScript(commandTree(), 'fish'),
-  'completions/regen.ps1': () => buildCompletionScript(commandTree(), 'powershell'),
 };
 
 /** Replaces the text between two marks of a Markdown file. */

@@ -2,9 +2,9 @@ import type { Command, CommandTree, Flag } from '../src/cli/command/command.js';
 
 /** Formats the table of commands for the README. */
 export function formatCommandTable({ groups, commands }: CommandTree): string {
-  const rows = commands
-    .filter(({ hidden }) => !hidden)
-    .map((command) => `| \`regen ${formatUsage(command)}\` | ${escapePipes(command.summary)} |`);
+  const rows = commands.map(
+    (command) => `| \`regen ${formatUsage(command)}\` | ${escapePipes(command.summary)} |`,
+  );
   const topLevel = Object.keys(groups).filter((name) => !name.includes(' '));
   return [
     `${rows.length} commands in ${topLevel.length} groups.`,
@@ -17,10 +17,9 @@ export function formatCommandTable({ groups, commands }: CommandTree): string {
 
 /** Formats every command with its flags for docs/reference.md. */
 export function formatReference({ groups, globals, commands }: CommandTree): string {
-  const shown = commands.filter(({ hidden }) => !hidden);
-  const nouns = [...new Set(shown.map(({ words }) => words[0] as string))];
+  const nouns = [...new Set(commands.map(({ words }) => words[0] as string))];
   const chapters = nouns.map((noun) => {
-    const own = shown.filter(({ words }) => words[0] === noun).map(formatCommand);
+    const own = commands.filter(({ words }) => words[0] === noun).map(formatCommand);
     return [`## ${noun}`, '', `${groups[noun] ?? ''}.`.replace(/^\.$/, ''), '', ...own].join('\n');
   });
   return `# Command reference

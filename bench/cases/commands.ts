@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Case, measureCommand, type Prepared } from '../measure.js';
 
 const regen = [process.execPath, 'bin/regen.js'];
@@ -34,7 +36,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): void {
   if (status !== 0) throw new Error(`regen ${args.join(' ')} ended with ${status}: ${stderr}`);
 }
 
-/** A command that reads from the embedded service, which is running. */
+/** A command that reads from the embedded service, which is running, and not from values that it kept. */
 function compareRead(name: string, bar: number, args: readonly string[]): Case {
   return {
     name,
@@ -47,7 +49,10 @@ function compareRead(name: string, bar: number, args: readonly string[]): Case {
       run(['publisher', 'create', '--id', 'bench', '--name', 'Bench'], env);
       run(['node', 'create', 'bench', '--id', 'hello', '--name', 'Hello'], env);
       return {
-        runSubject: async () => measureCommand([...regen, ...args], { env }),
+        async runSubject() {
+          rmSync(join(scratch, '.local/state/regen/completion'), { recursive: true, force: true });
+          return measureCommand([...regen, ...args], { env });
+        },
         runPeer: async () => measureCommand(emptyNode, { env }),
         stop: async () => run(['serve', 'stop'], env),
       };
@@ -83,5 +88,6 @@ export const commandCases: readonly Case[] = [
   compareWithNode('`regen image relight --help`', 1.9, ['image', 'relight', '--help']),
   compareRead('`regen node get hello --json`, warm service', 4.5, ['node', 'get', 'hello', '--json']),
   autostart,
-  compareWithNode('a completion of words', 2, ['__complete', '--', 'node', '']),
+  compareWithNode('a completion of words', 2, ['__complete', '--current=', '--', 'node']),
+  compareRead('a completion of live ids, warm service', 4, ['__complete', '--current=', '--', 'node', 'get']),
 ];

@@ -5,9 +5,17 @@ import { BuiltTree } from './views/tree.js';
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
+  if (argv[0] === '__complete') {
+    const { answerCompletion } = await import('./completion/answer.js');
+    return print(await answerCompletion(argv, system), system);
+  }
   const line = expandHelp(argv);
   const text = findText(line, system);
   if (text === undefined) return (await import('./run-command.js')).runCommand(line, system);
+  return print(text, system);
+}
+
+async function print(text: string, system: System): Promise<number> {
   await new Promise((done) => system.stdout.write(text, done));
   return 0;
 }

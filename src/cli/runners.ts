@@ -23,7 +23,6 @@ const MODULES: Record<string, Module> = {
   init: () => import('./commands/init.js'),
   doctor: () => import('./commands/doctor.js'),
   completion: () => import('./commands/completion.js'),
-  complete: () => import('./commands/complete.js'),
   api: () => import('./commands/api.js'),
   config: () => import('./commands/config.js'),
   'admin-exec': () => import('./commands/admin-exec.js'),

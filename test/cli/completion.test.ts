@@ -4,9 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import { selectSafeValues } from '../../src/cli/completion/live.js';
-import { buildCompletionScript } from '../../src/cli/completion/scripts.js';
-import { listCompletionPoints } from '../../src/cli/completion/table.js';
+import { selectSafeValues } from '../../src/cli/completion/readers.js';
 import { commandTree } from '../../src/cli/views/derive.js';
 import { getOwnIdentity } from '../../src/disk/process-identity.js';
 import { Ledger } from '../../src/flows/tasks/ledger.js';
@@ -17,7 +15,19 @@ import { inTerminal } from '../support/terminal.js';
 import { waitFor } from '../support/wait-for.js';
 
 const tree = commandTree();
-const places = listCompletionPoints(tree);
+
+/** What the scripts run when the last of these words is being typed. */
+function toRequest(words: readonly string[]): string[] {
+  return ['__complete', `--current=${words.at(-1)}`, '--', ...words.slice(0, -1)];
+}
+
+/** What the program answers to a script, without the descriptions. */
+async function complete(words: readonly string[], surroundings: Surroundings = {}): Promise<string[]> {
+  const { exit, stdout, stderr } = await regen(toRequest(words), surroundings);
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+  const lines = stdout.split('\n').slice(0, -1);
+  return lines.map((line) => line.split('\t')[0] as string);
+}
 
 function needs(shell: string, { skip }: TestContext): void {
   const folders = (process.env.PATH ?? '').split(':');
@@ -92,22 +102,37 @@ test.each([
   ['zsh', '_regen'],
   ['fish', 'regen.fish'],
   ['powershell', 'regen.ps1'],
-])('prints the script for %s that is kept in completions/', async (shell, file) => {
-  const { exit, stdout } = await regen(['completion', shell]);
-  expect(exit).toBe(0);
-  expect(stdout).toBe(readFileSync(join('completions', file), 'utf8'));
+])(
+  'prints the script for %s that is kept in completions/, which knows no command and no flag',
+  async (shell, file) => {
+    const { exit, stdout } = await regen(['completion', shell]);
+    expect(exit).toBe(0);
+    expect(stdout).toBe(readFileSync(join('completions', file), 'utf8'));
+    for (const { name } of [...tree.globals, ...tree.commands.flatMap(({ flags }) => flags)])
+      expect(stdout).not.toContain(`--${name}`);
+    const named = [...stdout.matchAll(/\bregen (?!for )([a-z_]+) /g)].map(([, word]) => word);
+    expect(new Set(named)).toEqual(new Set(['__complete', 'completion']));
+  },
+);
+
+test('offers every command and every flag that is not hidden', async () => {
+  for (const { words, flags } of tree.commands) {
+    const names = await complete([...words, '-']);
+    for (const { name, hidden } of flags)
+      expect([words, names.includes(`--${name}`)]).toEqual([words, !hidden]);
+    expect(await complete([...words.slice(0, -1), ''])).toContain(words.at(-1));
+  }
+  expect(await complete([''])).toEqual(tree.words);
 });
 
-test('knows every command and every flag that is not hidden', () => {
-  for (const { words, flags } of tree.commands.filter(({ hidden }) => !hidden)) {
-    const place = places.find(({ path }) => path === words.join(' '));
-    const names = place?.flags.map(({ name }) => name);
-    for (const { name, hidden } of flags)
-      expect([words, names?.includes(`--${name}`)]).toEqual([words, !hidden]);
-    const parent = places.find(({ path }) => path === words.slice(0, -1).join(' '));
-    expect(parent?.commands.map(({ name }) => name)).toContain(words.at(-1));
+test('answers with one short line for each candidate', async () => {
+  const choices = tree.commands.flatMap(({ flags }) => flags.flatMap((flag) => flag.choices ?? []));
+  // A line that begins with a colon stands for paths.
+  for (const choice of choices) expect(choice).toMatch(/^[\w.+-][\w.+:-]*$/);
+  for (const words of tree.words.map((word) => [word, '-'])) {
+    const { stdout } = await regen(toRequest(words));
+    expect(stdout).toMatch(/^(--[\w.-]+\t[^\t\n]{1,80}\n)+$/);
   }
-  expect(JSON.stringify(places)).not.toContain('__complete');
 });
 
 test('bash completes commands, flags, choices and files', (context) => {
@@ -125,6 +150,8 @@ test('bash completes commands, flags, choices and files', (context) => {
   ]);
   expect(bash(['version', 'publish', 'p'], { cwd })).toEqual(['packs']);
   expect(bash(['version', 'pack', '-o', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(bash(['version', 'pack', '--output', '=', 'packs/a'], { cwd })).toEqual(['packs/a b.txt']);
+  expect(bash(['version', 'pack', '--output', '='], { cwd }).toSorted()).toEqual(['pack.txt', 'packs']);
   expect(bash(['version', 'publish', '--changelog', ''], { cwd })).toEqual([]);
   expect(bash(['version', 'publish', 'packs', ''], { cwd })).toEqual(['packs']);
   expect(bash(['version', 'pack', 'packs', ''], { cwd })).toEqual([]);
@@ -143,9 +170,7 @@ const byModel: readonly (readonly [words: readonly string[], offers: string])[] 
 
 test('offers durations and resolutions by the model on the line', async () => {
   for (const [words, offers] of byModel.slice(0, 6)) {
-    const kind = (words.at(-2) as string).slice(2);
-    const { stdout } = await regen(['__complete', kind, '--', ...words.slice(0, -2)]);
-    expect(stdout.trim().split('\n').join(' ')).toBe(offers);
+    expect((await complete(words)).join(' ')).toBe(offers);
   }
 });
 
@@ -173,6 +198,7 @@ test('fish completes commands, flags, choices and files', (context) => {
   ]);
   expect(fish('regen version publish p', { cwd })).toEqual(['packs/']);
   expect(fish('regen version pack --output packs/', { cwd })).toEqual(['packs/a.txt']);
+  expect(fish('regen version pack --output=packs/', { cwd })).toEqual(['--output=packs/a.txt']);
   expect(fish('regen version publish --changelog ', { cwd })).toEqual([]);
 });
 
@@ -186,6 +212,7 @@ test('zsh completes commands, flags, choices and files', async (context) => {
     'regen version list n --statuses=NodeVersionStatusBanned ',
   );
   await completes('regen version publish pa', 'regen version publish packs/');
+  await completes('regen version pack --output=packs/a', 'regen version pack --output=packs/a.txt ');
   await lists('regen version p', 'pack', 'Write the archive', 'publish', 'Publish a node pack');
 });
 
@@ -196,20 +223,10 @@ test('zsh finds the script in a folder of fpath', async (context) => {
   await completes('regen version publish --skip', 'regen version publish --skip-existing ');
 });
 
-test('PowerShell is given every place with its quotes doubled', () => {
-  const script = buildCompletionScript(tree, 'powershell');
-  for (const { path } of places) expect(script).toContain(`    '${path}' = @{`);
-  expect(script).toContain("'--publisher live:publisher'");
-  const quotes = script.replace(/^\s*#.*$/gm, '').match(/'/g) ?? [];
-  expect(quotes.length % 2).toBe(0);
-});
-
 /** Asks until the background has read what was wanted, as a person presses the key again. */
-function asked(argv: readonly string[], surroundings: Surroundings, wanted: string): Promise<string[]> {
+function asked(words: readonly string[], surroundings: Surroundings, wanted: string): Promise<string[]> {
   return waitFor(async () => {
-    const { exit, stdout, stderr } = await regen(['__complete', ...argv], surroundings);
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
-    const values = stdout.split('\n').filter(Boolean);
+    const values = await complete(words, surroundings);
     expect(values).toContain(wanted);
     return values;
   });
@@ -230,19 +247,18 @@ async function serviceWithNode() {
 
 test('offers publishers, nodes and versions of the service that a command would ask', async () => {
   const { env } = await serviceWithNode();
-  expect(await asked(['publisher', '--', 'node', 'list'], { env }, 'acme')).toEqual(['acme']);
-  expect(await asked(['node', '--', 'version', 'list'], { env }, 'pack')).toEqual(['pack']);
-  const versions = await asked(['version', '--', 'version', 'update', 'acme', 'pack'], { env }, '1.0.0');
+  expect(await asked(['node', 'list', ''], { env }, 'acme')).toEqual(['acme']);
+  expect(await asked(['version', 'list', ''], { env }, 'pack')).toEqual(['pack']);
+  const versions = await asked(['version', 'update', 'acme', 'pack', ''], { env }, '1.0.0');
   expect(versions.sort()).toEqual(['1.0.0', '2.0.0-rc.1']);
-  const elsewhere = ['--', '--base-url', 'http://127.0.0.1:9', 'version', 'list'];
-  expect((await regen(['__complete', 'node', ...elsewhere], { env })).stdout).toBe('');
+  expect(await complete(['--base-url', 'http://127.0.0.1:9', 'version', 'list', ''], { env })).toEqual([]);
 });
 
 test('each shell offers what the service knows', async (context) => {
   needs('bash', context);
   const { env } = await serviceWithNode();
-  await asked(['node', '--', 'version', 'list'], { env }, 'pack');
-  await asked(['version', '--', 'version', 'get', 'pack'], { env }, '1.0.0');
+  await asked(['version', 'list', ''], { env }, 'pack');
+  await asked(['version', 'get', 'pack', ''], { env }, '1.0.0');
   expect(bash(['version', 'list', 'pa'], { env })).toEqual(['pack']);
   expect(bash(['version', 'get', 'pack', '2'], { env })).toEqual(['2.0.0-rc.1']);
   needs('fish', context);
@@ -269,33 +285,33 @@ test('answers from what it read before, and reads slow services in the backgroun
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const env = { REGEN_BASE_URL: url, XDG_STATE_HOME: folderForTest() };
-  const argv = ['version', '--', 'version', 'get', 'pack'];
-  expect((await regen(['__complete', ...argv], { env })).stdout).toBe('');
+  const words = ['version', 'get', 'pack', ''];
+  expect(await complete(words, { env })).toEqual([]);
   answer();
-  expect(await asked(argv, { env }, '1.0.0')).toEqual(['1.0.0']);
+  expect(await asked(words, { env }, '1.0.0')).toEqual(['1.0.0']);
   const before = requests;
-  expect((await regen(['__complete', ...argv], { env })).stdout).toBe('1.0.0\n');
+  expect(await complete(words, { env })).toEqual(['1.0.0']);
   expect(requests).toBe(before);
 });
 
 test('says nothing, starts nothing and ends well where there is no service', async () => {
   const home = homeForTest();
-  for (const argv of [
-    ['node', '--'],
-    ['version', '--', 'version', 'get'],
-    ['nonsense', '--', '--what', '='],
+  for (const words of [
+    ['node', 'get', ''],
+    ['version', 'get', ''],
+    ['nonsense', '--what', '=', ''],
   ]) {
-    const env = { REGEN_NO_AUTOSTART: '', REGEN_PROFILE: argv[0] === 'node' ? 'nowhere' : 'local' };
-    const { exit, stdout, stderr } = await regen(['__complete', ...argv], { home, env });
-    expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' });
+    const env = { REGEN_NO_AUTOSTART: '', REGEN_PROFILE: words[0] === 'node' ? 'nowhere' : 'local' };
+    expect(await complete(words, { home, env })).toEqual([]);
   }
+  expect((await regen(['__complete'], { home })).exit).toBe(0);
   expect(readdirSync(home)).toEqual([]);
 });
 
 test('offers the profiles of the settings', async () => {
   const settings = { '.config/regen/config.json': '{"profiles.team.base_url":"http://127.0.0.1:9"}' };
   const home = filesForTest(settings, homeForTest());
-  expect((await regen(['__complete', 'profile', '--'], { home })).stdout).toBe('local\nteam\n');
+  expect(await complete(['node', 'get', '--profile', ''], { home })).toEqual(['local', 'team']);
 });
 
 test('offers the tasks started from here, newest first, by local id where the other is not known', async () => {
@@ -313,8 +329,7 @@ test('offers the tasks started from here, newest first, by local id where the ot
     { ...draft, request: { image: 'https://example.com/2.png' } },
     'new',
   );
-  const { stdout } = await regen(['__complete', 'task', '--', 'task', 'wait'], { home });
-  expect(stdout).toBe(`${unknown.id}\ntask-1\n`);
+  expect(await complete(['task', 'wait', ''], { home })).toEqual([unknown.id, 'task-1']);
 });
 
 test('hands no value to a shell that could be more than a word', () => {

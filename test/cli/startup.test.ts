@@ -1,6 +1,8 @@
-import { relative } from 'node:path';
-import { expect, test } from 'vitest';
-import { type Ran, type Surroundings, start } from '../support/cli.js';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join, relative } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { homeForTest, type Ran, regen, type Surroundings, start } from '../support/cli.js';
 import { publisherForTest, register, serviceForTest } from '../support/service.js';
 
 /** What a command loaded: files of dist and of packages, their size, and modules of Node.js. */
@@ -37,17 +39,39 @@ test.each([
   expect(parts.filter((name) => /^(http|crypto|v8|child_process|timers\/promises)$/.test(name))).toEqual([]);
 });
 
-test('a command with one request loads six files, and neither schemas nor all of undici', async () => {
+test('a command with one request loads seven files, and neither schemas nor all of undici', async () => {
   const service = await serviceForTest();
   await register(await publisherForTest(service), '1.0.0');
   const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const { exit, stdout, files, bytes, parts } = await runAndList(['node', 'get', 'pack', '--json'], { env });
   expect(exit).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ id: 'pack' });
-  const chunks = ['rolldown-runtime', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
+  const chunks = ['rolldown-runtime', 'connect', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
   expect(bytes).toBeLessThan(500_000);
   expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
+});
+
+test('a completion of words loads four small files and no network', async () => {
+  const request = ['__complete', '--current=--pub', '--', 'version', 'publish'];
+  const { exit, stdout, files, bytes, parts } = await runAndList(request);
+  expect(exit).toBe(0);
+  expect(stdout).toContain('--publisher\t');
+  expect(files).toEqual([...HELP, 'dist/chunks/answer.cjs']);
+  expect(bytes).toBeLessThan(25_000);
+  expect(parts.filter((name) => /^(http|crypto|v8|child_process|timers\/promises)$/.test(name))).toEqual([]);
+});
+
+test('a completion of live ids loads what sends requests, but no parser of commands', async () => {
+  const service = await serviceForTest();
+  await register(await publisherForTest(service), '1.0.0');
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const request = ['__complete', '--current=', '--', 'version', 'get', 'pack'];
+  const { exit, files, bytes } = await runAndList(request, { env });
+  expect(exit).toBe(0);
+  const chunks = ['answer', 'rolldown-runtime', 'connect', 'http'].map((name) => `dist/chunks/${name}.cjs`);
+  expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
+  expect(bytes).toBeLessThan(410_000);
 });
 
 test('the contract is loaded to say what is wrong', async () => {
@@ -58,4 +82,34 @@ test('the contract is loaded to say what is wrong', async () => {
     stderr: 'error: <nodeId> must have at most 1024 characters.\n',
   });
   expect(files).toContain('dist/chunks/contract.cjs');
+});
+
+test('the proof of the embedded service and the request after it share a connection', async () => {
+  const home = homeForTest();
+  const data = join(home, '.local/share/regen');
+  mkdirSync(data, { recursive: true });
+  const socket = join(data, 'socket');
+  const paths: (string | undefined)[] = [];
+  let connections = 0;
+  const server = createServer((request, response) => {
+    paths.push(request.url);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ id: 'pack', instance: 'one' }));
+  }).on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((done) => server.listen(socket, done));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const record = { url: 'http://127.0.0.1:9', socket, pid: process.pid, version: '1.0.0', instance: 'one' };
+  writeFileSync(join(data, 'service.json'), JSON.stringify(record), { mode: 0o600 });
+  writeFileSync(join(data, 'owner.token'), 'secret', { mode: 0o600 });
+  const { exit, stdout } = await regen(['node', 'get', 'pack', '--json'], { home });
+  expect({ exit, id: JSON.parse(stdout).id }).toEqual({ exit: 0, id: 'pack' });
+  expect({ paths, connections }).toEqual({
+    paths: ['/.well-known/regen-owner', '/nodes/pack'],
+    connections: 1,
+  });
 });

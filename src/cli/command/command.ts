@@ -58,8 +58,21 @@ export interface Command {
   readonly changes?: boolean;
   /** The confirmation prompt; `<name>` is replaced by the positional. */
   readonly confirm?: string;
-  /** Not listed in help. */
-  readonly hidden?: boolean;
+  /** Present if the values of its flags depend on a model. */
+  readonly models?: Models;
+}
+
+/** The durations in whole seconds for which a model offers the same resolutions. */
+export interface Mode {
+  readonly from: number;
+  readonly to: number;
+  readonly resolutions: readonly string[];
+}
+
+/** The models of a command. */
+export interface Models {
+  readonly standard: string;
+  readonly modes: Readonly<Record<string, readonly Mode[]>>;
 }
 
 export interface CommandTree {

@@ -75,17 +75,30 @@ function listArguments(command: Command | undefined): Item[] {
 }
 
 function listCommands(tree: CommandTree, path: string): Item[] {
+  return listSubcommands(tree, path).map(({ name, command, summary }) => {
+    return [[name, ...(command?.arguments ?? []).map(formatArgument)].join(' '), summary];
+  });
+}
+
+/** A group or command below another group. */
+interface Subcommand {
+  readonly name: string;
+  readonly summary: string;
+  /** Absent for a group. */
+  readonly command: Command | undefined;
+}
+
+/** Lists the groups and commands one level below a path. */
+export function listSubcommands(tree: CommandTree, path: string): Subcommand[] {
   const depth = path === '' ? 0 : path.split(' ').length;
   const below = tree.commands.filter(
     ({ words }) => words.length > depth && words.slice(0, depth).join(' ') === path,
   );
   const names = path === '' ? tree.words : below.map(({ words }) => words[depth] as string);
-  return [...new Set(names)].flatMap((name): Item[] => {
+  return [...new Set(names)].map((name) => {
     const full = path === '' ? name : `${path} ${name}`;
-    const own = below.find(({ words }) => words.join(' ') === full);
-    if (own?.hidden) return [];
-    const term = [name, ...(own?.arguments ?? []).map(formatArgument)].join(' ');
-    return [[term, own?.summary ?? tree.groups[full] ?? '']];
+    const command = below.find(({ words }) => words.join(' ') === full);
+    return { name, command, summary: command?.summary ?? tree.groups[full] ?? '' };
   });
 }
 

@@ -38,7 +38,7 @@ export function parseCommandLine(
   for (const flag of tree.globals) root.addOption(toOption(flag));
   const groups = new Map<string, Commander>([['', root]]);
   for (const command of tree.commands) {
-    const own = findOrCreateCommand(groups, command.words, command.hidden === true);
+    const own = findOrCreateCommand(groups, command.words);
     describeCommand(own, command, tree.globals);
     own.action((...call: unknown[]) => {
       found = {
@@ -82,17 +82,13 @@ function findPath(command: Commander): string {
   return command.parent ? `${findPath(command.parent)} ${command.name()}`.trim() : '';
 }
 
-function findOrCreateCommand(
-  groups: Map<string, Commander>,
-  words: readonly string[],
-  hidden: boolean,
-): Commander {
+function findOrCreateCommand(groups: Map<string, Commander>, words: readonly string[]): Commander {
   const path = words.join(' ');
   const known = groups.get(path);
   if (known) return known;
-  const parent = findOrCreateCommand(groups, words.slice(0, -1), false);
+  const parent = findOrCreateCommand(groups, words.slice(0, -1));
   const made = parent.createCommand(words.at(-1) as string).copyInheritedSettings(parent);
-  parent.addCommand(made, { hidden });
+  parent.addCommand(made);
   made.helpCommand(false);
   groups.set(path, made);
   return made;

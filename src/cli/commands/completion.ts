@@ -1,8 +1,18 @@
-import { buildCompletionScript } from '../completion/scripts.js';
-import { BuiltTree } from '../views/tree.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findBuiltProgram } from '../../disk/built-program.js';
 import type { CommandContext } from './context.js';
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: 'regen.bash',
+  zsh: '_regen',
+  fish: 'regen.fish',
+  powershell: 'regen.ps1',
+};
 
 /** Prints the completion script of a shell, the last word of the command. */
 export async function run({ command, output }: CommandContext): Promise<void> {
-  await output.write(buildCompletionScript(new BuiltTree().readWhole(), command.words.at(-1) as string));
+  const name = SCRIPTS[command.words.at(-1) as string] as string;
+  const folder = join(findBuiltProgram('commands'), '../../completions');
+  await output.write(readFileSync(join(folder, name), 'utf8'));
 }

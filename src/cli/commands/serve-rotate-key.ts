@@ -10,7 +10,7 @@ export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
   const { kid } = service
-    ? await rotateSecret(service, 'key', context.connect)
+    ? await rotateSecret(service, 'key')
     : await rotateStopped(folder, async ({ rotateKeyIn }) => ({
         kid: await rotateKeyIn(folder, context.system.now),
       }));

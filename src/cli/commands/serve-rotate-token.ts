@@ -7,7 +7,7 @@ import { findService, readDataFolder } from './serve-status.js';
 export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
-  if (service) await rotateSecret(service, 'token', context.connect);
+  if (service) await rotateSecret(service, 'token');
   else await rotateStopped(folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));
   await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
 }

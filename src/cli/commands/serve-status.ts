@@ -17,7 +17,7 @@ export async function run(context: CommandContext): Promise<void> {
       hint: 'Start one with: regen serve --detach',
     });
   }
-  const { ownerToken: _, ...facts } = service;
+  const { owner: _, client: __, ...facts } = service;
   await context.output.answer({ ...facts, data: folder });
 }
 

@@ -7,6 +7,6 @@ export async function run(context: CommandContext): Promise<void> {
   const folder = readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) return context.output.note(`No service runs on ${folder}.`);
-  await drainLocal(folder, service, context.connect);
+  await drainLocal(folder, service);
   await context.output.note(`Stopped the service at ${service.url}.`);
 }

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { readPrivateFile, writePrivateFile } from '../../disk/private-file.js';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readPrivateFile } from '../../disk/private-file.js';
 
 /** Cached values. */
 export interface CachedValues {
@@ -30,7 +31,11 @@ export class CompletionCache {
     return { values: [], at: 0, begun: 0 };
   }
 
+  /** Writes at once, but without waiting for the disk: lost values are read again. */
   write(cached: CachedValues): void {
-    writePrivateFile(this.#path, JSON.stringify(cached));
+    const temporary = `${this.#path}.${randomUUID()}`;
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    writeFileSync(temporary, JSON.stringify(cached), { mode: 0o600 });
+    renameSync(temporary, this.#path);
   }
 }

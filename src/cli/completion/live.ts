@@ -1,56 +1,125 @@
-import type { Client } from '../../client/client.js';
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Ledger } from '../../flows/tasks/ledger.js';
+import type { Target } from '../../flows/tasks/task.js';
+import { Clients, type Connect } from '../connect/clients.js';
+import { type Credential, chooseCredential, fixedCredential } from '../connect/credential.js';
+import { CredentialStore } from '../connect/credentials.js';
+import { findFolders } from '../connect/folders.js';
+import { findLocal } from '../connect/local.js';
+import { Settings } from '../connect/settings.js';
+import { chooseTarget, isNamed } from '../connect/target.js';
+import type { System } from '../terminal/system.js';
+import { CompletionCache } from './cache.js';
+import type { Line } from './line.js';
+import { LIVE_READERS, type LiveKind, selectSafeValues } from './readers.js';
 
-/** Kinds of values that come from a service, the settings, the ledger or a video model. */
-export type LiveKind = 'node' | 'version' | 'publisher' | 'profile' | 'task' | 'duration' | 'resolution';
+// Decided: a shell waits for at most 300 ms, and starting may take two thirds of that.
+const LIVE_TIMEOUT_MS = 100;
+const BACKGROUND_TIMEOUT_MS = 10_000;
+const FRESH_MS = 60_000;
 
-export interface LiveQuery {
-  readonly client: Client;
-  /** The node whose versions are requested. */
-  readonly nodeId: string | undefined;
-  readonly signal: AbortSignal;
+const silent = () => {};
+
+/** How a completion was requested. */
+export interface Asked {
+  readonly system: System;
+  /** The command line that requested it. */
+  readonly argv: readonly string[];
+  /** Whether nothing waits for the answer: it is only kept for the next completion. */
+  readonly inBackground: boolean;
 }
 
-type ReadValues = (query: LiveQuery) => Promise<string[]>;
+/** Reads the values of a kind that are safe for a shell. No service is started. */
+export async function readLiveValues(kind: LiveKind, line: Line, asked: Asked): Promise<readonly string[]> {
+  const { system } = asked;
+  if (kind === 'profile') return selectSafeValues(listProfiles(system));
+  if (kind === 'task') return selectSafeValues(listTasks(system));
+  return selectSafeValues(await readServiceValues(kind, line, asked));
+}
 
-/** Reads each kind from a service. */
-export const LIVE_READERS: Readonly<Record<Extract<LiveKind, 'node' | 'version' | 'publisher'>, ReadValues>> =
-  {
-    async publisher({ client, signal }) {
-      return (await client.publisher.list({}, { signal, retries: 0 })).flatMap(({ id }) => id ?? []);
-    },
+function listProfiles(system: System): string[] {
+  const keys = Object.keys(new Settings(system, silent).store.read());
+  return ['local', ...keys.flatMap((key) => /^profiles\.([^.]+)\./.exec(key)?.[1] ?? [])];
+}
 
-    /** The user's own nodes first, then some of all nodes. */
-    async node(query) {
-      const { client, signal } = query;
-      const listSome = async () => (await client.node.search({ limit: 100 }, { signal, retries: 0 })).nodes;
-      const found = await Promise.allSettled([listOwnNodes(query), listSome()]);
-      const read = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-      if (read.length === 0) throw (found[0] as PromiseRejectedResult).reason;
-      return read.flat().flatMap(({ id }) => id ?? []);
-    },
+/** Only the newest tasks are offered. */
+const MAX_TASKS = 100;
 
-    async version({ client, signal, nodeId }) {
-      if (nodeId === undefined) return [];
-      const versions = await client.version.list({ nodeId }, { signal, retries: 0 });
-      return versions.flatMap(({ version }) => version ?? []);
-    },
-  };
+function listTasks(system: System): string[] {
+  const ids: string[] = [];
+  const ledger = new Ledger(findFolders(system).state, system.now, system.identity);
+  for (const { id, task_id } of ledger.entries()) {
+    if (ids.push(task_id ?? id) === MAX_TASKS) break;
+  }
+  return ids;
+}
 
-const MAX_PUBLISHERS = 10;
+async function readServiceValues(
+  kind: keyof typeof LIVE_READERS,
+  { args, flags }: Line,
+  asked: Asked,
+): Promise<readonly string[]> {
+  const { system, inBackground } = asked;
+  const settings = new Settings(system, silent);
+  const target = chooseTarget(flags, system.env, settings);
+  const nodeId = args.nodeId ?? args.node_id ?? flags['node-id'];
+  const query = [target.baseUrl ?? target.name, kind, nodeId ?? ''];
+  const cache = new CompletionCache(findFolders(system).state, query);
+  const kept = cache.read();
+  if (system.now() - kept.at < FRESH_MS && !inBackground) return kept.values;
 
-async function listOwnNodes({ client, signal }: LiveQuery) {
-  const publishers = await client.publisher.list({}, { signal, retries: 0 });
-  const pages = publishers.slice(0, MAX_PUBLISHERS).map(async ({ id: publisherId = '' }) => {
-    return (await client.node.list({ publisherId, limit: 100 }, { signal, retries: 0 })).nodes;
+  const clients = new Clients({ system, settings, output: { note: async () => {} }, isVerbose: false });
+  const reading = (async () => {
+    const client = await connectToTarget(system, settings, target, clients.connect);
+    if (!client) return undefined;
+    const { signal } = new AbortController();
+    const values = selectSafeValues(await LIVE_READERS[kind]({ client, nodeId, signal }));
+    cache.write({ values, at: system.now(), begun: kept.begun });
+    return values;
+  })().catch(() => undefined);
+  const late = pause(inBackground ? BACKGROUND_TIMEOUT_MS : LIVE_TIMEOUT_MS, 'late' as const, { ref: false });
+  const values = await Promise.race([reading, late]);
+  await clients.close();
+  if (values !== 'late') return values ?? kept.values;
+  if (!inBackground && system.now() - kept.begun > FRESH_MS) {
+    cache.write({ ...kept, begun: system.now() });
+    readInBackground(asked);
+  }
+  return kept.values;
+}
+
+/** Connects with the credential that a command would use. The embedded service is not started. */
+async function connectToTarget(system: System, settings: Settings, target: Target, connect: Connect) {
+  if (target.baseUrl === undefined) {
+    return (await findLocal(findFolders(system).data, connect))?.client;
+  }
+  const store = new CredentialStore(system, target.baseUrl, silent, settings.credentialStore);
+  const credential = await chooseCredential(system, {
+    ...(isNamed(target) && { env: system.env }),
+    kept: () => readKept(store),
   });
-  return (await Promise.all(pages)).flat();
+  return connect(target.baseUrl, credential);
 }
 
-/** A shell could interpret other values as more than one word. */
-const SAFE_VALUE = /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,255}$/;
-const MAX_VALUES = 1000;
+/** Reads the credential without renewing it: the shell may kill the renewal, which would end the sign-in. */
+async function readKept(store: CredentialStore): Promise<Credential | undefined> {
+  const { token, sign_in } = await store.read();
+  const kept = token ?? sign_in?.access_token;
+  return kept === undefined ? undefined : fixedCredential(kept, store.path);
+}
 
-/** Selects the values that are safe for a shell, without duplicates. */
-export function selectSafeValues(values: readonly string[]): string[] {
-  return [...new Set(values)].filter((value) => SAFE_VALUE.test(value)).slice(0, MAX_VALUES);
+/** Reads the values in the background, for the next completion. */
+function readInBackground({ system, argv }: Asked): void {
+  const [node, entry] = system.executable;
+  const [name, ...rest] = argv as [string, ...string[]];
+  spawn(node, [entry, name, '--background', ...rest], {
+    detached: true,
+    stdio: 'ignore',
+    env: system.env as NodeJS.ProcessEnv,
+    cwd: system.home,
+    windowsHide: true,
+  })
+    .once('error', silent)
+    .unref();
 }

@@ -23,7 +23,7 @@ export type Connect = (
 
 export interface ClientsContext {
   readonly system: Pick<System, 'cwd' | 'env'>;
-  readonly output: Output;
+  readonly output: Pick<Output, 'note'>;
   readonly settings: Settings;
   /** Whether requests are traced on stderr. */
   readonly isVerbose: boolean;

@@ -19,8 +19,8 @@ export interface CredentialSources {
   readonly env?: System['env'];
   /** Reads the stored credential of the service; called only if nothing else takes precedence. */
   readonly kept: () => Promise<Credential | undefined>;
-  /** The owner's token of the embedded service. */
-  readonly ownerToken?: string;
+  /** That of the owner of the embedded service. */
+  readonly owner?: Credential;
 }
 
 /**
@@ -30,13 +30,13 @@ export async function chooseCredential(
   system: System,
   sources: CredentialSources,
 ): Promise<Credential | undefined> {
-  const { tokenFile, env, ownerToken } = sources;
+  const { tokenFile, env, owner } = sources;
   if (tokenFile) return fixedCredential(await readTokenFile(system, tokenFile), '--token-file');
   if (env?.REGEN_TOKEN) return fixedCredential(env.REGEN_TOKEN.trim(), 'REGEN_TOKEN');
   if (env?.REGEN_ADMIN_TOKEN_FILE) return createFileCredential(system, env.REGEN_ADMIN_TOKEN_FILE);
   const kept = await sources.kept();
   if (kept) return kept;
-  if (ownerToken) return fixedCredential(ownerToken, 'the embedded service');
+  if (owner) return owner;
   if (env?.REGEN_PUBLISH_TOKEN) return fixedCredential(env.REGEN_PUBLISH_TOKEN.trim(), 'REGEN_PUBLISH_TOKEN');
   return undefined;
 }

@@ -9,18 +9,24 @@ import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
-import { fixedCredential } from './credential.js';
+import { type Credential, fixedCredential } from './credential.js';
 
-/** A running service with its data in a folder of this machine. */
-export interface LocalService {
+/** What a service records in its folder while it runs. */
+interface LocalRecord {
   readonly url: string;
   /** The socket or named pipe for all requests, because another program could take over its port. */
   readonly socket: string;
   readonly pid: number;
   readonly version: string;
   readonly instance: string;
-  /** The owner's bearer token. */
-  readonly ownerToken: string;
+}
+
+/** A running service with its data in a folder of this machine. */
+export interface LocalService extends LocalRecord {
+  /** The credential of the owner of the folder. */
+  readonly owner: Credential;
+  /** A client with this credential, and with the connection that the service was found with. */
+  readonly client: Client;
 }
 
 /**
@@ -32,8 +38,9 @@ export async function findLocal(folder: string, connect: Connect): Promise<Local
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
   const record = recorded && parseRecord(recorded);
   if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
-  const service = { ...record, ownerToken };
-  return (await isRunning(service, connect)) ? service : undefined;
+  const owner = fixedCredential(ownerToken, 'the embedded service');
+  const client = await connectToRunning(record, owner, connect);
+  return client && { ...record, owner, client };
 }
 
 /** Sockets of other users are not trusted, for example in a folder that others can write to. */
@@ -49,7 +56,7 @@ export function readRecordedUrl(folder: string): string | undefined {
   return recorded ? parseRecord(recorded)?.url : undefined;
 }
 
-function parseRecord(text: string): Omit<LocalService, 'ownerToken'> | undefined {
+function parseRecord(text: string): LocalRecord | undefined {
   try {
     const { url, socket, pid, version, instance } = JSON.parse(text);
     const isComplete =
@@ -60,23 +67,25 @@ function parseRecord(text: string): Omit<LocalService, 'ownerToken'> | undefined
   }
 }
 
-async function isRunning(service: LocalService, connect: Connect): Promise<boolean> {
+/** Connects to a service if it is the one that wrote the record. */
+async function connectToRunning(
+  { url, socket, instance }: LocalRecord,
+  owner: Credential,
+  connect: Connect,
+): Promise<Client | undefined> {
   try {
-    const client = await connectLocal(service, connect);
+    const client = await connect(url, owner, socket);
     const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, timeoutMs: 5_000 });
     const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
-    return status === 200 && answer.instance === service.instance;
+    // undici offers the connection to the next request in the next turn of the event loop.
+    await new Promise(setImmediate);
+    return status === 200 && answer.instance === instance ? client : undefined;
   } catch (error) {
     // Nothing or something else is listening, so the service is not running.
     if (error instanceof ClientError || error instanceof SyntaxError || error instanceof BodyTooLong)
-      return false;
+      return undefined;
     throw error;
   }
-}
-
-/** Connects to a service with the credential of its owner. */
-export function connectLocal({ url, socket, ownerToken }: LocalService, connect: Connect): Promise<Client> {
-  return connect(url, fixedCredential(ownerToken, 'the embedded service'), socket);
 }
 
 const OWNER_PATH = '/.well-known/regen-owner';
@@ -96,6 +105,7 @@ export interface ServiceStart {
 
 /** How long a start may take, even with a slow disk or a busy machine. */
 const START_TIMEOUT_MS = 30_000;
+const POLL_MS = 30;
 
 /**
  * Finds the service of a folder or starts one in the background, and waits until it is ready. If many commands do this
@@ -119,7 +129,7 @@ export async function ensureLocal(
         // Only one process may start it; the others keep polling.
         const lock = takeLock(join(start.folder, 'start.lock'), 0);
         try {
-          if (running) await drainLocal(start.folder, running, connect);
+          if (running) await drainLocal(start.folder, running);
           child = spawnService(system, start);
           return {
             service: await waitUntilReady(start, child, connect, deadline, system.now, signal),
@@ -133,7 +143,7 @@ export async function ensureLocal(
       }
     }
     if (system.now() > deadline) throw toStartFailure(start);
-    await pause(50, undefined, { signal });
+    await pause(POLL_MS, undefined, { signal });
   }
 }
 
@@ -152,7 +162,7 @@ async function waitUntilReady(
     // If the folder is in use, the service that uses it has not recorded its address yet.
     const failed = ended !== undefined && ended !== exitCodes.conflict;
     if (failed || now() > deadline) throw toStartFailure(start, ended);
-    await pause(30, undefined, { signal });
+    await pause(POLL_MS, undefined, { signal });
   }
 }
 
@@ -220,10 +230,8 @@ function scrubEnvironment(env: System['env'], wanted: readonly string[] = []): N
 export async function rotateSecret(
   service: LocalService,
   secret: 'key' | 'token',
-  connect: Connect,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const client = await connectLocal(service, connect);
-  const { status, body } = await client.raw({
+  const { status, body } = await service.client.raw({
     method: 'POST',
     path: `${OWNER_PATH}/rotate-${secret}`,
     retries: 0,
@@ -241,9 +249,8 @@ export async function rotateSecret(
 }
 
 /** Asks a service to finish its work and stop, and waits until it has released its folder. */
-export async function drainLocal(folder: string, service: LocalService, connect: Connect): Promise<void> {
-  const client = await connectLocal(service, connect);
-  await client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0 });
+export async function drainLocal(folder: string, service: LocalService): Promise<void> {
+  await service.client.raw({ method: 'POST', path: `${OWNER_PATH}/stop`, retries: 0 });
   for (let tries = 0; tries < 600; tries++) {
     const recorded = readPrivateFile(join(folder, 'service.json'));
     if (!recorded || parseRecord(recorded)?.instance !== service.instance) return;

@@ -120,9 +120,10 @@ export class ServiceConnector {
       ...(tokenFile && { tokenFile }),
       ...(isNamed(target) && { env: system.env }),
       kept: () => this.#readCredential(store),
-      ...(local && { ownerToken: local.ownerToken }),
+      ...(local && { owner: local.owner }),
     });
-    const client = await connect(url, credential, local?.socket);
+    const isOwner = local !== undefined && credential === local.owner;
+    const client = isOwner ? local.client : await connect(url, credential, local?.socket);
     return { name: target.name, url, client, credential, store, ...(local && { local }) };
   }
 

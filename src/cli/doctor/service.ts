@@ -3,8 +3,7 @@ import type { Target } from '../../flows/tasks/task.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Connect } from '../connect/clients.js';
-import { fixedCredential } from '../connect/credential.js';
-import { connectLocal, findLocal } from '../connect/local.js';
+import { findLocal } from '../connect/local.js';
 import type { Service, ServiceConnector } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { formatSignInHint } from '../sign-in/hint.js';
@@ -59,9 +58,7 @@ async function findEmbedded({
   dataFolder,
 }: Pick<ServiceCheckContext, 'connect' | 'dataFolder'>): Promise<Reached | undefined> {
   const local = await findLocal(dataFolder, connect);
-  if (!local) return undefined;
-  const client = await connectLocal(local, connect);
-  return { url: local.url, client, credential: fixedCredential(local.ownerToken, 'the embedded service') };
+  return local && { url: local.url, client: local.client, credential: local.owner };
 }
 
 function explainNotRunning(mayStart: boolean): Finding {

@@ -23,13 +23,4 @@ export const completionViews: readonly View[] = [
   completionCommand('powershell', 'PowerShell', [
     'regen completion powershell | Out-String | Invoke-Expression',
   ]),
-  {
-    usage: '__complete <kind> [words...]',
-    module: 'complete',
-    local: true,
-    hidden: true,
-    summary:
-      'Print completion values: node, version, publisher, profile or task, after the words of a command line',
-    flags: [{ name: 'background', description: 'Read the values without a time limit', hidden: true }],
-  },
 ];

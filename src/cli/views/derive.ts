@@ -15,6 +15,7 @@ import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
+import { listModels } from './models.js';
 import { nodeViews } from './node.js';
 import { publisherViews } from './publisher.js';
 import { serveViews } from './serve.js';
@@ -63,6 +64,7 @@ function toCommand(view: View): Command {
   const positionals = names.map((name) => toArgument(name, view, fields));
   const derived = operation && !isRead(view) ? deriveRequestFlags(operation, view) : [];
   const notes = [...(operation?.body ? formatNotes(operation.body, derived) : []), ...(view.notes ?? [])];
+  const models = operation?.body && listModels(listFields(operation.body, view));
   const paged = [...fields.keys()].includes('page');
   return {
     words,
@@ -78,6 +80,7 @@ function toCommand(view: View): Command {
     ],
     examples: view.examples ?? [],
     ...(notes.length > 0 && { notes }),
+    ...(models && { models }),
     ...(view.operation && { operation: view.operation }),
     ...(view.fixed && { fixed: view.fixed }),
     module: view.module ?? 'operation',
@@ -85,7 +88,6 @@ function toCommand(view: View): Command {
     takes: [...(view.local ? [] : ['service' as const]), ...(view.shape?.columns ? ['list' as const] : [])],
     ...(changes && { changes }),
     ...(view.confirm && { confirm: view.confirm }),
-    ...(view.hidden && { hidden: true }),
   };
 }
 

@@ -31,7 +31,6 @@ export interface View {
   readonly confirm?: string;
   /** The command does not use a service. */
   readonly local?: true;
-  readonly hidden?: boolean;
   /** Sentences shown below the flags, after the rules of the operation. */
   readonly notes?: readonly string[];
   readonly examples?: readonly string[];

@@ -1,0 +1,107 @@
+import type { Argument, Flag, Mode } from '../command/command.js';
+import { listSubcommands } from '../command/help.js';
+import type { System } from '../terminal/system.js';
+import { BuiltTree } from '../views/tree.js';
+import { chooseHint } from './hints.js';
+import { type Line, listFlags, parseLine } from './line.js';
+import type { Asked } from './live.js';
+
+/**
+ * Answers `regen __complete --current=<word> -- <words before it>`, which the scripts in completions/ run: one candidate
+ * per line, with a tab before its description. The line `:file` or `:folder` stands for paths, which the shell completes
+ * itself. Errors are ignored, because a shell would print them in the middle of the command line.
+ */
+export async function answerCompletion(argv: readonly string[], system: System): Promise<string> {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const own = argv.slice(0, end);
+  const current = own.find((word) => word.startsWith(CURRENT))?.slice(CURRENT.length) ?? '';
+  try {
+    const line = parseLine(new BuiltTree(), argv.slice(end + 1), current);
+    const candidates = await listCandidates(line, {
+      system,
+      argv,
+      inBackground: own.includes('--background'),
+    });
+    return candidates.map((candidate) => `${candidate}\n`).join('');
+  } catch {
+    return '';
+  }
+}
+
+const CURRENT = '--current=';
+
+async function listCandidates(line: Line, asked: Asked): Promise<readonly string[]> {
+  const { flag, typed, current, prefix } = line;
+  if (flag) {
+    const values = await listValues(line, flag, asked);
+    return values.map((value) => (value.startsWith(':') ? value : `${prefix}${value}`));
+  }
+  if (current.startsWith('-')) return listFlagNames(line);
+  const names = typed.length > 0 ? [] : listCommandNames(line);
+  const expected = findArgument(line);
+  return expected ? [...names, ...(await listValues(line, expected, asked))] : names;
+}
+
+function listCommandNames({ tree, path }: Line): string[] {
+  return listSubcommands(tree, path.join(' ')).map(({ name, summary }) => describe(name, summary));
+}
+
+function listFlagNames({ tree, command }: Line): string[] {
+  const shown = listFlags(tree, command).filter(({ hidden }) => !hidden);
+  const names = shown.flatMap(({ name, description, negatable }) => [
+    describe(`--${name}`, description),
+    ...(negatable ? [describe(`--no-${name}`, `Turn off --${name}`)] : []),
+  ]);
+  return [...names, describe('--help', 'Show this help')];
+}
+
+const MAX_DESCRIPTION = 80;
+
+function describe(name: string, text: string): string {
+  const line = text.split('\n', 1)[0] as string;
+  return `${name}\t${line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION - 1)}…` : line}`;
+}
+
+/** Finds the positional that the current word is for; the last one may be a list. */
+function findArgument({ command, typed }: Line): Argument | undefined {
+  const expected = command?.arguments ?? [];
+  const last = expected.at(-1);
+  return expected[typed.length] ?? (last?.variadic ? last : undefined);
+}
+
+async function listValues(line: Line, input: Flag | Argument, asked: Asked): Promise<readonly string[]> {
+  const hint = chooseHint(input, line.command);
+  if (hint === undefined) return ('choices' in input && input.choices) || [];
+  if (hint === 'file' || hint === 'folder') return [`:${hint}`];
+  if (hint === 'duration') return listDurations(line);
+  if (hint === 'resolution') return listResolutions(line);
+  const { readLiveValues } = await import('./live.js');
+  return readLiveValues(hint, line, asked);
+}
+
+/** Lists the durations that the model on the line can generate, in the resolution on the line. */
+function listDurations(line: Line): string[] {
+  const { resolution } = line.flags;
+  const modes = selectModes(line, ({ resolutions }) => !resolution || resolutions.includes(resolution));
+  const seconds = modes.flatMap(({ from, to }) =>
+    Array.from({ length: to - from + 1 }, (_, index) => from + index),
+  );
+  return seconds.map(String);
+}
+
+/** Lists the resolutions that the model on the line can generate, for the duration on the line. */
+function listResolutions(line: Line): string[] {
+  const { duration } = line.flags;
+  const seconds = Number(duration);
+  const modes = selectModes(line, ({ from, to }) => !duration || (seconds >= from && seconds <= to));
+  const known = line.command?.flags.find(({ name }) => name === 'resolution')?.choices ?? [];
+  return known.filter((one) => modes.some(({ resolutions }) => resolutions.includes(one)));
+}
+
+/** If nothing matches, all modes are offered, because the command explains the mistake better. */
+function selectModes({ command, flags }: Line, fits: (mode: Mode) => boolean): readonly Mode[] {
+  const { standard = '', modes: all = {} } = command?.models ?? {};
+  const modes = all[flags.model ?? standard] ?? [];
+  const found = modes.filter(fits);
+  return found.length > 0 ? found : modes;
+}
