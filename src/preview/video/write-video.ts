@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
 import type { Size } from '../image/planes.js';
@@ -114,8 +115,7 @@ async function* encodeFrames(
       encoder.encode(picture, { keyFrame: index % (2 * FRAME_RATE) === 0, avc: { quantizer: QUANTIZER } });
       picture.close();
       index += 1;
-      // Closed frames release memory only when they are collected, and V8 takes them for small.
-      if (index % COLLECT_EVERY_FRAMES === 0) globalThis.gc?.();
+      if (index % COLLECT_EVERY_FRAMES === 0) await releaseClosedFrames();
       await waitWhile(() => encoder.encodeQueueSize > MAX_WAITING_FRAMES && !failure);
       if (failure) throw failure;
       yield* ready.splice(0);
@@ -127,6 +127,15 @@ async function* encodeFrames(
   } finally {
     encoder.close();
   }
+}
+
+/**
+ * Closed frames release memory only when they are collected, and V8 takes them for small. Their finalizers run in the
+ * event loop, which a film that is drawn without waiting does not reach by itself.
+ */
+async function releaseClosedFrames(): Promise<void> {
+  globalThis.gc?.();
+  await setImmediate();
 }
 
 /** The lowest level for a number of 16 by 16 blocks at this rate (H.264, table A-1). */
