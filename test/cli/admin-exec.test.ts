@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { regen, type Surroundings, start } from '../support/cli.js';
+import { entry, regen, type Surroundings, start } from '../support/cli.js';
 import { ask, folderForTest, serviceForTest } from '../support/service.js';
 import { regenInTerminal } from '../support/terminal.js';
 
@@ -51,6 +51,17 @@ test('the command has a token of its own, in a file that is gone afterwards, and
   // It was revoked when the command ended.
   expect((await ask(`${url}/admin/audit`, { token: seen.token })).status).toBe(401);
   expect(existsSync(dirname(seen.path))).toBe(false);
+});
+
+test('regen as the command is signed in with that token', async () => {
+  const { env } = await adminPlace();
+  const { ended } = start(['admin', 'exec', '--', node, entry, 'auth', 'status', '--json'], { env });
+  const ran = await ended;
+  expect(ran.exit, ran.stderr).toBe(0);
+  expect(JSON.parse(ran.stdout)).toMatchObject({
+    source: 'REGEN_ADMIN_TOKEN_FILE',
+    credential: { kind: 'admin_token' },
+  });
 });
 
 test('a signal reaches the command, and the file goes with it', async () => {

@@ -42,6 +42,31 @@ test('a file that others can read is mended and said', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
+test.each([0o444, 0o664])(
+  'a token file of mode %o, such as a mounted secret, is read and left as it is',
+  async (mode) => {
+    const service = await serviceForTest();
+    const file = join(folderForTest(), 'token');
+    writeFileSync(file, `${service.ownerToken}\n`);
+    chmodSync(file, mode);
+    const argv = ['auth', 'status', '--base-url', service.url, '--token-file', file];
+    expect(await regen(argv)).toMatchObject({ exit: 0 });
+    expect(statSync(file).mode & 0o777).toBe(mode);
+  },
+);
+
+test('a token is not sent over plain http to another machine, unless a profile allows it', async () => {
+  const home = homeForTest();
+  const url = 'http://registry.invalid';
+  const look = () => regen(['auth', 'status', '--base-url', url], { home, env: { REGEN_TOKEN: 'token' } });
+  const refused = await look();
+  expect(refused.exit).toBe(2);
+  expect(refused.stderr).toContain(`${url} is not encrypted, so the credential was not sent.`);
+  await regen(['config', 'set', 'profiles.lab.base_url', url], { home });
+  await regen(['config', 'set', 'profiles.lab.allow_http', 'true'], { home });
+  expect((await look()).exit).toBe(7);
+});
+
 test('a token is kept for its service alone, and forgotten on logout', async () => {
   const service = await serviceForTest();
   const other = await serviceForTest();

@@ -78,20 +78,21 @@ export async function createWorld(seed: number): Promise<World> {
       },
       { now: () => Date.now() + aheadMs, log: () => {} },
     );
+    // A process that has ended does nothing more, whatever the one that stands for it still does.
+    let hasEnded = false;
     const wrote = () => {
-      if (isDead || !faults.happens('end of the service', 0.03)) return;
-      // The copy is what the disk of a process holds that is killed right now.
-      isDead = true;
+      if (hasEnded || isDead || !faults.happens('end of the service', 0.03)) return;
       generation += 1;
-      cpSync(data, join(folder, `data-${generation}`), {
-        recursive: true,
-        filter: (path) => !path.endsWith('.sock'),
-      });
+      // The copy is what the disk of a process holds that is killed right now.
+      copyFolder(data, join(folder, `data-${generation}`));
+      hasEnded = true;
+      isDead = true;
       gate.target = undefined;
       vendorGate.target = undefined;
       running = restart(service);
     };
-    watchWrites(service.context, wrote, () => !isDead && faults.happens('write refused', 0.03));
+    const refuses = () => !hasEnded && !isDead && faults.happens('write refused', 0.03);
+    watchWrites(service.context, wrote, refuses);
     isDead = false;
     gate.target = service.localUrl;
     vendorGate.target = vendor.localUrl;
@@ -138,4 +139,16 @@ export async function createWorld(seed: number): Promise<World> {
     aheadMs += ms;
   };
   return { faults, url: gate.url, hook: `${receiver.url}/hook`, told, vendor, service, jump, settle, close };
+}
+
+/** Copies the data of a service. Its threads go on meanwhile and may remove files that were about to be copied. */
+function copyFolder(from: string, to: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 20) throw error;
+      rmSync(to, { recursive: true, force: true });
+    }
+  }
 }
