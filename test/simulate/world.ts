@@ -145,7 +145,8 @@ export async function createWorld(seed: number): Promise<World> {
 function copyFolder(from: string, to: string): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+      cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+      return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 20) throw error;
       rmSync(to, { recursive: true, force: true });

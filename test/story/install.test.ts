@@ -69,7 +69,7 @@ test('the tarball holds the program, its types and what people read, and is smal
     /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(_regen|regen\.(bash|fish|ps1))$/,
     /^docs\/(reference\.md|openapi\.json)$/,
-    /^examples\/hello-nodes\/\w+(\.\w+)?$/,
+    /^examples\/(hello-nodes\/\w+(\.\w+)?|service\/(regen\.service|nginx\.conf))$/,
   ];
   const paths = packed.files.map(({ path }) => path);
   expect(paths.filter((path) => !shapes.some((shape) => shape.test(path)))).toEqual([]);
