@@ -68,7 +68,7 @@ test('the tarball holds the program, its types and what people read, and is smal
     /^dist\/(tree-sitter-python\.wasm|THIRD-PARTY-LICENSES)$/,
     /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(_regen|regen\.(bash|fish|ps1))$/,
-    /^docs\/(reference\.md|openapi\.json)$/,
+    /^docs\/((configuration|reference|running)\.md|openapi\.json)$/,
     /^examples\/(hello-nodes\/\w+(\.\w+)?|service\/(regen\.service|nginx\.conf))$/,
   ];
   const paths = packed.files.map(({ path }) => path);
