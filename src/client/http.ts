@@ -1,5 +1,5 @@
 import { createServiceError, readServiceError } from './answer.js';
-import { ClientError, InvalidRequestError, ResponseError, type ServiceError } from './errors.js';
+import { ClientError, InvalidRequestError, NetworkError, ResponseError, ServiceError } from './errors.js';
 import { computePauseMs, mayRepeat } from './retry.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
 import { maskHeaders, maskUrl, type Trace } from './trace.js';
@@ -89,6 +89,7 @@ export class Http {
     use: (answer: Answer) => Promise<Result> | Result,
   ): Promise<Result> {
     let mayRenew = true;
+    let mayHaveArrived = false;
     for (let attempt = 1; ; attempt++) {
       try {
         const token = await this.#getToken(request);
@@ -107,7 +108,8 @@ export class Http {
       } catch (error) {
         request.signal?.throwIfAborted();
         const pauseMs = this.#getPauseMs(error, request, attempt);
-        if (pauseMs === undefined) throw error;
+        if (pauseMs === undefined) throw mayHaveArrived ? toUnknown(error) : error;
+        mayHaveArrived ||= !isUnsent(error);
         this.#options.trace?.({ kind: 'retry', attempt, pauseMs, reason: error as ClientError });
         await sleepOrAbort(pauseMs, request.signal, this.#options.sleep);
       }
@@ -202,6 +204,19 @@ export class Http {
     if (status !== 401 || token === undefined || url.origin !== this.#options.baseUrl.origin) return false;
     return (await this.#options.renewToken?.(token)) === true;
   }
+}
+
+/** Whether a request that failed was certainly not carried out. */
+function isUnsent(error: unknown): boolean {
+  if (error instanceof NetworkError) return error.sent === false;
+  return error instanceof ServiceError && error.status < 500;
+}
+
+/** An attempt that did not reach the service says nothing of those before it. */
+function toUnknown(error: unknown): unknown {
+  if (!(error instanceof NetworkError) || error.sent !== false) return error;
+  const { code, message, cause, proxy } = error;
+  return new NetworkError(code, message, 'unknown', { cause, proxy });
 }
 
 function requireSendable(credential: string): string {

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ClientOptions, createClient } from '../../src/client/client.js';
@@ -325,6 +326,25 @@ describe('a network failure', () => {
     const { url } = await serve(breaks);
     const error = await failure<NetworkError>(clientOf(url).client.publisher.create(create));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'reset', sent: 'unknown' });
+  });
+
+  it('says so too if the attempts that followed did not reach the service', async () => {
+    let leave = () => {};
+    const isGone = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const server = createHttpServer((request, response) => {
+      request.resume();
+      const { 'idempotency-key': key } = request.headers;
+      if (server.listening && !hasBegun) json(response, 200, { id: 'done' }, { 'Idempotency-Key': key });
+      else server.close(() => leave()).closeAllConnections();
+      hasBegun = true;
+    });
+    let hasBegun = false;
+    const { client } = clientOf(await listen(server), { sleep: () => isGone });
+    await client.publisher.create(create);
+    const error = await failure<NetworkError>(client.publisher.create(create));
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'refused', sent: 'unknown' });
   });
 
   it('says that the request arrived if the response broke off', async () => {

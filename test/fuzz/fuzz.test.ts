@@ -9,7 +9,7 @@ const cases: Readonly<Record<string, number>> = {
   requests: 25,
   arguments: 150,
   archives: 400,
-  python: 100,
+  python: 40,
   packs: 5,
   images: 100,
   webhooks: 300,

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { EngineFailure } from '../../src/service/operation/engine.js';
 import { entry, homeForTest, start } from '../support/cli.js';
@@ -11,6 +12,7 @@ import { pixel } from '../support/generation.js';
 import { generationDouble, png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 import { regenInTerminal } from '../support/terminal.js';
+import { watchWrites } from '../support/watch-writes.js';
 
 const image = Buffer.from(pixel, 'base64');
 
@@ -121,6 +123,41 @@ test('a command that was killed before it heard the answer is repeated under the
   expect(double.tasks.size).toBe(1);
   expect(readFileSync(join(cwd, 'out.png')).equals(png)).toBe(true);
   expect(readdirSync(cwd).sort()).toEqual(['out.png', 'photo.png']);
+});
+
+test('a job keeps its key if its answer is lost and then the service cannot be reached', async () => {
+  const service = await serviceForTest({}, { engines: { image: copyingEngine() } });
+  const sockets = new Set<Socket>();
+  // The way to the service, at an address that stays the same.
+  const way = createServer((socket) => {
+    const onward = connect(Number(new URL(service.url).port), '127.0.0.1');
+    const end = () => [socket, onward].map((one) => one.destroy());
+    for (const one of [socket, onward]) sockets.add(one.on('error', end).on('close', end));
+    socket.pipe(onward).pipe(socket);
+  });
+  let tasks = 0;
+  watchWrites(service.context, (what) => {
+    if (!what.includes('insert tasks')) return;
+    tasks += 1;
+    if (tasks !== 2) return;
+    way.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const listen = (port: number) => new Promise<void>((done) => way.listen(port, '127.0.0.1', done));
+  await listen(0);
+  onTestFinished(() => void way.close());
+  const { port } = way.address() as AddressInfo;
+  const cwd = photos('photo.png');
+  const line = (prompt: string) => JSON.stringify({ command: 'image relight', image: 'photo.png', prompt });
+  writeFileSync(join(cwd, 'jobs.jsonl'), `${line('one')}\n${line('two')}\n`);
+  const env = { REGEN_BASE_URL: `http://127.0.0.1:${port}`, REGEN_TOKEN: service.ownerToken };
+  const surroundings = { cwd, home: homeForTest(), env };
+  const batch = () => start(['batch', 'jobs.jsonl', '--concurrency', '1'], surroundings).ended;
+  expect((await batch()).exit).not.toBe(0);
+  await listen(port);
+  const { exit, stderr } = await batch();
+  expect(exit, stderr).toBe(0);
+  expect(tasks).toBe(2);
 });
 
 test('many images are done side by side, a failed one apart from the others', async () => {

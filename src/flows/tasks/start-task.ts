@@ -94,8 +94,13 @@ export async function startTask(
   // An idempotency key is valid for the same body only.
   const same = repeats && 'video_url' in request && { video_url: entry.request.video_url };
   const body = { ...job.body, ...made, ...same, ...sent };
+  // Then only an answer to the same key can tell that there is no task.
+  let mayExist = repeats;
+  const doubt = () => {
+    mayExist = true;
+  };
   try {
-    const answer = await sendStart(context, job.operation, body, entry.idempotency_key);
+    const answer = await sendStart(context, job.operation, body, entry.idempotency_key, doubt);
     const seen = readTaskState(getTaskFacts(job.operation).kind, answer);
     const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
@@ -104,7 +109,7 @@ export async function startTask(
       task: { ...toStartedTask(job.operation, id, target), entry: ledger.read(entry.id) ?? entry },
     };
   } catch (error) {
-    if (isRefusal(error)) ledger.remove(entry.id);
+    if (isRefusal(error, mayExist)) ledger.remove(entry.id);
     throw error;
   }
 }
@@ -139,6 +144,7 @@ async function sendStart(
   name: string,
   body: object,
   idempotencyKey: string,
+  doubt: () => void,
 ) {
   const operation = getOperation(name);
   for (let attempt = 1; ; attempt++) {
@@ -147,6 +153,7 @@ async function sendStart(
       return (await client.request(operation, { body } as never, { idempotencyKey, signal })).data;
     } catch (error) {
       signal.throwIfAborted();
+      if (!isRefusal(error, false)) doubt();
       if (attempt === MAX_TRIES || !mayRepeat(error, target)) throw error;
       if (error instanceof NetworkError) services.forgetEmbedded();
       const retryAfterMs = error instanceof ServiceError ? error.retryAfterMs : undefined;
@@ -162,10 +169,20 @@ function mayRepeat(error: unknown, target: Target): boolean {
   return error instanceof NetworkError && target.baseUrl === undefined;
 }
 
-/** Whether the service certainly did not start a task: it refused, or the request did not reach it. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof NetworkError) return error.sent === false;
-  if (error instanceof ServiceError) return error.status < 500 && ![408, 409, 429].includes(error.status);
+/** With these, a service that honours the key says that no request with it was accepted before. */
+const REFUSALS = [400, 404, 413, 415, 422];
+
+/**
+ * Whether the service certainly did not start a task: it refused, or the request did not reach it.
+ * @param mayExist whether an earlier request with the same key may have reached it
+ */
+function isRefusal(error: unknown, mayExist: boolean): boolean {
+  if (error instanceof NetworkError) return error.sent === false && !mayExist;
+  if (error instanceof ServiceError) {
+    return mayExist
+      ? REFUSALS.includes(error.status)
+      : error.status < 500 && ![408, 409, 429].includes(error.status);
+  }
   // The client refused the request before it was sent. After all other errors a task may exist.
   return error instanceof ClientError && error.code === 'invalid_request';
 }
