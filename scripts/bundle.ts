@@ -115,12 +115,12 @@ async function writeBundle(
 const DEFERRED =
   /\brequire\((["'`])node:(crypto|child_process|readline|fs\/promises|timers\/promises|stream\/promises)\1\)/g;
 
-/** Interop of ES modules lists the exports, so it loads the module at once. */
+/** Interop of ES modules lists the exports, which loads the module, but reads none: some of them are deprecated. */
 const DEFER_BUILTIN = `const deferBuiltin = (name) => new Proxy({}, {
   get: (_, key) => require(name)[key],
   has: (_, key) => key in require(name),
   ownKeys: () => Reflect.ownKeys(require(name)),
-  getOwnPropertyDescriptor: (_, key) => ({ configurable: true, enumerable: true, value: require(name)[key] }),
+  getOwnPropertyDescriptor: (_, key) => ({ configurable: true, enumerable: true, get: () => require(name)[key] }),
 });`;
 
 /** Makes CommonJS load modules of Node.js when their first export is used. */

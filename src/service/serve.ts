@@ -16,7 +16,7 @@ import {
   isExposed,
   parseConfiguration,
 } from './configuration/configuration.js';
-import { createLog } from './configuration/log.js';
+import { createLineLog, limitLog } from './configuration/log.js';
 import { explainStartError, PortTaken } from './configuration/start-errors.js';
 import { openSqlite } from './database/sqlite.js';
 import { createEngines } from './engines/create-engines.js';
@@ -93,8 +93,8 @@ async function startInFolder(
   { now = Date.now, log: givenLog, lookup, engines: given }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
-  const log =
-    givenLog ?? createLog(getLogLevel(configuration), now, (line) => void process.stderr.write(line));
+  const lines = createLineLog(now, (line) => void process.stderr.write(line));
+  const log = limitLog(getLogLevel(configuration), givenLog ?? lines);
   const database = await openSqlite({
     file: join(folder.path, 'regen.db'),
     durable: folder.durable,

@@ -7,13 +7,18 @@ export type Log = (level: LogLevel, message: string, fields?: Record<string, unk
 
 // Decided: the lines have the shape that pino writes, without pino, whose loading takes as long as Node's own start.
 /**
- * Creates a log that writes one line of JSON for each message of at least this level.
+ * Creates a log that writes one line of JSON for each message.
  * @param now milliseconds since the epoch
  */
-export function createLog(least: LogLevel, now: () => number, write: (line: string) => void): Log {
-  const isWritten = (level: LogLevel) => LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
-  return (level, message, fields) => {
-    if (!isWritten(level)) return;
+export function createLineLog(now: () => number, write: (line: string) => void): Log {
+  return (level, message, fields) =>
     write(`${JSON.stringify({ at: new Date(now()).toISOString(), level, message, ...fields })}\n`);
+}
+
+/** Leaves out what is below a level. */
+export function limitLog(least: LogLevel, log: Log): Log {
+  const first = LOG_LEVELS.indexOf(least);
+  return (level, message, fields) => {
+    if (LOG_LEVELS.indexOf(level) >= first) log(level, message, fields);
   };
 }
