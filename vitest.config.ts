@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
+    setupFiles: process.env.TEST_REPEATS ? ['test/support/repeat-transactions.ts'] : [],
     // A worker loads each module once, not once for each file: loading took a quarter of the time.
     isolate: false,
     maxWorkers: 2,

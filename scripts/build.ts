@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { bundle } from './bundle.js';
-import { bundleTypes } from './bundle-types.js';
+import { bundleTypes, removeUnreached } from './bundle-types.js';
 import { formatLicenses } from './licenses.js';
 
 await rm('dist', { recursive: true, force: true });
@@ -20,4 +20,5 @@ async function writeTypes(): Promise<void> {
   // zod is bundled, so that a command loads one file instead of a hundred; its types have to be there as
   // well.
   bundleTypes('zod', 'dist/types');
+  removeUnreached('dist/types', ['library/index.d.ts', 'service/index.d.ts']);
 }

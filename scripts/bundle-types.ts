@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 
 /**
@@ -30,6 +30,21 @@ export function bundleTypes(name: string, folder: string): void {
     });
     if (changed !== text) writeFileSync(file, changed);
   }
+}
+
+/** Removes the types that no entry reaches. @param entries paths within the folder */
+export function removeUnreached(folder: string, entries: readonly string[]): void {
+  const reached = new Set<string>();
+  const visit = (path: string) => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const [, from] of readFileSync(path, 'utf8').matchAll(
+      /(?:from |import\(|import )["'](\.[^"']+)\.js["']/g,
+    ))
+      visit(join(dirname(path), `${from}.d.ts`));
+  };
+  for (const entry of entries) visit(join(folder, entry));
+  for (const path of listTypes(folder)) if (!reached.has(path)) rmSync(path);
 }
 
 function listTypes(folder: string): string[] {

@@ -5,12 +5,14 @@ import { dirname, join } from 'node:path';
 import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { GRAMMAR_FILES } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
+import { writeLibraryTypes } from './library-api.js';
 import { writeOperations } from './operations.js';
 
 /** Bundles src into dist, split so that a command loads only what it runs. Returns the modules in it. */
 export async function bundle(): Promise<string[]> {
   writeCommands();
   writeOperations();
+  writeLibraryTypes();
   const modules = await Promise.all([bundleCommandLine(), bundlePackage()]);
   const { resolve } = createRequire(import.meta.url);
   const installed = await listInstalled();
@@ -29,11 +31,10 @@ const GROUPS = [
   { name: 'start', test: /src\/cli\/(index|main)\.ts$/, priority: 3 },
   { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
   { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
-  { name: 'http', test: /undici\/lib\// },
+  // The part of undici that a direct connection needs: see client/connections.ts.
+  { name: 'http', test: /undici\/lib\/(dispatcher\/agent|api\/api-request)\.js$/ },
 ];
 
-/** The part of undici that is bundled although the service has all of it installed: see client/transport.ts. */
-const BUNDLED_PARTS = /^undici\/lib\//;
 /** HTTP/2, which is off, and bodies in the form of `fetch`. */
 const UNUSED_PARTS = /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$/;
 
@@ -46,8 +47,11 @@ function bundleCommandLine(): Promise<string[]> {
         {
           name: 'parts',
           // One copy of the service is enough, and its packages are ES modules.
-          resolveId: (id) =>
-            id.endsWith('/service/index.js') ? { id: '../service.js', external: true } : null,
+          resolveId: (id) => {
+            if (id === 'undici')
+              throw new Error('The command line loads parts of undici: see connections.ts.');
+            return id.endsWith('/service/index.js') ? { id: '../service.js', external: true } : null;
+          },
           load: (id) => (UNUSED_PARTS.test(id) ? 'module.exports = {};' : null),
         },
       ],
@@ -64,7 +68,7 @@ function bundleCommandLine(): Promise<string[]> {
 function bundlePackage(): Promise<string[]> {
   return bundlePrograms(
     {
-      client: 'src/client/index.ts',
+      client: 'src/library/index.ts',
       service: 'src/service/index.ts',
       'pack-reader': 'src/python/reader.ts',
       'image-worker': 'src/preview/image/worker.ts',
@@ -93,10 +97,7 @@ async function writeBundle(
   const build = await rolldown({
     ...options,
     platform: 'node',
-    external: (id) => {
-      const isPart = isCommonJs && BUNDLED_PARTS.test(id);
-      return !isPart && installed.some((name) => id === name || id.startsWith(`${name}/`));
-    },
+    external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
   });
   const written = await build.generate({
     ...output,

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { CommandTree } from '../src/cli/command/command.js';
 import { commandTree } from '../src/cli/views/derive.js';
+import { topics } from '../src/cli/views/topics.js';
+import { writeManualPages } from './man.js';
 
 const FOLDER = 'dist/commands';
 
@@ -17,6 +19,8 @@ export function writeCommands(): void {
       tree.commands.filter(({ words }) => words[0] === word),
     );
   }
+  writeIfChanged(`${FOLDER}/topics.json`, topics);
+  writeManualPages(tree, topics);
   // The help of the program shows the first level only.
   const first = tree.commands.filter(({ words }) => words.length === 1);
   const commands = first.map((command) => ({ ...command, flags: [], examples: [], notes: [] }));

@@ -5,23 +5,22 @@ import { contract } from '../src/contract/index.js';
 import { createOpenApiDocument } from '../src/contract/openapi.js';
 import { readIfPresent } from './commands.js';
 import { formatConfigurationPage } from './configuration-page.js';
-import { formatCommandTable, formatReference } from './reference.js';
+import { formatErrorsPage } from './errors-page.js';
+import { formatApiPage } from './library-api.js';
+import { formatReference } from './reference.js';
 
 /** Every file in the repository that is generated from the contract and the views. */
 const files: Record<string, () => string> = {
-  'README.md': () =>
-    replaceBetweenMarks(readFileSync('README.md', 'utf8'), 'commands', formatCommandTable(commandTree())),
+  'docs/api.md': formatApiPage,
   'docs/configuration.md': formatConfigurationPage,
+  'docs/errors.md': formatErrorsPage,
   'docs/reference.md': () => formatReference(commandTree()),
   'docs/openapi.json': () =>
-    `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion() }), null, 1)}\n`,
+    `${JSON.stringify(createOpenApiDocument(contract, { version: readPackageVersion(), serverUrl: LOCAL }), null, 1)}\n`,
 };
 
-/** Replaces the text between two marks of a Markdown file. */
-function replaceBetweenMarks(text: string, name: string, content: string): string {
-  const marks = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(\\n<!-- /${name} -->)`);
-  return text.replace(marks, (_, start: string, end: string) => `${start}\n${content}\n${end}`);
-}
+/** Where `regen serve` listens by default. */
+const LOCAL = 'http://127.0.0.1:7717';
 
 function readPackageVersion(): string {
   return JSON.parse(readFileSync('package.json', 'utf8')).version;

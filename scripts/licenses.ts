@@ -54,7 +54,9 @@ function formatSection(title: string, license: string): string {
 
 /** @throws Error if the package has none: then it cannot be bundled */
 function readLicense(folder: string): string {
-  const file = readdirSync(folder).find((name) => /^licen[cs]e(\.(md|txt))?$/i.test(name));
+  // Its readme only links to its licence.
+  if (folder.endsWith('/abstract-logging')) return readFileSync('scripts/abstract-logging.LICENSE', 'utf8');
+  const file = readdirSync(folder).find((name) => /^licen[cs]e(-mit)?(\.(md|txt))?$/i.test(name));
   if (!file) throw new Error(`${folder} has no licence file.`);
   return readFileSync(`${folder}/${file}`, 'utf8').replace(/\r\n/g, '\n');
 }

@@ -1,7 +1,30 @@
 import type { Command, CommandTree, Flag } from '../src/cli/command/command.js';
 
-/** Formats the table of commands for the README. */
-export function formatCommandTable({ groups, commands }: CommandTree): string {
+/** Formats every command with its flags for docs/reference.md. */
+export function formatReference(tree: CommandTree): string {
+  const { groups, globals, commands } = tree;
+  const nouns = [...new Set(commands.map(({ words }) => words[0] as string))];
+  const chapters = nouns.map((noun) => {
+    const own = commands.filter(({ words }) => words[0] === noun).map(formatCommand);
+    return [`## ${noun}`, '', `${groups[noun] ?? ''}.`.replace(/^\.$/, ''), '', ...own].join('\n');
+  });
+  return `# Command reference
+
+Generated from the contract and the views by \`npm run generate\`.
+
+${formatCommandTable(tree)}
+
+## Flags of every command
+
+${formatFlags(globals)}
+
+${chapters.join('\n')}`
+    .replace(/\n{3,}/g, '\n\n')
+    .trimEnd()
+    .concat('\n');
+}
+
+function formatCommandTable({ groups, commands }: CommandTree): string {
   const rows = commands.map(
     (command) => `| \`regen ${formatUsage(command)}\` | ${escapePipes(command.summary)} |`,
   );
@@ -13,27 +36,6 @@ export function formatCommandTable({ groups, commands }: CommandTree): string {
     '| --- | --- |',
     ...rows,
   ].join('\n');
-}
-
-/** Formats every command with its flags for docs/reference.md. */
-export function formatReference({ groups, globals, commands }: CommandTree): string {
-  const nouns = [...new Set(commands.map(({ words }) => words[0] as string))];
-  const chapters = nouns.map((noun) => {
-    const own = commands.filter(({ words }) => words[0] === noun).map(formatCommand);
-    return [`## ${noun}`, '', `${groups[noun] ?? ''}.`.replace(/^\.$/, ''), '', ...own].join('\n');
-  });
-  return `# Command reference
-
-Generated from the contract and the views by \`npm run generate\`.
-
-## Flags of every command
-
-${formatFlags(globals)}
-
-${chapters.join('\n')}`
-    .replace(/\n{3,}/g, '\n\n')
-    .trimEnd()
-    .concat('\n');
 }
 
 function formatCommand(command: Command): string {

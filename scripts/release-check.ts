@@ -44,7 +44,7 @@ export function findReleaseProblems({ changelog, version, tags, locked }: Releas
   return problems;
 }
 
-/** The packages that npm would install whatever they contain. */
+/** The packages that npm would install regardless of their content. */
 export function findUnpinned(locked: ReleaseFacts['locked']): string[] {
   const paths = Object.keys(locked).filter(
     (path) => path !== '' && !('integrity' in (locked[path] as object)),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { openSqlite } from '../../src/service/database/sqlite.js';
-import { claimJob } from '../../src/service/queue/leases.js';
+import { claimJobs } from '../../src/service/queue/leases.js';
 import { type Case, readCpuMs, readMemory, type Sample } from '../measure.js';
 import { installPeers, type Program, startBuiltService, startProgram } from '../peers.js';
 import { seedRegistry } from '../seed-registry.js';
@@ -235,7 +235,8 @@ const claimCase: Case = {
       const holder = { database, now: Date.now, instance: 'bench' };
       const kinds = ['abandon-version', 'check-archive'];
       const before = process.cpuUsage();
-      for (let count = 0; count < 100; count++) await claimJob(holder, { kinds, free: kinds, isIdle: true });
+      const free = Object.fromEntries(kinds.map((kind) => [kind, 1]));
+      for (let count = 0; count < 100; count++) await claimJobs(holder, { kinds, free, isIdle: true });
       const { user, system } = process.cpuUsage(before);
       return { cpuMs: (user + system) / 1000 };
     };

@@ -26,6 +26,7 @@ export function composeContext(
   const renewals = new Set<Promise<unknown>>();
   const services = new ServiceConnector({
     ...{ system, output, folders, settings, flags, connect, signal },
+    findNaming: (baseUrl) => clients.findNaming(baseUrl),
     isChanging: command.changes === true,
     toCredential: (signIn, source, store) =>
       createSignInCredential(signIn, source, {
@@ -41,7 +42,7 @@ export function composeContext(
   });
   const context = {
     ...{ command, args, flags, system, output, interruption, signal, folders, settings, connect, services },
-    ledger: new Ledger(folders.state, system.now, system.identity),
+    ledger: new Ledger(folders.state, system.now, system.identity, system.cwd),
     mayAsk: mayAsk(system, flags),
   };
   const close = async () => {

@@ -1,4 +1,5 @@
-import { formatHelp } from './command/help.js';
+import type { CommandTree, Flag } from './command/command.js';
+import { formatHelp, formatTopic } from './command/help.js';
 import { version } from './command/version.js';
 import type { System } from './terminal/system.js';
 import { BuiltTree } from './views/tree.js';
@@ -20,21 +21,49 @@ async function print(text: string, system: System): Promise<number> {
   return 0;
 }
 
-/** Treats `regen help node get` as `regen node get --help`. */
+/** Treats `regen help node get` as `regen node get --help`, unless the words are a topic. */
 function expandHelp(argv: readonly string[]): readonly string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
 }
 
 /** The version, or the help of the words before `--help`; parsing them would take longer than everything else. */
 function findText(argv: readonly string[], system: System): string | undefined {
-  const words = argv.slice(0, -1);
   const last = argv.at(-1) as string;
-  if (words.length === 0 && ['--version', '-V'].includes(last)) return `${version}\n`;
-  if (!['--help', '-h'].includes(last) || words.some((word) => word.startsWith('-'))) return undefined;
+  if (argv.length === 1 && ['--version', '-V'].includes(last)) return `${version}\n`;
+  const isJson = argv.includes('--json');
+  const [help, ...words] = argv.filter((word) => word !== '--json').reverse();
+  if (!['--help', '-h'].includes(help as string) || words.some((word) => word.startsWith('-')))
+    return undefined;
+  const path = words.reverse().join(' ');
   const tree = new BuiltTree();
-  const commands = words.length === 0 ? tree.index.commands : tree.readCommands(words[0]);
-  const isPath = commands.some((command) => words.every((word, index) => word === command.words[index]));
-  return isPath
-    ? formatHelp({ ...tree.index, commands }, words.join(' '), system.stderr.columns ?? 80)
-    : undefined;
+  const columns = system.stdout.columns || 80;
+  const topic = tree.readTopic(path);
+  if (topic) return formatTopic(topic, columns);
+  if (isJson) return formatTreeJson(tree.readWhole(), path);
+  const commands = path === '' ? tree.index.commands : tree.readCommands(words[0]);
+  const isPath = commands.some((command) => `${command.words.join(' ')} `.startsWith(`${path} `));
+  return isPath || path === '' ? formatHelp({ ...tree.index, commands }, path, columns) : undefined;
+}
+
+/** The commands below a path for programs; undefined if there are none. */
+function formatTreeJson(
+  { globals, groups, topics, commands }: CommandTree,
+  path: string,
+): string | undefined {
+  const shown = commands
+    .filter(({ words }) => path === '' || `${words.join(' ')} `.startsWith(`${path} `))
+    .map(({ words, summary, arguments: positionals, flags, examples, notes, operation, changes }) => ({
+      command: words.join(' '),
+      summary,
+      arguments: positionals.map(({ target: _, type: __, ...argument }) => argument),
+      flags: flags.filter(({ hidden }) => !hidden).map(toShownFlag),
+      ...{ examples, notes, operation, changes: changes === true },
+    }));
+  if (shown.length === 0) return undefined;
+  const tree = { version, groups, topics, global_flags: globals.map(toShownFlag), commands: shown };
+  return `${JSON.stringify(tree, null, 1)}\n`;
+}
+
+function toShownFlag({ target: _, type: __, only: ___, ...flag }: Flag) {
+  return flag;
 }

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import type { ArgumentValues, Command, ParsedCommand } from './command/command.js';
+import type { Naming } from '../contract/naming/naming.js';
+import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import { loadRunner } from './runners.js';
@@ -18,23 +19,29 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     ndjson: isGiven('--ndjson'),
     color: !isGiven('--no-color'),
   });
-  const interruption = listenForSignals(system);
+  const interruption = listenForSignals(system, () => output.isPaging);
   let asked: ParsedCommand | undefined;
   let close = async () => {};
+  let findNaming = async (): Promise<Naming | undefined> => undefined;
   try {
     const parsed = parse(argv, system.stderr.columns ?? 80);
     if (parsed.kind === 'text') {
-      if (parsed.asked) await output.write(parsed.text);
-      else system.stderr.write(parsed.text);
+      await output.write(parsed.text);
       return parsed.asked ? exitCodes.done : exitCodes.usage;
     }
     asked = parsed;
     const { command, args, flags } = parsed;
-    const { json, ndjson, quiet } = flags as Record<string, boolean>;
-    output = new Output(system, { json, ndjson, quiet, color: flags.color !== false });
+    const { ndjson, quiet } = flags as Record<string, boolean>;
+    const { json, filter, columns } = await readFormat(flags);
+    output = new Output(system, {
+      ...{ json, ndjson, quiet, filter, columns },
+      ...{ color: flags.color !== false, pager: flags.pager !== false },
+    });
     const { composeContext } = await import('./compose.js');
     const composed = composeContext(parsed, { system, output, interruption });
     close = composed.close;
+    // The command itself reports what is wrong with a profile.
+    findNaming = () => composed.context.services.findNaming().catch(() => undefined);
     requireArguments(command, args);
     for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
     const run = await loadRunner(command.module);
@@ -44,7 +51,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }
-    const failure = await describeFailure(error, asked);
+    const failure = await describeFailure(error, asked, await findNaming());
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -87,11 +94,26 @@ function requireArguments(command: Command, args: ArgumentValues): void {
   );
 }
 
+/** Reads how the answer is printed. A wrong expression is reported before anything is sent. */
+async function readFormat(flags: ParsedCommand['flags']) {
+  const { json, ndjson, jq } = flags;
+  const columns = readText(flags, 'columns')
+    ?.split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+  if (columns && (json || ndjson || jq !== undefined))
+    throw usage('--columns is for tables; JSON has every field.', 'Select fields of JSON with --jq.');
+  if (typeof jq !== 'string') return { json: json === true, filter: undefined, columns };
+  const { openJsonFilter } = await import('./terminal/json-filter.js');
+  return { json: true, filter: await openJsonFilter(jq), columns: undefined };
+}
+
 /** The first signal aborts the command; a second one ends the process. */
-function listenForSignals(system: System): Interruption & { exitCode(): number } {
+function listenForSignals(system: System, isIgnored: () => boolean): Interruption & { exitCode(): number } {
   const controller = new AbortController();
   let code: number = exitCodes.interrupted;
   const ignore = system.onSignal((signal) => {
+    if (isIgnored()) return;
     code = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
     if (controller.signal.aborted) system.exit(code);
     controller.abort();
@@ -99,8 +121,12 @@ function listenForSignals(system: System): Interruption & { exitCode(): number }
   return { signal: controller.signal, hint: undefined, exitCode: () => code, ignore };
 }
 
-async function describeFailure(error: unknown, asked: ParsedCommand | undefined): Promise<Failure> {
+async function describeFailure(
+  error: unknown,
+  asked: ParsedCommand | undefined,
+  naming: Naming | undefined,
+): Promise<Failure> {
   const { toFailure, useCommandLineNames } = await import('./command/to-failure.js');
   const failure = toFailure(error);
-  return asked ? useCommandLineNames(failure, asked) : failure;
+  return asked ? useCommandLineNames(failure, asked, naming) : failure;
 }

@@ -1,40 +1,20 @@
 import type { Contract, OperationName } from '../contract/index.js';
+import type { Naming } from '../contract/naming/naming.js';
 import type { Operation, OperationTree } from '../contract/operation.js';
 import { readJson } from './answer.js';
+import type { Answered, CallOptions, ClientOptions, Connection } from './client-options.js';
 import { InvalidRequestError } from './errors.js';
-import { Http, type HttpOptions, type HttpRequest } from './http.js';
+import { Http, type HttpRequest } from './http.js';
 import { getOutline, isValidRequest, isValidResponse, type OperationOutline, outlines } from './outlines.js';
 import type { Input, Output, PreparedRequest } from './prepare.js';
-import {
-  type Downloaded,
-  type DownloadOptions,
-  downloadFile,
-  type UploadOptions,
-  uploadFile,
-} from './transfer.js';
+import { readInput, renameAnswer, renameRequest } from './rename.js';
+import { downloadFile, uploadFile } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
 
-export interface ClientOptions<Operations extends OperationTree = Contract>
-  extends Omit<HttpOptions, 'baseUrl' | 'socket'> {
-  /** The address of the service, such as `https://registry.example`. */
-  readonly baseUrl: string;
-  /** The path of a Unix socket or named pipe on which the service also listens. Its port is not used then. */
-  readonly socketPath?: string | undefined;
+interface TreeOptions<Operations extends OperationTree = Contract> extends ClientOptions {
   /** The operations that become methods. Default: the whole contract. */
   readonly tree?: Operations;
-  /** The maximum size of a successful response. Default 64 MiB. */
-  readonly maxAnswerBytes?: number;
-}
-
-export interface CallOptions {
-  /** Sent as `Idempotency-Key` with a POST. Default: a random key, the same for all attempts. */
-  readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** How long an attempt may make no progress. */
-  readonly timeoutMs?: number | undefined;
-  /** How often the request is repeated at most, if it may be repeated. */
-  readonly retries?: number | undefined;
 }
 
 type OperationCall<Op extends Operation> =
@@ -49,25 +29,7 @@ export type Calls<Branch> = {
     : Calls<Branch[Name]>;
 };
 
-export interface Answered<Data> {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly data: Data;
-}
-
-export interface RawRequest extends Pick<CallOptions, 'signal' | 'timeoutMs' | 'retries'> {
-  readonly method?: string;
-  /** A path below the base address, or a URL of the same origin. */
-  readonly path: string;
-  readonly query?: Query;
-  readonly headers?: Headers;
-  /** Sent as `application/json` unless `headers` say otherwise. */
-  readonly body?: string | Uint8Array | undefined;
-}
-
-export type RawAnswer = Pick<Answer, 'status' | 'headers' | 'body' | 'url'>;
-
-interface ClientMethods {
+interface ClientMethods extends Connection {
   /** Calls an operation and also returns the status and headers. */
   request<Op extends Operation>(
     operation: Op,
@@ -80,17 +42,22 @@ interface ClientMethods {
     input: Readonly<Record<string, unknown>>,
     options?: CallOptions,
   ): Promise<Answered<unknown>>;
-  /** Sends any request with the credential. Returns responses of any status, with a stream as body. */
-  raw(request: RawRequest): Promise<RawAnswer>;
-  /** Sends a file to a signed URL, without a credential. */
-  upload(url: string, options: UploadOptions): Promise<void>;
-  /** Downloads a file, without a credential unless requested for a URL of this service. */
-  download(url: string, options: DownloadOptions): Promise<Downloaded>;
-  /** Closes all connections immediately. */
-  close(): Promise<void>;
 }
 
 export type Client<Operations extends OperationTree = Contract> = Calls<Operations> & ClientMethods;
+
+/** Services differ in the form of the two status operations that are extensions; whether each wraps its task. */
+const WRAPS_TASK: Readonly<Record<string, boolean>> = {
+  '/proxy/imagevendor/v1/ai/image-style-transfer/{task_id}': false,
+  '/proxy/imagevendor/v1/ai/skin-enhancer/{task_id}': true,
+};
+
+function toOwnForm(path: string, answer: unknown): unknown {
+  const wraps = WRAPS_TASK[path];
+  if (wraps === undefined || typeof answer !== 'object' || answer === null) return answer;
+  const task = 'data' in answer ? answer.data : answer;
+  return wraps ? { data: task } : task;
+}
 
 /**
  * Creates a client of one service.
@@ -99,26 +66,28 @@ export type Client<Operations extends OperationTree = Contract> = Calls<Operatio
  * const node = await client.node.get({ nodeId: 'hello-nodes', include_translations: true });
  */
 export function createClient<Operations extends OperationTree = Contract>(
-  options: ClientOptions<Operations>,
+  options: TreeOptions<Operations>,
 ): Client<Operations> {
   const base = parseBaseUrl(options.baseUrl);
   const socket =
     options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };
   const http = new Http({ ...options, baseUrl: base, socket });
+  const { naming } = options;
   const maxBytes = options.maxAnswerBytes ?? 64 * 1024 ** 2;
 
   /** @param check throws if the data is not what the operation answers */
   const send = async (
-    { method, path, query, body }: PreparedRequest,
+    prepared: PreparedRequest,
     { safe, secret, response }: Pick<Operation, 'safe' | 'secret'> & { readonly response?: unknown },
     { idempotencyKey, ...limits }: CallOptions,
     check: (answer: Answer, data: unknown) => Promise<void> | void,
   ): Promise<Answered<unknown>> => {
+    const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
     const request: HttpRequest = {
       ...limits,
       method,
       safe,
-      url: buildUrl(base, path, query),
+      url: buildUrl(base, fillPath(path, params), query),
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...createKeyHeader({ method, secret, safe }, idempotencyKey),
@@ -127,16 +96,19 @@ export function createClient<Operations extends OperationTree = Contract>(
       credential: true,
     };
     return http.send(request, async (answer) => {
-      const data = await readJson(answer, maxBytes, !response);
+      const sent = await readJson(answer, maxBytes, !response);
+      const data = toOwnForm(prepared.path, naming ? renameAnswer(naming, prepared, sent, 'ours') : sent);
       if (response) await check(answer, data);
-      return { status: answer.status, headers: answer.headers, data };
+      return { status: answer.status, headers: answer.headers, data, body: sent };
     });
   };
 
   const plumbing: ClientMethods = {
+    baseUrl: base.href,
     async request<Op extends Operation>(operation: Op, input: Input<Op>, call: CallOptions = {}) {
       const { prepareRequest, requireShape } = await loadJudge();
-      const prepared = prepareRequest(operation, input, base.href);
+      const named = naming ? (readInput(naming, operation, input ?? {}) as Input<Op>) : input;
+      const prepared = prepareRequest(operation, named, base.href, naming);
       const answered = await send(prepared, operation, call, (answer, data) => {
         if (operation.response) requireShape(answer, operation.response, data);
       });
@@ -144,7 +116,8 @@ export function createClient<Operations extends OperationTree = Contract>(
     },
     async requestNamed(name, input, call = {}) {
       const outline = getOutline(name);
-      const prepared = prepareValid(outline, input) ?? (await judgeRequest(name, input, base.href));
+      const named = naming ? readInput(naming, outline, input ?? {}) : input;
+      const prepared = prepareValid(outline, named) ?? (await judgeRequest(name, named, base.href, naming));
       return send(prepared, outline, call, async (answer, data) => {
         if (!isValidResponse(outline, data)) await judgeResponse(name, answer, data);
       });
@@ -224,7 +197,7 @@ function prepareValid(
   const query = Object.fromEntries(entries.filter((entry) => !isPath(entry)));
   if (!isValidRequest(outline, { params, query, body })) return undefined;
   const { method, path } = outline;
-  return { method, path: fillPath(path, params), query: query as Query, body };
+  return { method, path, params, query: query as Query, body };
 }
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
@@ -242,9 +215,14 @@ async function loadOperation(name: string): Promise<Operation> {
 }
 
 /** @throws InvalidRequestError with everything that is wrong */
-async function judgeRequest(name: string, input: unknown, service: string): Promise<PreparedRequest> {
+async function judgeRequest(
+  name: string,
+  input: unknown,
+  service: string,
+  naming: Naming | undefined,
+): Promise<PreparedRequest> {
   const [{ prepareRequest }, operation] = await Promise.all([loadJudge(), loadOperation(name)]);
-  return prepareRequest(operation, input as Input<Operation>, service);
+  return prepareRequest(operation, input as Input<Operation>, service, naming);
 }
 
 /** @throws ResponseError */

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../contract/errors.js';
+import type { ErrorCode } from '../contract/error-codes.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 
 /**
@@ -19,11 +19,17 @@ export class InvalidRequestError extends ClientError {
   }
 }
 
+/** The problems of a request. Paths are dotted: `node_versions.3.version`. */
+export type ErrorDetails = readonly { readonly path: string; readonly message: string }[];
+
+/** A code of the service, `http_<status>`, or one that this version does not know. */
+export type ServiceErrorCode = ErrorCode | `http_${number}` | (string & {});
+
 export interface ServiceFailure {
-  readonly code: string;
+  readonly code: ServiceErrorCode;
   readonly status: number;
   readonly message: string;
-  readonly details?: ErrorBody['details'];
+  readonly details?: ErrorDetails | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterMs?: number | undefined;
 }
@@ -31,10 +37,10 @@ export interface ServiceFailure {
 /** The service answered with an error. */
 export class ServiceError extends ClientError {
   override readonly name = 'ServiceError';
-  /** The code of the service (see `errorCodes`), or `http_<status>` if its response had none. */
-  readonly code: string;
+  /** The code of the service, or `http_<status>` if its response had none. */
+  readonly code: ServiceErrorCode;
   readonly status: number;
-  readonly details: NonNullable<ErrorBody['details']>;
+  readonly details: ErrorDetails;
   /** Identifies the request in the logs of the service. */
   readonly requestId: string | undefined;
   /** How long the service asked to wait, in milliseconds. */

@@ -1,17 +1,13 @@
+import type { Naming } from '../contract/naming/naming.js';
 import { createServiceError, readServiceError } from './answer.js';
+import type { ConnectionOptions } from './connections.js';
 import { ClientError, InvalidRequestError, NetworkError, ResponseError, ServiceError } from './errors.js';
 import { computePauseMs, mayRepeat } from './retry.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
 import { maskHeaders, maskUrl, type Trace } from './trace.js';
-import {
-  type Answer,
-  createTransport,
-  type Exchange,
-  type Headers,
-  type TransportOptions,
-} from './transport.js';
+import { type Answer, createTransport, type Exchange, type Headers } from './transport.js';
 
-export interface HttpOptions extends TransportOptions {
+export interface HttpOptions extends ConnectionOptions {
   /** The address of the service. The credential is only sent to its origin. */
   readonly baseUrl: URL;
   /** The bearer credential, or a function that returns it, called for each attempt. */
@@ -27,6 +23,8 @@ export interface HttpOptions extends TransportOptions {
   readonly retries?: number;
   /** How long an attempt may make no progress, or hardly any. Default 60 s. */
   readonly timeoutMs?: number;
+  /** The names of the service, if they are not those of the contract. See `loadNaming`. */
+  readonly naming?: Naming | undefined;
   readonly trace?: (event: Trace) => void;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -126,7 +124,8 @@ export class Http {
   }
 
   async #toError(answer: Answer): Promise<ServiceError | ResponseError> {
-    if (!REDIRECT_STATUSES.includes(answer.status)) return readServiceError(answer, this.#now());
+    if (!REDIRECT_STATUSES.includes(answer.status))
+      return readServiceError(answer, this.#now(), this.#options.naming);
     await answer.discard();
     const to = parseLocation(answer);
     const where = to ? `to ${to.origin}` : 'without saying where';

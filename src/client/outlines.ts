@@ -20,6 +20,9 @@ const { shared, operations } = generated as unknown as {
   readonly operations: Readonly<Record<string, OperationOutline>>;
 };
 
+/** The outlines that others refer to by number. */
+export { shared };
+
 /** The outlines of all operations by their dotted names. */
 export const outlines: ReadonlyMap<string, OperationOutline> = new Map(Object.entries(operations));
 
@@ -28,6 +31,11 @@ export function getOutline(name: string): OperationOutline {
   const found = outlines.get(name);
   if (!found) throw new Error(`Unknown operation ${name}.`);
   return found;
+}
+
+/** Finds an operation by its method and its path with the names in braces. */
+export function findOutline(method: string, path: string): [name: string, OperationOutline] | undefined {
+  return [...outlines].find(([, outline]) => outline.method === method && outline.path === path);
 }
 
 /** Lists the names of the query parameters of an operation. */

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
+import type { Naming } from '../contract/naming/naming.js';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
 import { checkValue } from '../contract/schema/check.js';
 import type { RuleContext } from '../contract/schema/rule.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { InvalidRequestError } from './errors.js';
-import { fillPath, findPathProblems, type Query } from './url.js';
+import { findPathProblems, type Query } from './url.js';
 
 type Declared<Schema> = Exclude<Schema, undefined>;
 
@@ -30,7 +31,9 @@ export type Output<Op extends Operation> = [Declared<Op['response']>] extends [n
 /** A request without the address of the service and the credential. */
 export interface PreparedRequest {
   readonly method: Method;
+  /** With the names of `params` in braces. */
   readonly path: string;
+  readonly params: Readonly<Record<string, unknown>>;
   readonly query: Query;
   readonly body: unknown;
 }
@@ -38,12 +41,14 @@ export interface PreparedRequest {
 /**
  * Converts an input to a request. The input is checked and sent unchanged, without defaults.
  * @param service the base address of the service, for rules that depend on it
+ * @param naming the names of the service, which may accept more than the contract
  * @throws InvalidRequestError with everything that is wrong
  */
 export function prepareRequest<Op extends Operation>(
   operation: Op,
   input: Input<Op>,
   service?: string,
+  naming?: Naming,
 ): PreparedRequest {
   const { body, ...given } = (input ?? {}) as Record<string, unknown>;
   const params = pickFields(given, Object.keys(operation.params.shape));
@@ -57,9 +62,10 @@ export function prepareRequest<Op extends Operation>(
       : []),
     ...findUnknownFields(operation, body === undefined ? given : { ...given, body }),
   ];
-  if (problems.length > 0) throw new InvalidRequestError(problems);
+  const refused = naming ? naming.sortProblems(problems, body).refused : problems;
+  if (refused.length > 0) throw new InvalidRequestError(refused);
   const { method, path } = operation;
-  return { method, path: fillPath(path, params), query: query as Query, body };
+  return { method, path, params, query: query as Query, body };
 }
 
 function findProblems(schema: z.ZodType, value: unknown, asker: RuleContext = {}): Problem[] {

@@ -1,17 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { isLoopbackHost } from '../contract/schema/loopback.js';
-import { InvalidRequestError, NetworkError } from './errors.js';
+import { type ConnectionOptions, type Connections, openConnections } from './connections.js';
+import { NetworkError } from './errors.js';
 import { createStallError, createTimeoutError, toNetworkError } from './network.js';
-
-export interface TransportOptions {
-  /** A Unix socket or named pipe that all requests to this origin take, instead of its port. */
-  readonly socket?: { readonly origin: string; readonly path: string } | undefined;
-  /** Environment with `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. Default: no proxy. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Certificates in PEM form to trust besides the built-in ones and `NODE_EXTRA_CA_CERTS`. */
-  readonly ca?: string;
-}
 
 /** Header names in lower case; repeated headers are joined with `, `. */
 export type Headers = Readonly<Record<string, string>>;
@@ -48,7 +39,7 @@ export interface Transport {
 }
 
 /** Creates a transport over undici, which is loaded with the first request. */
-export function createTransport(options: TransportOptions = {}): Transport {
+export function createTransport(options: ConnectionOptions = {}): Transport {
   let loading: Promise<Connections> | undefined;
   let closed = false;
 
@@ -248,112 +239,6 @@ class ProgressLimit {
     this.pause();
     this.#exchange.signal?.removeEventListener('abort', this.#abort);
   }
-}
-
-/** Loads the part of undici that a direct connection needs. The whole of it takes longer than most requests. */
-async function loadUndici() {
-  const [{ default: Agent }, { default: request }] = await Promise.all([
-    import('undici/lib/dispatcher/agent.js'),
-    import('undici/lib/api/api-request.js'),
-  ]);
-  return { Agent, request };
-}
-
-interface Connections {
-  readonly request: Dispatcher['request'];
-  getDispatcher(url: URL): Dispatcher;
-  /** Finds the proxy that failed, without its credential; none if the connection did not use it. */
-  findProxy(url: URL, error: unknown): string | undefined;
-  close(): Promise<void>;
-}
-
-async function openConnections(options: TransportOptions): Promise<Connections> {
-  const { socket } = options;
-  const network = await openNetwork(options);
-  if (!socket) return network;
-  const { Agent } = await loadUndici();
-  const agent = new Agent({ connect: { socketPath: socket.path } });
-  return {
-    ...network,
-    getDispatcher: (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
-    close: async () => void (await Promise.all([agent.destroy(), network.close()])),
-  };
-}
-
-async function openNetwork({ env = {}, ca }: TransportOptions): Promise<Connections> {
-  const { Agent, request } = await loadUndici();
-  const trust =
-    ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
-  const direct = new Agent({ connect: trust });
-  const httpProxy = readProxyUrl(env, 'http_proxy');
-  const httpsProxy = readProxyUrl(env, 'https_proxy');
-  if (!httpProxy && !httpsProxy) {
-    return {
-      request,
-      getDispatcher: () => direct,
-      findProxy: () => undefined,
-      close: () => direct.destroy(),
-    };
-  }
-  const { EnvHttpProxyAgent, buildConnector } = await import('undici');
-  const withoutProxy = new WeakSet<object>();
-  const connectDirectly = buildConnector(trust);
-  const proxied = new EnvHttpProxyAgent({
-    // Empty instead of absent: otherwise undici reads the environment of the process.
-    httpProxy,
-    httpsProxy,
-    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
-    // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does.
-    proxyTunnel: false,
-    // Only used for the hosts of NO_PROXY.
-    connect: (options, callback) =>
-      connectDirectly(options, (...[error, socket]) => {
-        if (!error) return callback(null, socket);
-        withoutProxy.add(error);
-        callback(error, null);
-      }),
-    requestTls: trust,
-    proxyTls: trust,
-  });
-  return {
-    request,
-    getDispatcher: (url) => (isLoopbackHost(url.hostname) ? direct : proxied),
-    findProxy: (url, error) => {
-      if (isLoopbackHost(url.hostname) || withoutProxy.has(error as object)) return undefined;
-      const { protocol, host } = new URL(
-        (url.protocol === 'https:' && httpsProxy) || httpProxy || httpsProxy,
-      );
-      return `${protocol}//${host}`;
-    },
-    close: async () => void (await Promise.all([direct.destroy(), proxied.destroy()])),
-  };
-}
-
-function readProxyUrl(env: Readonly<Record<string, string | undefined>>, name: string): string {
-  const text = env[name] || env[name.toUpperCase()] || '';
-  const address = text === '' || text.includes('://') ? text : `http://${text}`;
-  if (address !== '' && !(URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol))) {
-    const message = 'must be the http, https or socks5 URL of a proxy';
-    throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
-  }
-  return address;
-}
-
-/** Node silently ignores what is not a certificate. */
-async function requireCertificates(ca: string): Promise<string> {
-  const { X509Certificate } = await import('node:crypto');
-  try {
-    new X509Certificate(ca);
-  } catch {
-    throw new InvalidRequestError([{ path: ['ca'], message: 'must contain certificates in PEM form' }]);
-  }
-  return ca;
-}
-
-async function loadBuiltInCertificates(): Promise<readonly string[]> {
-  const tls = await import('node:tls');
-  const { getCACertificates } = tls as { getCACertificates?: (kind: 'default') => string[] };
-  return getCACertificates ? getCACertificates('default') : tls.rootCertificates;
 }
 
 /** Calls `started` when a request is about to be written to a connection; before that, nothing was sent. */

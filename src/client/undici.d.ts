@@ -13,3 +13,17 @@ declare module 'undici/lib/api/api-request.js' {
   // biome-ignore lint/style/noDefaultExport: this is what the file exports
   export default request;
 }
+
+declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
+  import { EnvHttpProxyAgent } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default EnvHttpProxyAgent;
+}
+
+declare module 'undici/lib/core/connect.js' {
+  import { buildConnector } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default buildConnector;
+}

@@ -4,10 +4,11 @@ import { HostNode, HostNodePolicy } from './host-nodes.js';
 import { Node, NodeStatus } from './node.js';
 import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
-import { Paging } from './paging.js';
+import { HostNodePaging, Paging } from './paging.js';
 import { Publisher, PublisherStatus } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
 import { textList } from './schema/values.js';
+import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
 
 const AdminToken = z
   .object({
@@ -89,6 +90,29 @@ export const admin = {
       extension: 'status NodeStatusBanned and admin tags are shown',
     }),
   },
+  review: operation({
+    method: 'GET',
+    path: '/versions',
+    summary: 'List the versions of all nodes that wait for a verdict, oldest first',
+    who: 'admin',
+    query: HostNodePaging.extend({
+      nodeId: z.string().min(1).max(1024).optional().meta({ description: 'Only versions of this node' }),
+      statuses: z
+        .array(NodeVersionStatus)
+        .min(1)
+        .max(10)
+        .default(['NodeVersionStatusPending', 'NodeVersionStatusFlagged'])
+        .meta({ description: 'Only versions with these statuses' }),
+    }),
+    response: z.object({
+      versions: z.array(NodeVersion),
+      total: z.int(),
+      page: z.int(),
+      pageSize: z.int(),
+      totalPages: z.int(),
+    }),
+    extension: 'a version may wait for the verdict of an admin',
+  }),
   version: {
     setStatus: operation({
       method: 'PUT',
@@ -122,6 +146,26 @@ export const admin = {
       extension: 'status PublisherStatusBanned is shown',
     }),
   },
+  user: {
+    set: operation({
+      method: 'PUT',
+      path: '/admin/users/{userId}',
+      summary: 'Set the credits that a user may spend per month',
+      who: 'admin',
+      body: NewUserBudget,
+      response: UserBudget,
+      extension: 'limits what a user spends',
+    }),
+  },
+  usage: operation({
+    method: 'GET',
+    path: '/admin/usage',
+    summary: 'Show what the tasks of all users cost, by user, key, model and day',
+    who: 'admin',
+    query: UsageQuery,
+    response: Usage,
+    extension: 'says what was spent',
+  }),
   audit: operation({
     method: 'GET',
     path: '/admin/audit',

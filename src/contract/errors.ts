@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorCodes } from './error-codes.js';
 
 /** One problem of a request. Paths are dotted: `node_version.version`, `node_versions.3.version`. */
 export const ErrorDetail = z.object({ path: z.string(), message: z.string() });
@@ -6,7 +7,10 @@ export const ErrorDetail = z.object({ path: z.string(), message: z.string() });
 /** The body of every error response. */
 export const ErrorBody = z
   .object({
-    error: z.string().meta({ description: 'Stable code' }),
+    error: z.string().meta({
+      description: 'Stable code',
+      'x-codes': Object.fromEntries(Object.entries(errorCodes).map(([code, { meaning }]) => [code, meaning])),
+    }),
     message: z.string().meta({ description: 'What is wrong, in one sentence' }),
     details: z.array(ErrorDetail).optional(),
   })

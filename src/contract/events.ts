@@ -13,6 +13,12 @@ export const webhookEvents = {
 
 export type WebhookEvent = keyof typeof webhookEvents;
 
+/** The statuses of a task that each event reports. */
+export const webhookStates = {
+  'image.task.updated': ['IN_PROGRESS', 'COMPLETED', 'FAILED'],
+  'video.task.updated': ['processing', 'success', 'failed'],
+} as const satisfies Record<WebhookEvent, readonly string[]>;
+
 /** The event that is sent for tasks of a kind. */
 export function getWebhookEvent(kind: TaskKind): WebhookEvent {
   return `${kind}.task.updated`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Node } from './node.js';
 import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { limitEntries } from './schema/entries.js';
@@ -95,6 +96,14 @@ export const hostNodes = {
     who: 'anyone',
     query: Paging,
     response: z.object({ host_nodes: z.array(HostNode), totalNumberOfPages: z.int() }),
+  }),
+  findNode: operation({
+    method: 'GET',
+    path: '/host-nodes/{hostNodeName}/node',
+    summary: 'Find the node that has a node definition',
+    who: 'anyone',
+    response: Node,
+    extension: 'says which node to install for a definition of a workflow',
   }),
   define: operation({
     method: 'POST',

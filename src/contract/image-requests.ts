@@ -87,7 +87,10 @@ export const RelightRequest = withRules(
   excludeEachOther('transfer_light_from_lightmap', 'transfer_light_from_reference_image'),
   limitEmphasis('prompt'),
   requireImages('image', 'transfer_light_from_lightmap', 'transfer_light_from_reference_image'),
-).meta({ id: 'RelightRequest' });
+).meta({
+  id: 'RelightRequest',
+  examples: [{ image: 'https://example.com/portrait.jpg', prompt: 'warm evening light', style: 'clean' }],
+});
 
 // Decided: style transfer requires both images, and has these defaults. portrait_* are accepted and ignored
 // without is_portrait.
@@ -130,7 +133,10 @@ export const StyleTransferRequest = withRules(
     webhook_url,
   }),
   requireImages('image', 'reference_image'),
-).meta({ id: 'StyleTransferRequest' });
+).meta({
+  id: 'StyleTransferRequest',
+  examples: [{ image: 'https://example.com/portrait.jpg', reference_image: 'https://example.com/style.jpg' }],
+});
 
 export const SkinEnhancerRequest = withRules(
   z.strictObject({
@@ -143,7 +149,7 @@ export const SkinEnhancerRequest = withRules(
   }),
   requireImages('image'),
   requireHttps('image'),
-).meta({ id: 'SkinEnhancerRequest' });
+).meta({ id: 'SkinEnhancerRequest', examples: [{ image: 'https://example.com/portrait.jpg', sharpen: 10 }] });
 
 export const UpscalerRequest = withRules(
   z.strictObject({
@@ -167,4 +173,4 @@ export const UpscalerRequest = withRules(
     webhook_url,
   }),
   requireImages('image'),
-).meta({ id: 'UpscalerRequest' });
+).meta({ id: 'UpscalerRequest', examples: [{ image: 'https://example.com/portrait.jpg', scale_factor: 4 }] });

@@ -1,6 +1,7 @@
 import { admin } from './admin.js';
 import { hostNodes } from './host-nodes.js';
 import { image } from './image.js';
+import { key } from './key.js';
 import { node } from './node.js';
 import {
   listOperations,
@@ -24,6 +25,7 @@ export const contract = {
   version,
   hostNodes,
   user,
+  key,
   admin,
   image,
   video,

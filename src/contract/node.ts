@@ -61,8 +61,15 @@ export const Node = z
 
 // Decided: only a publish takes an empty name, as if it were absent, because existing clients send it.
 const name = limitedText(MAX_NAME).min(1).meta({ description: 'Display name' });
-const NewNode = Node.required({ id: true }).extend({ name }).meta({ id: 'NewNode' });
+const NewNode = Node.required({ id: true })
+  .extend({ name })
+  .meta({ id: 'NewNode', examples: [{ id: 'hello-nodes', name: 'Hello', tags: ['example'] }] });
 const NodeUpdate = Node.extend({ name: name.optional() }).meta({ id: 'NodeUpdate' });
+
+const NODE_ORDERS = [
+  ...(['name', 'name;desc', 'create_time', 'create_time;desc'] as const),
+  ...(['total_install', 'total_install;desc', 'search_ranking', 'search_ranking;desc'] as const),
+] as const;
 
 const NodePage = z.object({
   limit: z.int(),
@@ -114,6 +121,26 @@ export const node = {
         .max(200)
         .optional()
         .meta({ description: 'Words to find in the id, name, description or tags' }),
+      host_node_search: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: 'Part of the name of a node definition of the latest version' }),
+      timestamp: DateTime.max(64).optional().meta({
+        description: 'Only nodes that, or whose latest version, were created at or after this time',
+      }),
+      supported_os: z.string().min(1).max(200).optional().meta({
+        description: 'Only nodes that support this operating system; one that lists none supports all',
+      }),
+      supported_accelerator: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: 'Only nodes that support this accelerator; one that lists none supports all' }),
+      include_banned: z.boolean().default(false).meta({ description: 'Include banned nodes; for admins' }),
+      sort: z.enum(NODE_ORDERS).optional().meta({ description: 'Order; default: by ranking, then age' }),
     }),
     response: NodePage,
     extension: 'finds nodes without knowing their publisher',
@@ -149,6 +176,7 @@ export const node = {
         .meta({ description: 'Version to install; default: the latest' }),
     }),
     response: NodeVersion,
+    counts: true,
     extension: 'downloads of a node are counted',
   }),
 };

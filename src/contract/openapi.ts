@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { errorCodes } from './error-codes.js';
 import { ErrorBody } from './errors.js';
 import { webhookEvents, webhookHeaders } from './events.js';
-import { listOperations, type Operation, type OperationTree } from './operation.js';
+import { isCacheable, listOperations, type Operation, type OperationTree } from './operation.js';
 import { toJsonSchema } from './schema/json-schema.js';
 import type { JsonSchema } from './schema/schema-types.js';
 
@@ -18,11 +19,7 @@ export function createOpenApiDocument(
   { version, serverUrl }: DocumentOptions,
 ): Record<string, unknown> {
   const components = new Components();
-  const error = {
-    description: 'Error',
-    headers: errorHeaders,
-    content: toJsonContent(components.add(ErrorBody, 'output')),
-  };
+  const error = components.add(ErrorBody, 'output');
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, operation] of listOperations(tree)) {
     paths[operation.path] ??= {};
@@ -31,13 +28,17 @@ export function createOpenApiDocument(
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Node Registry and Generation Proxy Service', version },
+    info: {
+      title: 'Node Registry and Generation Proxy Service',
+      version,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     ...(serverUrl ? { servers: [{ url: serverUrl }] } : {}),
     paths,
     webhooks: describeWebhooks(components),
     components: {
       schemas: components.toSchemas(),
-      responses: { Error: error },
+      responses: describeErrors(error),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
   };
@@ -57,6 +58,29 @@ const errorHeaders = {
   'WWW-Authenticate': { description: 'Sent with 401', schema: { type: 'string' } },
 };
 
+/** No operation answers with these: they are for other methods and for files. */
+const OTHER_STATUSES = [405, 416];
+
+/** The error response, and one for each status with the codes that it has. */
+function describeErrors(schema: JsonSchema): Record<string, unknown> {
+  const statuses = new Map<number, string[]>();
+  for (const [code, { status, meaning }] of Object.entries(errorCodes))
+    statuses.set(status, [...(statuses.get(status) ?? []), `- \`${code}\`: ${meaning}`]);
+  const content = toJsonContent(schema);
+  const described = [...statuses].filter(([status]) => !OTHER_STATUSES.includes(status));
+  const entries = described.map(([status, lines]) => [
+    `Error${status}`,
+    { description: lines.join('\n'), headers: errorHeaders, content },
+  ]);
+  return { Error: { description: 'Error', headers: errorHeaders, content }, ...Object.fromEntries(entries) };
+}
+
+/** The statuses of errors that an operation may answer with. */
+function listErrorStatuses({ params, body }: Operation): number[] {
+  const hasPath = Object.keys(params.shape).length > 0;
+  return [400, 401, 403, ...(hasPath ? [404] : []), ...(body ? [409, 413, 415] : []), 429, 500, 503];
+}
+
 function describeWebhooks(components: Components): Record<string, unknown> {
   const parameters = Object.values(webhookHeaders).map((name) => ({
     name,
@@ -71,7 +95,9 @@ function describeWebhooks(components: Components): Record<string, unknown> {
       '2XX': { description: 'Delivered' },
       410: { description: 'Send no more webhooks for this task' },
     };
-    return [event, { post: { operationId: event, summary, parameters, requestBody, responses } }];
+    // The signature proves who sent it.
+    const security: never[] = [];
+    return [event, { post: { operationId: event, summary, security, parameters, requestBody, responses } }];
   });
   return Object.fromEntries(entries);
 }
@@ -97,8 +123,16 @@ function describeOperation(
     responses: {
       [status]: {
         description: status === 204 ? 'Done' : 'Success',
+        ...(isCacheable(operation) ? { headers: cacheHeaders } : {}),
         ...(response ? { content: toJsonContent(components.add(response, 'output')) } : {}),
       },
+      ...(isCacheable(operation) ? { 304: { description: 'Not modified', headers: cacheHeaders } } : {}),
+      ...Object.fromEntries(
+        listErrorStatuses(operation).map((error) => [
+          error,
+          { $ref: `#/components/responses/Error${error}` },
+        ]),
+      ),
       default: { $ref: '#/components/responses/Error' },
     },
   };
@@ -111,10 +145,28 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
 
-function describeParameters({ params, query, method, secret }: Operation, components: Components): unknown[] {
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  description:
+    'The ETag of an answer to a request without a credential; the answer is 304 if it is still the same',
+  schema: { type: 'string' },
+};
+
+const cacheHeaders = {
+  ETag: { description: 'Sent to requests without a credential', schema: { type: 'string' } },
+  'Cache-Control': {
+    description: 'How long caches may keep the answer; sent to requests without a credential',
+    schema: { type: 'string' },
+  },
+};
+
+function describeParameters(operation: Operation, components: Components): unknown[] {
+  const { params, query, method, secret } = operation;
   const key = method === 'POST' && !secret ? [idempotencyKey] : [];
+  const condition = isCacheable(operation) ? [ifNoneMatch] : [];
   const inQuery = query ? describeFieldsIn('query', query, components) : [];
-  return [...describeFieldsIn('path', params, components), ...inQuery, ...key];
+  return [...describeFieldsIn('path', params, components), ...inQuery, ...key, ...condition];
 }
 
 function describeFieldsIn(place: 'path' | 'query', schema: z.ZodObject, components: Components): unknown[] {
@@ -148,9 +200,10 @@ class Components {
     const { $defs = {}, ...root } = toJsonSchema(schema, io);
     const known = io === 'input' ? this.#requests : this.#responses;
     for (const [name, definition] of Object.entries($defs as Record<string, JsonSchema>)) {
-      if (!known.has(name)) known.set(name, this.#rewrite(definition, io));
+      if (known.has(name) || isInPlace(definition, io)) continue;
+      known.set(name, this.#rewrite(definition, io, $defs as Definitions));
     }
-    return this.#rewrite(root, io);
+    return this.#rewrite(root, io, $defs as Definitions);
   }
 
   /** All named schemas. One that differs in responses, for example by its defaults, gets a second name. */
@@ -184,18 +237,34 @@ class Components {
     return found;
   }
 
-  #rewrite(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
+  #rewrite(schema: JsonSchema, io: 'input' | 'output', definitions: Definitions): JsonSchema {
     return JSON.parse(JSON.stringify(schema), (_, value) => {
       if (typeof value !== 'object' || value === null) return value;
       // Responses are lenient: a field added later must not break a client generated from this document.
       if (io === 'output' && value.additionalProperties === false) delete value.additionalProperties;
       if (typeof value.$ref === 'string') {
+        const name = value.$ref.replace('#/$defs/', '');
+        const definition = definitions[name];
+        if (definition && isInPlace(definition, io))
+          return this.#rewrite({ title: name, ...definition }, io, definitions);
         value.$ref = value.$ref.replace('#/$defs/', io === 'input' ? SCHEMA_PREFIX : ANSWER_PREFIX);
         if (io === 'output') this.#references.push(value);
       }
       return value;
     });
   }
+}
+
+type Definitions = Readonly<Record<string, JsonSchema>>;
+
+/**
+ * Requests with defaults are written where they are used: openapi-typescript takes a field with a default for one
+ * that is always there, except inside of a request body.
+ */
+function isInPlace({ properties }: JsonSchema, io: 'input' | 'output'): boolean {
+  return (
+    io === 'input' && Object.values((properties ?? {}) as Definitions).some((field) => 'default' in field)
+  );
 }
 
 const SCHEMA_PREFIX = '#/components/schemas/';

@@ -20,6 +20,7 @@ type PathShape<Path extends string> = { [Name in PathNames<Path>]: z.ZodType<str
 // Decided: a personal access token may call 4.3.4, 4.3.5 and every read, and sees its publisher as a member
 // does: it passes all rules except `person`, `owner reads`, `owner writes` and those of admins. One that is
 // limited to nodes passes `member …` only where the path names one of them.
+// Decided: an API key passes `anyone` and `bearer`, and `person` where a task starts; it sees its own tasks only.
 // Decided: an admin token may call /admin/* and every read: it passes `anyone`, `bearer`, `admin` and
 // `…reads`.
 export type Who =
@@ -58,6 +59,8 @@ export interface Declaration<
   readonly secret?: true;
   /** A POST that only reads: safe in the sense of RFC 9110, 9.2.1, and repeated like a GET. */
   readonly safe?: true;
+  /** A GET that counts: there is no HEAD of it, and no cache answers it. */
+  readonly counts?: true;
 }
 
 /** What a task generates. */
@@ -114,6 +117,11 @@ export function taskOperation<
   declaration: Declaration<Path, undefined, Body, Response> & { readonly task: TaskFacts<Kind> },
 ): Operation<Path, undefined, Body, Response> & { readonly task: TaskFacts<Kind> } {
   return { ...operation<Path, undefined, Body, Response>(declaration), task: declaration.task };
+}
+
+/** Whether caches may keep the answer to a request without a credential. */
+export function isCacheable({ method, who, counts }: Operation): boolean {
+  return method === 'GET' && who === 'anyone' && !counts;
 }
 
 /** A tree of operations: its leaves are operations, its branches nouns. */

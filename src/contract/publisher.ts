@@ -40,7 +40,10 @@ export const Publisher = z
   })
   .meta({ id: 'Publisher' });
 
-const NewPublisher = Publisher.required({ id: true, name: true }).meta({ id: 'NewPublisher' });
+const NewPublisher = Publisher.required({ id: true, name: true }).meta({
+  id: 'NewPublisher',
+  examples: [{ id: 'my-team', name: 'My team' }],
+});
 
 export const PersonalAccessToken = z
   .object({
@@ -119,6 +122,23 @@ export const publisher = {
     who: 'owner writes',
     body: Publisher,
     response: Publisher,
+  }),
+  validate: operation({
+    method: 'GET',
+    path: '/publishers/validate',
+    summary: 'Say whether a publisher id is free',
+    who: 'anyone',
+    query: z.object({ username: z.string().min(1).max(200).meta({ description: 'The id to try' }) }),
+    response: z.object({ isAvailable: z.boolean() }),
+    extension: 'says whether an id is free before a form is sent',
+  }),
+  delete: operation({
+    method: 'DELETE',
+    path: '/publishers/{publisherId}',
+    summary: 'Delete a publisher that never had a node',
+    who: 'owner writes',
+    status: 204,
+    extension: 'undoes the creation of a publisher',
   }),
   audit: operation({
     method: 'GET',

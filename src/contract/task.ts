@@ -24,4 +24,14 @@ export const task = {
     response: TaskAccount,
     extension: 'credits, seed and failure of a task of any kind',
   }),
+  cancel: operation({
+    method: 'POST',
+    path: '/users/tasks/{task_id}/cancel',
+    summary: 'Cancel a task that has not ended, and refund its credits',
+    // Decided: who started a task may cancel it, with the credential that started it.
+    who: 'bearer',
+    response: TaskAccount,
+    extension:
+      'ends a task as failed with the code cancelled; a vendor may go on, but its results are discarded',
+  }),
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from './operation.js';
 import { Role } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
+import { Usage, UsageQuery } from './usage.js';
 
 const Me = z
   .object({
@@ -11,12 +12,23 @@ const Me = z
     admin: z.boolean(),
     publishers: z.array(z.object({ id: z.string(), role: Role })),
     credential: z.object({
-      kind: z.enum(['identity_provider', 'service', 'owner', 'personal_access_token', 'admin_token']),
+      kind: z.enum([
+        'identity_provider',
+        'service',
+        'owner',
+        'personal_access_token',
+        'admin_token',
+        'api_key',
+      ]),
       expires_at: DateTime.optional(),
       nodes: z
         .array(z.string())
         .optional()
         .meta({ description: 'Ids of the only nodes that it may be used for; absent if it is not limited' }),
+      operations: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'The only operations that an API key may start; absent if it is not limited' }),
     }),
   })
   .meta({ id: 'Me' });
@@ -29,5 +41,14 @@ export const user = {
     who: 'bearer',
     response: Me,
     extension: 'says who a credential belongs to',
+  }),
+  usage: operation({
+    method: 'GET',
+    path: '/users/usage',
+    summary: 'Show what your tasks cost, by day, operation, model and key',
+    who: 'person',
+    query: UsageQuery,
+    response: Usage,
+    extension: 'says what was spent',
   }),
 };

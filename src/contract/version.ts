@@ -16,7 +16,16 @@ const Publish = z
       .max(1024)
       .meta({ description: 'Personal access token of the publisher', writeOnly: true }),
   })
-  .meta({ id: 'PublishRequest' });
+  .meta({
+    id: 'PublishRequest',
+    examples: [
+      {
+        node: { id: 'hello-nodes', name: 'Hello' },
+        node_version: { version: '1.0.0', changelog: 'The first version' },
+        personal_access_token: 'pat_…',
+      },
+    ],
+  });
 
 const Published = z
   .object({
@@ -31,7 +40,7 @@ const VersionUpdate = z
     changelog: limitedText(MAX_TEXT).optional().meta({ description: 'Summary of changes in this version' }),
     deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),
   })
-  .meta({ id: 'VersionUpdate' });
+  .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });
 
 export const VersionPair = z
   .strictObject({ node_id: z.string().min(1).max(1024), version: z.string().min(1).max(1024) })
@@ -40,7 +49,7 @@ export const VersionPair = z
 // Decided: a bulk request has at most 1000 pairs.
 const BulkRequest = z
   .strictObject({ node_versions: limitEntries('bulkPairs', z.array(VersionPair)) })
-  .meta({ id: 'BulkRequest' });
+  .meta({ id: 'BulkRequest', examples: [{ node_versions: [{ node_id: 'hello-nodes', version: '1.0.0' }] }] });
 
 /** service.md 2.7. Decided: status is `success`, `not_found` or `error`. */
 export const BulkItem = z

@@ -130,4 +130,7 @@ export const ExtendRequest = withRules(
   // Decided: "stated as required together" means that both are always needed.
   requireTogether('video_creation_id', 'video_url'),
   requireImages('images'),
-).meta({ id: 'ExtendRequest' });
+).meta({
+  id: 'ExtendRequest',
+  examples: [{ video_creation_id: '912345', video_url: 'https://example.com/boat.mp4' }],
+});

@@ -9,7 +9,7 @@ const WebhookSecret = z
   .meta({ id: 'WebhookSecret' });
 
 // Decided: `pending` is retried at next_at; `failed` was given up; `gone` was answered with 410, or follows a
-// delivery that was.
+// delivery that was; `cancelled` was ended by its user.
 export const WebhookDelivery = z
   .object({
     id: z.string().meta({ description: 'Its webhook-id, the same for all attempts' }),
@@ -18,8 +18,8 @@ export const WebhookDelivery = z
     state: z.string().meta({ description: 'Status or state of the task that it reports' }),
     url: z.string().meta({ description: 'Where it is sent' }),
     attempts: z.int().min(0),
-    status: z.enum(['pending', 'delivered', 'failed', 'gone']),
-    reason: z.string().optional().meta({ description: 'Why the last attempt failed' }),
+    status: z.enum(['pending', 'delivered', 'failed', 'gone', 'cancelled']),
+    reason: z.string().optional().meta({ description: 'Why the last attempt failed, or why there is none' }),
     next_at: DateTime.optional().meta({
       description: 'When the next attempt is made; only while it is pending',
     }),
@@ -57,5 +57,23 @@ export const webhook = {
     }),
     response: z.array(WebhookDelivery),
     extension: 'says what became of webhooks',
+  }),
+  // Decided: any delivery may be sent again, with its webhook-id and fresh result URLs; it is retried until 24 hours
+  // after its creation, and an older one is attempted once. Earlier pending ones of its task come first.
+  resend: operation({
+    method: 'POST',
+    path: '/users/webhook-deliveries/{deliveryId}/resend',
+    summary: 'Send a delivery of your webhooks again; one that waits for its next attempt is sent now',
+    who: 'person',
+    response: WebhookDelivery,
+    extension: 'a receiver that was down need not wait for the next attempt, nor miss what was given up',
+  }),
+  cancel: operation({
+    method: 'POST',
+    path: '/users/webhook-deliveries/{deliveryId}/cancel',
+    summary: 'Cancel a pending delivery of your webhooks; later deliveries of its task go on',
+    who: 'person',
+    response: WebhookDelivery,
+    extension: 'a delivery that its receiver cannot take delays the later ones of its task',
   }),
 };

@@ -18,9 +18,11 @@ export type FlowErrorCode =
   | 'unknown_placeholder'
   | 'same_output'
   | 'task_not_found'
+  | 'ambiguous_task'
   | 'unanswered'
   | 'nothing_to_extend'
-  | 'still_running';
+  | 'still_running'
+  | 'task_failed';
 
 interface FlowErrorFacts {
   /** What the next step needs: the id of a task, a node and its version, the next free version. */

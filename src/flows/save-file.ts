@@ -4,6 +4,13 @@ import { dirname } from 'node:path';
 import { createPartPath } from '../disk/part-file.js';
 import { FlowError } from './flow-error.js';
 
+/** A result of a task that was saved. */
+export interface Saved {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** Makes a name safe: it stays in its folder and is not hidden, even if it comes from a service. */
 export function sanitizeName(name: string): string {
   return name.replace(/[^a-zA-Z0-9._+-]/g, '_').replace(/^\.+/, '_');

@@ -23,7 +23,7 @@ export const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: Re
     shape:
       /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\n\s{0,3}){0,4}[A-Za-z0-9+/=]{40,100}/g,
   },
-  { kind: 'regen token', shape: /\bregen_pat_[A-Za-z0-9_-]{16,100}/g },
+  { kind: 'regen token', shape: /\bregen_(?:pat|key)_[A-Za-z0-9_-]{16,100}/g },
   { kind: 'AWS access key', shape: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },
   { kind: 'GitHub token', shape: /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255})\b/g },
   { kind: 'GitLab token', shape: /\bglpat-[A-Za-z0-9_-]{20,60}/g },
@@ -59,4 +59,4 @@ export const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: Re
 
 /** Finds a part of each shape. One search for all of them is faster than one for each, and most texts have none. */
 export const ANY_SHAPE =
-  /PRIVATE KEY|regen_pat_|\b(?:A[KS]IA[A-Z2-7]{16}|gh[pousr]_|github_pat_|sk-[A-Za-z0-9]|hf_|r8_|xox[abeoprs]-|[sr]k_live_|npm_|pypi-AgEI|SG\.)|glpat-|hooks\.slack|webhooks\/\d|AIza|private_key_id|:_(?:auth|password)/;
+  /PRIVATE KEY|regen_(?:pat|key)_|\b(?:A[KS]IA[A-Z2-7]{16}|gh[pousr]_|github_pat_|sk-[A-Za-z0-9]|hf_|r8_|xox[abeoprs]-|[sr]k_live_|npm_|pypi-AgEI|SG\.)|glpat-|hooks\.slack|webhooks\/\d|AIza|private_key_id|:_(?:auth|password)/;

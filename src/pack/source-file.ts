@@ -42,7 +42,7 @@ export class SourceFile {
     if (after.size !== stats.size || after.mtimeMs !== stats.mtimeMs) throw this.#createChangedError();
   }
 
-  /** Closes it whatever happened. */
+  /** Closes it, also after a failure. */
   abandon(): void {
     if (this.#opened) closeSync(this.#opened.descriptor);
     this.#opened = undefined;

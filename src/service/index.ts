@@ -1,10 +1,10 @@
+// What follows is for the command line, and has no types in the package.
+/** @internal */
 export { rotateKeyIn } from './auth/keys.js';
-export type { TokenSubject } from './auth/tokens.js';
-export {
-  type Configuration,
-  type ConfigurationInput,
-  parseConfiguration,
-} from './configuration/configuration.js';
+export type { Configuration, ConfigurationInput } from './configuration/configuration.js';
+/** @internal */
+export { parseConfiguration } from './configuration/configuration.js';
+/** @internal */
 export {
   listSettings,
   mergeSettings,
@@ -21,13 +21,23 @@ export {
   type ServiceFile,
 } from './configuration/start-errors.js';
 export { DataUnusable } from './database/data-unusable.js';
-export {
-  BackupRefused,
-  backUpFolder,
-  checkFolder,
-  restoreFolder,
-} from './maintenance/backup.js';
+/** @internal */
+export { maskPassword } from './database/postgres.js';
+/** @internal */
+export { loadScenario } from './http/load-scenario.js';
+/** @internal */
+export { pruneStore } from './jobs/prune-store.js';
+/** @internal */
+export { BackupRefused, backUpFolder, checkFolder, restoreFolder } from './maintenance/backup.js';
+/** @internal */
 export type { StoreReport } from './maintenance/check-store.js';
-export type { Context } from './operation/context.js';
+/** @internal */
+export { copyFolder } from './maintenance/copy.js';
+/** @internal */
+export { measureFolder } from './maintenance/disk-use.js';
+/** @internal */
+export { migrateStore } from './maintenance/migrate-store.js';
+export type { TokenSubject } from './operation/identity.js';
 export { type RunningService, type ServiceParts, startService } from './serve.js';
+/** @internal */
 export { readServiceFile, rotateOwnerTokenIn } from './storage/data-folder.js';

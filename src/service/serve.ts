@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { PackReader } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
-import { getSigningKey, signToken, type TokenSubject, verifyOwnToken } from './auth/tokens.js';
+import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
 import {
   type Configuration,
   type ConfigurationInput,
@@ -16,35 +15,46 @@ import {
   isExposed,
   parseConfiguration,
 } from './configuration/configuration.js';
-import { createLineLog, limitLog } from './configuration/log.js';
-import { explainStartError, PortTaken } from './configuration/start-errors.js';
-import { openSqlite } from './database/sqlite.js';
-import { createEngines } from './engines/create-engines.js';
+import { createLineLog, type Log, limitLog } from './configuration/log.js';
+import { loadNames, type Names } from './configuration/names.js';
+import { readSecret } from './configuration/secret-source.js';
+import { explainStartError } from './configuration/start-errors.js';
+import { openDatabase } from './database/open-database.js';
+import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
 import { routeDownloads } from './http/downloads.js';
+import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
+import { loadScenario } from './http/load-scenario.js';
+import type { Metrics } from './http/metrics.js';
 import { routeOwner } from './http/owner-routes.js';
+import type { ScenarioInput } from './http/scenario.js';
 import { routeCallbacks, routeResults } from './http/task-routes.js';
 import { routeUploads } from './http/uploads.js';
 import { createJobKinds } from './jobs/job-kinds.js';
+import { schedulePruning } from './jobs/prune.js';
+import type { Lookup } from './network/guarded-agent.js';
 import type { Context } from './operation/context.js';
 import type { Engines } from './operation/engine.js';
+import type { TokenSubject } from './operation/identity.js';
 import { watchIdle } from './queue/idle.js';
 import { createLeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
 import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
-import { createDiskStorage } from './storage/disk.js';
+import { openStorage } from './storage/open-storage.js';
 
 /** Parts of the service that a caller may replace. */
 export interface ServiceParts {
   /** Milliseconds since the epoch. */
-  readonly now?: Context['now'];
+  readonly now?: () => number;
   /** Receives what the log would say. Default: writes one line of JSON each to stderr. */
-  readonly log?: Context['log'];
+  readonly log?: Log;
   /** Resolves the host names of webhooks. Default: the system's resolver. */
-  readonly lookup?: Context['lookup'];
+  readonly lookup?: Lookup | undefined;
   /** Replaces the configured engines. */
   readonly engines?: Partial<Engines>;
+  /** Makes requests and tasks fail, to test what uses the service. */
+  readonly scenario?: ScenarioInput | undefined;
 }
 
 export interface RunningService {
@@ -52,10 +62,13 @@ export interface RunningService {
   readonly url: string;
   /** Where this machine reaches it; the same unless the configuration has a public URL. */
   readonly localUrl: string;
+  /** Where metrics are read, if they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   /** The bearer token of the embedded owner. */
   readonly ownerToken: string;
   /** Random, new at each start. */
   readonly instance: string;
+  /** @internal */
   readonly context: Context;
   /** Issues a bearer token of the service. */
   signFor(subject: TokenSubject): Promise<string>;
@@ -77,50 +90,75 @@ export async function startService(
   parts: ServiceParts = {},
 ): Promise<RunningService> {
   const configuration = parseConfiguration(input, process.env);
+  const names = await loadNames(configuration);
   let folder: DataFolder | undefined;
   try {
-    folder = openDataFolder(configuration.data);
-    return await startInFolder(folder, configuration, parts);
+    folder = openDataFolder(configuration.data, configuration.database === undefined);
+    return await startInFolder(folder, { configuration, names }, parts);
   } catch (error) {
     folder?.release();
     throw explainStartError(error);
   }
 }
 
+/** prom-client is loaded only where metrics are read. */
+async function loadMetrics({ metrics: { port, token } }: Configuration) {
+  return port === undefined && token === undefined ? undefined : await import('./http/metrics.js');
+}
+
 async function startInFolder(
   folder: DataFolder,
-  configuration: Configuration,
-  { now = Date.now, log: givenLog, lookup, engines: given }: ServiceParts,
+  { configuration, names }: { readonly configuration: Configuration; readonly names: Names },
+  { now: givenNow = Date.now, log: givenLog, lookup, engines: given, scenario: played }: ServiceParts,
 ): Promise<RunningService> {
   const instance = randomUUID();
-  const lines = createLineLog(now, (line) => void process.stderr.write(line));
+  const lines = createLineLog(givenNow, (line) => void process.stderr.write(line));
   const log = limitLog(getLogLevel(configuration), givenLog ?? lines);
-  const database = await openSqlite({
-    file: join(folder.path, 'regen.db'),
-    durable: folder.durable,
-    verify: folder.endedUncleanly,
+  const scenario = played && (await loadScenario(played, configuration));
+  const measuring = await loadMetrics(configuration);
+  const metrics = measuring && new measuring.Metrics();
+  const count = metrics?.count ?? (() => {});
+  const { path, durable, endedUncleanly: verify } = folder;
+  const opened = await openDatabase({
+    url: configuration.database,
+    embedded: { file: join(path, 'regen.db'), durable, verify },
+    now: givenNow,
+    onError: (error) => log('warn', 'A connection to the database was lost.', { error: `${error}` }),
+    onQuery: metrics?.observeQuery,
   });
+  const { database, notices, now } = opened;
   try {
     const { uploadAbandonedSeconds, offPeakSeconds } = configuration.limits;
     const maxDelayMs = Math.max(uploadAbandonedSeconds, offPeakSeconds) * 1000;
-    const queue = createLeasedTable({ database, now, log, instance, alone: true, maxDelayMs });
+    const alone = notices === undefined;
+    const queue = createLeasedTable({ database, now, log, count, instance, alone, notices, maxDelayMs });
     const keys = await loadKeys(database, now, folder.ownerToken);
-    const storage = createDiskStorage(join(folder.path, 'objects'));
+    notices?.on(
+      'keys',
+      () => void keys.reload().catch((error) => log('warn', `Keys were not read: ${error}`)),
+    );
     const scratch = emptyFolder(join(folder.path, 'scratch'));
+    const storage = await openStorage(configuration, {
+      objects: join(folder.path, 'objects'),
+      before: alone ? undefined : now() - 24 * 60 * 60_000,
+      scratch,
+      env: process.env,
+    });
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
-    const callbacks = new VendorCallbacks({ configuration, database, keys, baseUrl });
-    const engineOptions = { env: process.env, database, callbacks, now, log };
-    const engines = { ...createEngines(configuration.generation, engineOptions), ...given };
+    const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
+    const engineOptions = { env: process.env, database, callbacks, now, log, count };
+    const making = { ...createEngines(configuration.generation, engineOptions), ...given };
+    const engines = scenario?.disturbEngines(making) ?? making;
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
     const verifiers = [verifyOwnToken, ...issuers];
     const packReader = new PackReader();
     const installs = new InstallCounts({ database, now, log });
-    const shared = { configuration, database, storage, queue, installs, engines, packReader };
-    const context: Context = { ...shared, scratch, keys, verifiers, now, baseUrl, lookup, log };
+    const shared = { configuration, ...names, database, storage, queue, installs, engines, packReader };
+    const context: Context = { ...shared, scratch, keys, verifiers, now, baseUrl, lookup, log, count };
 
     const state = { ready: false };
-    const app = createApp(context, () => state.ready);
+    const app = createApp(context, () => state.ready, scenario);
     const { version } = configuration;
     await routeUploads(app, context);
     routeDownloads(app, context);
@@ -134,27 +172,43 @@ async function startInFolder(
       keys.owner = folder.rotateOwnerToken();
     };
     routeOwner(app, { keys, instance, version, stop: () => endSoon(), rotateKey, rotateToken });
+    const kinds = createJobKinds(context);
+    const { token } = configuration.metrics;
+    const metricsServer = await measuring?.routeMetrics(app, {
+      metrics: metrics as Metrics,
+      store: { database, now, scratch, instance, kinds: Object.keys(kinds) },
+      configuration,
+      token: token && readSecret(token, process.env),
+    });
     local = await listenOn(app, configuration);
     const socketServer = await listenOnSocket(app, folder.socketPath);
     if (configuration.publicUrl === undefined && !isLoopbackHost(configuration.host)) {
       log('warn', `URLs in answers begin with ${local}; set publicUrl to the address that clients use.`);
     }
+    if (!alone && configuration.storage === undefined)
+      log(
+        'warn',
+        'Files are in the data folder; services that share the database need storage to be a place they share.',
+      );
 
-    const running = { folder, context, app, socketServer, state };
+    const running = { folder, context, app, socketServer, state, closeDatabase: opened.close };
     const { stop, ended } = createStop(running, () => stopWatch());
     const endSoon = () =>
       void stop().catch((error) => log('error', 'The service did not stop cleanly.', { error: `${error}` }));
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
-    queue.start(createJobKinds(context));
-    folder.announce({ url: local, socket: folder.socketPath, pid: process.pid, version, instance });
+    queue.start(kinds);
+    await schedulePruning(context);
+    const service = { url: local, socket: folder.socketPath, pid: process.pid, version, instance };
+    folder.announce({ ...service, previews: listPreviews(configuration) });
     state.ready = true;
     log('info', 'The service is ready.', { url: baseUrl(), data: folder.path, version, instance });
     const signFor = (subject: TokenSubject) => signToken(context, subject);
     return {
       url: baseUrl(),
       localUrl: local,
+      metricsUrl: metricsServer && `${formatUrl(metricsServer, configuration.metrics.host)}/metrics`,
       ownerToken: folder.ownerToken,
       instance,
       context,
@@ -163,7 +217,7 @@ async function startInFolder(
       ended,
     };
   } catch (error) {
-    await database.destroy();
+    await opened.close();
     throw error;
   }
 }
@@ -177,6 +231,7 @@ interface EndServiceOptions {
   readonly app: FastifyInstance;
   readonly socketServer: Server;
   readonly state: { ready: boolean };
+  readonly closeDatabase: () => Promise<void>;
 }
 
 /** Creates `stop`, which stops the service once; called again, it serves no further requests. */
@@ -196,8 +251,17 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
+/**
+ * Refuses new connections, so that a proxy turns to another service, and serves those that were accepted to their end. The
+ * kernel cuts connections that wait to be accepted, so this begins right after a round of accepting: few can wait then.
+ */
+async function stopListening(server: Server): Promise<void> {
+  await immediate();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
 async function endService(
-  { folder, context, app, socketServer, state }: EndServiceOptions,
+  { folder, context, app, socketServer, state, closeDatabase }: EndServiceOptions,
   draining: AbortSignal,
 ): Promise<void> {
   const { graceMs, drainMs } = context.configuration;
@@ -211,45 +275,15 @@ async function endService(
   const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
     socketServer.close();
+    await stopListening(app.server);
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   } finally {
     clearTimeout(cutting);
     clearInterval(leaving);
     await context.packReader.close();
-    await context.database.destroy();
+    await closeDatabase();
     folder.release();
     context.log('info', 'The service has stopped.');
   }
-}
-
-/** @returns where this machine reaches the service */
-async function listenOn(app: FastifyInstance, { host, port }: Configuration): Promise<string> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    await app.close();
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTaken(host, port);
-    throw error;
-  }
-  const listening = (app.server.address() as AddressInfo).port;
-  const everywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  const name = everywhere[host] ?? host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${listening}`;
-}
-
-/**
- * Accepts connections to the same server on a socket of the file system. The embedded owner's credential only
- * travels there, because another program may take the port once the service has ended.
- */
-async function listenOnSocket(app: FastifyInstance, path: string): Promise<Server> {
-  const server = createServer((connection) => void app.server.emit('connection', connection));
-  try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
-    if (process.platform !== 'win32') chmodSync(path, 0o600);
-  } catch (error) {
-    await app.close();
-    throw error;
-  }
-  return server;
 }

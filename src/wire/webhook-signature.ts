@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { WEBHOOK_SECRET_PREFIX } from '../contract/events.js';
+import { WEBHOOK_SECRET_PREFIX, type WebhookEvent, webhookHeaders } from '../contract/events.js';
 
 /** The parts of a webhook that its signature covers. */
 export interface SignedMessage {
@@ -8,6 +8,35 @@ export interface SignedMessage {
   readonly timestamp: string;
   /** The bytes that are sent. */
   readonly body: Uint8Array | string;
+}
+
+/**
+ * A webhook to be sent.
+ * @internal
+ */
+export interface WebhookMessage extends Pick<SignedMessage, 'id' | 'body'> {
+  readonly event: WebhookEvent;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Creates the headers of a webhook, with one signature per secret.
+ * @internal
+ */
+export function createWebhookHeaders(
+  secrets: readonly string[],
+  { id, body, event, now }: WebhookMessage,
+): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const signatures = secrets.map((secret) => signWebhook(secret, { id, timestamp, body }));
+  return {
+    'content-type': 'application/json',
+    [webhookHeaders.id]: id,
+    [webhookHeaders.timestamp]: timestamp,
+    [webhookHeaders.signature]: signatures.join(' '),
+    [webhookHeaders.event]: event,
+  };
 }
 
 /**

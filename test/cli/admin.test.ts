@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { regen, type Surroundings } from '../support/cli.js';
 import { filesForTest } from '../support/packs.js';
 import { registryForFile } from '../support/registry.js';
-import { ask } from '../support/service.js';
+import { ask, publisherForTest, register, serviceForTest } from '../support/service.js';
 
 const registry = registryForFile();
 
@@ -211,5 +211,27 @@ test('tells somebody who is no admin so, and ends with 4', async () => {
     const { exit, stderr } = await regen(['admin', ...argv], { env: envOf('ann') });
     expect([argv, exit]).toEqual([argv, 4]);
     expect(stderr).toContain('Only an admin may do this.');
+  }
+});
+
+test('admin review lists what waits for a verdict, and judges what is named', async () => {
+  const service = await serviceForTest();
+  const publisher = await publisherForTest(service);
+  await register(publisher);
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const listed = await regen(['admin', 'review'], { env });
+  expect([listed.exit, listed.stdout]).toEqual([
+    0,
+    expect.stringContaining('pack\t1.0.0\tNodeVersionStatusPending'),
+  ]);
+  const preview = await regen(['admin', 'review', 'pack@1.0.0', '--ban', '--dry-run'], { env });
+  expect(preview.stdout).toContain(`PUT ${service.url}/admin/nodes/pack/versions/1.0.0`);
+  const judged = await regen(['admin', 'review', 'pack@1.0.0', '--ban', '--reason', 'It reads keys'], {
+    env,
+  });
+  expect([judged.exit, judged.stdout]).toEqual([0, 'pack\t1.0.0\tNodeVersionStatusBanned\tIt reads keys\n']);
+  expect((await regen(['admin', 'review'], { env })).stderr).toContain('Nothing to list.');
+  for (const wrong of [['pack@1.0.0'], ['pack@1.0.0', '--ban', '--approve'], ['pack', '--ban'], ['--ban']]) {
+    expect((await regen(['admin', 'review', ...wrong], { env })).exit, wrong.join(' ')).toBe(2);
   }
 });

@@ -65,3 +65,49 @@ test('a folder without a manifest is sent to the command that writes one', async
   expect(exit).toBe(2);
   expect(stderr).toContain('regen node init');
 });
+
+test('check --for comfy adds what that scanner is known to flag, with rule, source and what to write instead', async () => {
+  const pack = packForTest({
+    files: {
+      'run.py': 'import subprocess\nimport os\n\nKEY = os.environ["KEY"]\n',
+      'web/graph.js': '// node.connect(1)\nnode.connect(slot, target)\n',
+      'vendor/lib/a.js': 'export const a = 1;\n',
+      'vendor/free/b.js': 'export const b = 1;\n',
+      'vendor/free/LICENSE': 'MIT\n',
+      'tools/clean.sh': 'rm -rf build\n',
+    },
+  });
+  const plain = await regen(['version', 'check', pack]);
+  expect([plain.exit, plain.stdout]).toEqual([0, expect.not.stringContaining('comfy')]);
+  const { exit, stdout } = await regen(['version', 'check', pack, '--for', 'comfy', '--json']);
+  expect(exit).toBe(6);
+  const answer = JSON.parse(stdout);
+  expect(answer.verdict).toBe('NodeVersionStatusActive');
+  expect(answer.for.verdict).toBe('NodeVersionStatusFlagged');
+  const found = answer.for.findings.map(
+    ({ rule, file, line }: Record<string, unknown>) => `${rule} ${file}:${line}`,
+  );
+  expect(found.sort()).toEqual([
+    'python_command_injection_risk run.py:1',
+    'python_environment_manipulation run.py:4',
+    'python_network_operations web/graph.js:1',
+    'python_network_operations web/graph.js:2',
+    'rm -rf tools/clean.sh:1',
+    'vendored_unknown vendor/lib/a.js:1',
+  ]);
+  for (const finding of answer.for.findings) {
+    expect(finding.date).toMatch(/^2026-\d\d-\d\d$/);
+    expect(finding.source).toMatch(/#\d+$/);
+    expect(finding.instead).not.toBe('');
+  }
+  const rows = await regen(['version', 'check', pack, '--for', 'comfy']);
+  expect(rows.stdout).toContain('comfy\tpython_command_injection_risk\trun.py:1\tsubprocess Call a library');
+  expect(rows.stdout).toMatch(/comfy\tNodeVersionStatusFlagged\t\t\n$/);
+});
+
+test('check --for comfy has nothing against a pack without these, and refuses other registries', async () => {
+  const { exit, stdout } = await regen(['version', 'check', packForTest(), '--for', 'comfy']);
+  expect([exit, stdout]).toEqual([0, expect.stringMatching(/comfy\tNodeVersionStatusActive\t\t\n$/)]);
+  const other = await regen(['version', 'check', packForTest(), '--for', 'npm']);
+  expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining("--for must be comfy, not 'npm'.")]);
+});

@@ -9,7 +9,9 @@ import { commandTree } from '../../src/cli/views/derive.js';
 import { getOwnIdentity } from '../../src/disk/process-identity.js';
 import { Ledger } from '../../src/flows/tasks/ledger.js';
 import { entry, homeForTest, regen, type Surroundings } from '../support/cli.js';
+import { startedTask } from '../support/generation.js';
 import { filesForTest } from '../support/packs.js';
+import { deliveriesOf, receiverForTest } from '../support/receiver.js';
 import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
 import { inTerminal } from '../support/terminal.js';
 import { waitFor } from '../support/wait-for.js';
@@ -109,7 +111,7 @@ test.each([
     expect(exit).toBe(0);
     expect(stdout).toBe(readFileSync(join('completions', file), 'utf8'));
     for (const { name } of [...tree.globals, ...tree.commands.flatMap(({ flags }) => flags)])
-      expect(stdout).not.toContain(`--${name}`);
+      expect(stdout.replace(/^ *#.*$/gm, '')).not.toContain(`--${name}`);
     const named = [...stdout.matchAll(/\bregen (?!for )([a-z_]+) /g)].map(([, word]) => word);
     expect(new Set(named)).toEqual(new Set(['__complete', 'completion']));
   },
@@ -128,7 +130,7 @@ test('offers every command and every flag that is not hidden', async () => {
 test('answers with one short line for each candidate', async () => {
   const choices = tree.commands.flatMap(({ flags }) => flags.flatMap((flag) => flag.choices ?? []));
   // A line that begins with a colon stands for paths.
-  for (const choice of choices) expect(choice).toMatch(/^[\w.+-][\w.+:-]*$/);
+  for (const choice of choices) expect(choice).toMatch(/^[\w.+-][\w.+:;-]*$/);
   for (const words of tree.words.map((word) => [word, '-'])) {
     const { stdout } = await regen(toRequest(words));
     expect(stdout).toMatch(/^(--[\w.-]+\t[^\t\n]{1,80}\n)+$/);
@@ -254,6 +256,18 @@ test('offers publishers, nodes and versions of the service that a command would 
   expect(await complete(['--base-url', 'http://127.0.0.1:9', 'version', 'list', ''], { env })).toEqual([]);
 });
 
+test('offers the deliveries of webhooks', async () => {
+  const { service, env } = await serviceWithNode();
+  const { url, ownerToken: token } = service;
+  await startedTask({ url, token }, { webhook_url: (await receiverForTest()).url });
+  const [{ id }] = await waitFor(async () => {
+    const log = await deliveriesOf(service);
+    expect(log).not.toEqual([]);
+    return log;
+  });
+  expect(await asked(['webhook', 'resend', ''], { env }, id)).toContain(id);
+});
+
 test('each shell offers what the service knows', async (context) => {
   needs('bash', context);
   const { env } = await serviceWithNode();
@@ -317,14 +331,14 @@ test('offers the profiles of the settings', async () => {
 test('offers the tasks started from here, newest first, by local id where the other is not known', async () => {
   const home = homeForTest();
   const identity = getOwnIdentity();
-  const ledger = new Ledger(join(home, '.local/state/regen'), Date.now, identity);
+  const ledger = new Ledger(join(home, '.local/state/regen'), Date.now, identity, home);
   const draft = { service: 'local', operation: 'image.relight', name: 'photo' };
   const { entry: known } = await ledger.open(
     { ...draft, request: { image: 'https://example.com/1.png' } },
     'new',
   );
   ledger.change(known.id, { task_id: 'task-1' });
-  const later = new Ledger(join(home, '.local/state/regen'), () => Date.now() + 1000, identity);
+  const later = new Ledger(join(home, '.local/state/regen'), () => Date.now() + 1000, identity, home);
   const { entry: unknown } = await later.open(
     { ...draft, request: { image: 'https://example.com/2.png' } },
     'new',

@@ -12,15 +12,15 @@ test('every command explains itself on stdout and ends well', async () => {
     expect({ words: command.words, exit, stderr }).toEqual({ words: command.words, exit: 0, stderr: '' });
     expect(stdout).toContain(`Usage: regen ${command.words.join(' ')}`);
     for (const flag of command.flags.filter(({ hidden }) => !hidden))
-      expect(stdout).toContain(`--${flag.name}`);
+      expect(stdout.replaceAll('[no-]', '')).toContain(`--${flag.name}`);
   }
 });
 
-test('a group without a command shows its help on stderr and exits 2', async () => {
+test('a group without a command shows its help on stdout and exits 2', async () => {
   for (const group of groups.filter((name) => name !== 'serve')) {
     const { exit, stdout, stderr } = await regen(group.split(' ').filter(Boolean));
-    expect({ group, exit, stdout }).toEqual({ group, exit: 2, stdout: '' });
-    expect(stderr).toContain('Commands:');
+    expect({ group, exit, stderr }).toEqual({ group, exit: 2, stderr: '' });
+    expect(stdout).toContain('Commands:');
   }
 });
 

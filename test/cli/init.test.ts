@@ -6,6 +6,7 @@ import { readManifest } from '../../src/pack/manifest.js';
 import { homeForTest, regen } from '../support/cli.js';
 import { filesForTest } from '../support/packs.js';
 import { folderForTest } from '../support/service.js';
+import { regenInTerminal } from '../support/terminal.js';
 
 /** A folder `Light Tools` with these files. */
 function pack(files: Record<string, string> = {}): string {
@@ -120,12 +121,26 @@ test('asks what it cannot find out, again where the answer cannot be taken, and 
   const answers = ['Not Good', 'acme', '0.1.0', '', 'https://example.org/x'];
   const { exit, stderr } = await regen(['node', 'init'], { cwd, answers });
   expect(exit, stderr).toBe(0);
-  expect(stderr).toContain('must be lowercase');
   const { publisher, node, version } = await manifestOf(cwd);
   expect(publisher).toBe('acme');
   expect(version.version).toBe('0.1.0');
   expect(node).not.toHaveProperty('license');
   expect(node.repository).toBe('https://example.org/x');
+});
+
+test('shows a person the publisher that it proposes, and takes another answer', async () => {
+  const kept = '{"publish_tokens":{"acme":"pat_1"}}';
+  const home = filesForTest({ '.config/regen/credentials/local.json': kept }, homeForTest());
+  const cwd = pack({ 'README.md': readme });
+  const terminal = regenInTerminal(['node', 'init'], { home, cwd });
+  await terminal.shows('Publisher id: (acme)');
+  terminal.type('other\r');
+  await terminal.shows('Version:');
+  terminal.type('1\r');
+  await terminal.shows("'1' is not a semantic version");
+  terminal.type('\x03');
+  expect(await terminal.exit).toBe(130);
+  expect(existsSync(join(cwd, 'pyproject.toml'))).toBe(false);
 });
 
 test('publishes as the one publisher whose token is kept', async () => {

@@ -25,7 +25,7 @@ const command: Command = {
 function failureOf(body: object, bodyGiven: boolean): Failure {
   const request = { params: {}, query: {}, body };
   try {
-    checkRequest(contract.image.relight, command, request, bodyGiven);
+    checkRequest(contract.image.relight, command, request, { bodyGiven });
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;

@@ -86,10 +86,10 @@ it('every wrong variable is told at once, by its name', async () => {
 });
 
 it('unknown names are refused in every table', async () => {
-  const config = fileOf('regen.toml', 'whatever = 1\n[limits]\nwhatever = 3\n[quotas]\nwhatever = 3\n');
+  const config = fileOf('regen.toml', 'colour = 1\n[limits]\ncolour = 3\n[quotas]\ncolour = 3\n');
   const { exit, stderr } = await regen(['serve', '--config', config, '--check']);
   expect(exit).toBe(2);
-  for (const name of ['whatever', 'limits.whatever', 'quotas.whatever'])
+  for (const name of ['colour', 'limits.colour', 'quotas.colour'])
     expect(stderr).toContain(`${name} is not a known field`);
 });
 
@@ -112,6 +112,26 @@ it('a check finds the missing keys of all vendors, starts nothing and prints no 
   expect(printed.stdout).not.toContain('secret-key');
 });
 
+it('the password of the database is masked, and kinds of jobs are chosen only where others run the rest', async () => {
+  const env = { REGEN_SERVE_DATABASE: 'postgres://regen:hush@db.example.com/regen' };
+  const printed = await regen(['serve', '--work', 'check-archive, deliver-webhook', '--print-config'], {
+    env,
+  });
+  expect(JSON.parse(printed.stdout)).toMatchObject({
+    database: 'postgres://regen:***@db.example.com/regen',
+    work: ['check-archive', 'deliver-webhook'],
+  });
+  const none = await regen(['serve', '--no-work', '--print-config'], { env });
+  expect(JSON.parse(none.stdout).work).toEqual([]);
+  for (const [flags, message] of [
+    [['--no-work'], 'work needs a database that other services share'],
+    [['--work', 'dream'], 'work.0 must be'],
+  ] as const) {
+    const { exit, stderr } = await regen(['serve', ...flags, '--check']);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(message)]);
+  }
+});
+
 it('serve init writes a file in which every setting can be uncommented, and keeps an existing one', async () => {
   const folder = folderForTest();
   const { exit, stdout } = await regen(['serve', 'init'], { cwd: folder });
@@ -121,7 +141,9 @@ it('serve init writes a file in which every setting can be uncommented, and keep
   expect(await readConfiguration(path)).toEqual({});
   const settings = text.match(/^#(?! ).*$/gm) as string[];
   expect(settings.length).toBeGreaterThan(50);
-  const defaults = settings.filter((line) => !/generation|data|publicUrl|issuers/.test(line));
+  const defaults = settings.filter(
+    (line) => !/generation|data|storage|work|s3|publicUrl|issuers|metrics.token|uplink/.test(line),
+  );
   writeFileSync(path, defaults.map((line) => line.slice(1)).join('\n'));
   expect((await regen(['serve', '--config', path, '--check'])).exit).toBe(0);
   expect((await regen(['serve', 'init'], { cwd: folder })).exit).toBe(5);

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
+import { copyingEngine } from '../support/copying-engine.js';
 import { type DoubleOptions, generationDouble, png } from '../support/generation-double.js';
-import { folderForTest } from '../support/service.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
 
 /** A task that was started with --no-wait, and everything around it. */
 async function started(options: DoubleOptions = {}, argv = ['image', 'relight', 'photo.png']) {
@@ -32,11 +34,35 @@ test('task list and show tell what was started, offline, by local and remote id'
   const rows = (await run(['task', 'list'], { env: {} })).stdout.trim().split('\n');
   expect(rows[1]).toMatch(new RegExp(`^${list[1].id}\t${id}\timage.relight\tCREATED\t`));
   const seen = (await run(['task', 'list'], { env: {}, terminal: true, columns: 80 })).stdout;
-  expect(seen).toMatch(new RegExp(`^ID +OPERATION.*\n.*\n${id} +image.relight +CREATED`));
-  for (const name of [id, list[1].id]) {
+  expect(seen).toMatch(/^TASK +OPERATION +STATE +CREATED +NAME/);
+  expect(seen).toMatch(new RegExp(`^${id.slice(0, 8)} +image.relight +queued +`, 'm'));
+  for (const name of [id, list[1].id, id.slice(0, 8), '@last:relight']) {
     expect(JSON.parse((await run(['task', 'show', name, '--json'])).stdout)).toEqual(list[1]);
   }
   expect((await run(['task', 'show', 'nope'])).exit).toBe(3);
+  expect(await run(['task', 'show', '@last:video'])).toMatchObject({
+    exit: 3,
+    stderr: expect.stringContaining('No video task was started from here.'),
+  });
+});
+
+test('a task is found by a file that it saved, from the folder of the file', async () => {
+  const { run, id } = await started();
+  await run(['task', 'wait', '@last', '-o', 'lit.png']);
+  expect(JSON.parse((await run(['task', 'show', 'lit.png', '--json'])).stdout)).toMatchObject({
+    task_id: id,
+  });
+});
+
+test('the beginning of several ids is refused, and they are named', async () => {
+  const { run, double } = await started();
+  await run(['image', 'upscaler', 'photo.png']);
+  const ids = [...double.tasks.keys()];
+  // Local ids begin with their time, so those of one test share their first characters.
+  const [entry] = JSON.parse((await run(['task', 'list', '--json'])).stdout);
+  const { exit, stderr } = await run(['task', 'show', entry.id.slice(0, 4)]);
+  expect({ exit, stderr }).toMatchObject({ exit: 2, stderr: expect.stringContaining('2 tasks begin with') });
+  for (const id of ids) expect(stderr).toContain(id);
 });
 
 test('image status reads by the ledger, by kind, and else by trying each', async () => {
@@ -196,4 +222,70 @@ test('the ledger forgets what was started more than 90 days ago when something n
   await run(['image', 'relight', 'photo.png', '--no-wait']);
   expect(readdirSync(folder)).toHaveLength(3);
   expect(readdirSync(folder).some((name) => name.startsWith(aged(91).slice(0, 5)))).toBe(false);
+});
+
+test('task list filters by state, kind, age and service, and counts what is listed', async () => {
+  const { run } = await started();
+  await run(['image', 'upscaler', 'photo.png']);
+  const list = async (...flags: string[]) =>
+    JSON.parse((await run(['task', 'list', '--json', ...flags])).stdout).map(
+      (entry: { operation: string }) => entry.operation,
+    );
+  expect(await list('--state', 'queued')).toEqual(['image.relight']);
+  expect(await list('--state', 'done', '--state', 'queued')).toHaveLength(2);
+  expect(await list('--kind', 'upscaler')).toEqual(['image.upscaler']);
+  expect(await list('--kind', 'video')).toEqual([]);
+  expect(await list('--since', '1h')).toHaveLength(2);
+  expect(await list('--since', '2999-01-01')).toEqual([]);
+  expect(await list('--service', '127.0.0.1')).toHaveLength(2);
+  expect(await list('--service', 'elsewhere')).toEqual([]);
+  expect(await list('--limit', '1')).toEqual(['image.upscaler']);
+  for (const flags of [
+    ['--state', 'odd'],
+    ['--limit', '0'],
+    ['--since', 'odd'],
+  ])
+    expect((await run(['task', 'list', ...flags])).exit).toBe(2);
+  expect((await run(['task', 'list'])).stderr).toBe('2 tasks.\n');
+});
+
+test('task forget removes ended tasks from the list, and others only with --force', async () => {
+  const { run, id } = await started();
+  const refused = await run(['task', 'forget', id.slice(0, 8)]);
+  expect(refused).toMatchObject({ exit: 2, stdout: '' });
+  expect(refused.stderr).toContain(`A task has not ended: ${id}.`);
+  expect((await run(['task', 'forget', '@last', '--force'])).stdout).toBe(`${id}\n`);
+  expect((await run(['task', 'list', '--json'])).stdout).toBe('[]\n');
+});
+
+test('task cancel ends tasks on the service and in the list; one that has ended does not stop the others', async () => {
+  const service = await serviceForTest(
+    {},
+    {
+      engines: {
+        image: copyingEngine((_, signal) => once(signal, 'abort').then(() => signal.throwIfAborted())),
+      },
+    },
+  );
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'photo.png'), png);
+  const surroundings = {
+    cwd,
+    home: homeForTest(),
+    env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken },
+  };
+  const run = (...argv: string[]) => regen(argv, surroundings);
+  const ids: string[] = [];
+  for (const prompt of ['warm', 'cold'])
+    ids.push((await run('image', 'relight', 'photo.png', '--prompt', prompt, '--no-wait')).stdout.trim());
+  const [first = '', second = ''] = ids;
+  expect((await run('task', 'cancel', first, '--dry-run')).stdout).toContain(`/users/tasks/${first}/cancel`);
+  const both = await run('task', 'cancel', first.slice(0, 10), second, '--json');
+  expect(both.exit, both.stderr).toBe(0);
+  expect(JSON.parse(both.stdout)).toMatchObject([
+    { task_id: first, status: 'FAILED', reason: 'The task was cancelled.' },
+    { task_id: second, status: 'FAILED' },
+  ]);
+  expect(JSON.parse((await run('task', 'list', '--state', 'failed', '--json')).stdout)).toHaveLength(2);
+  expect((await run('task', 'cancel', '00000000-0000-4000-8000-000000000000')).exit).toBe(3);
 });

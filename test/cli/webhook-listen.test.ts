@@ -188,10 +188,11 @@ describe('webhook listen', () => {
 });
 
 it.each(['--forward-to', '--public-url'])('%s takes an address of the web alone', async (flag) => {
-  for (const address of ['ftp://127.0.0.1/', 'localhost:3000', 'nowhere']) {
+  for (const address of ['ftp://127.0.0.1/', 'localhost:3000', 'nowhere', 'https://me:secret@example.com/']) {
     const { exit, stderr } = await regen(['webhook', 'listen', flag, address]);
     expect(exit).toBe(2);
-    expect(stderr).toContain(`${flag} must be an http:// or https:// URL, not '${address}'.`);
+    expect(stderr).toContain(`${flag} must `);
+    expect(stderr).not.toContain(address);
   }
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
-import { type ClientOptions, createClient } from '../../src/client/client.js';
+import { createClient } from '../../src/client/client.js';
+import type { ClientOptions } from '../../src/client/client-options.js';
 import { InvalidRequestError, ResponseError, ServiceError } from '../../src/client/errors.js';
 import { contract } from '../../src/contract/index.js';
+import { loadNaming } from '../../src/contract/naming/load-naming.js';
 import { listOperations } from '../../src/contract/operation.js';
 import { fakeClock, json, type Reply, serve } from './server.js';
 
@@ -377,5 +379,20 @@ describe('a raw request', () => {
     expect(seen).toHaveLength(4);
     const { client: other } = await clientOf((_, response) => response.writeHead(502).end('still'));
     expect((await other.raw({ path: '/x', retries: 1 })).status).toBe(502);
+  });
+});
+
+describe('a service with another naming', () => {
+  it('is called and answers in the names of the contract, and its own body is there as well', async () => {
+    const listed = { comfy_nodes: [{ comfy_node_name: 'A', policy: 'ComfyNodePolicyBanned' }], total: 1 };
+    const naming = await loadNaming('comfy', () => '');
+    const { client, seen } = await clientOf((_, response) => json(response, 200, listed), { naming });
+    const answered = await client.requestNamed('hostNodes.listAll', { host_node_name: 'A' });
+    expect(seen[0]?.url).toBe('/comfy-nodes?comfy_node_name=A');
+    expect(answered.data).toEqual({
+      host_nodes: [{ host_node_name: 'A', policy: 'HostNodePolicyBanned' }],
+      total: 1,
+    });
+    expect(answered.body).toEqual(listed);
   });
 });

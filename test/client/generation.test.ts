@@ -25,6 +25,16 @@ describe('generation', () => {
     expectTypeOf(data.generated).toEqualTypeOf<string[]>();
   });
 
+  it.each([true, false])(
+    'is read in either form of the statuses that are extensions (wrapped: %s)',
+    async (wrapped) => {
+      const image = { generated: [], status: 'CREATED', task_id: 'i1' };
+      const { client } = await clientOf(wrapped ? { data: image } : image);
+      expect(await client.image.styleTransferStatus({ task_id: 'i1' })).toEqual(image);
+      expect(await client.image.skinEnhancerStatus({ task_id: 'i1' })).toEqual({ data: image });
+    },
+  );
+
   it('sends no defaults', async () => {
     const { client, seen } = await clientOf(task);
     await client.video.text2video({ body: { prompt: 'A boat' } });

@@ -1,7 +1,8 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ClientOptions, createClient } from '../../src/client/client.js';
+import { createClient } from '../../src/client/client.js';
+import type { ClientOptions } from '../../src/client/client-options.js';
 import { InvalidRequestError, type NetworkError, ServiceError } from '../../src/client/errors.js';
 import type { Trace } from '../../src/client/trace.js';
 import { fakeClock, json, listen, type Reply, serve, serveRaw } from './server.js';

@@ -5,7 +5,8 @@ import { connect } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ClientOptions, createClient } from '../../src/client/client.js';
+import { createClient } from '../../src/client/client.js';
+import type { ClientOptions } from '../../src/client/client-options.js';
 import type { NetworkError } from '../../src/client/errors.js';
 import { selfSigned } from './certificate.js';
 import { fakeClock, listen, serve } from './server.js';
@@ -67,9 +68,8 @@ async function proxy(target: string, credential?: string) {
 
 it('loads the HTTP stack with the first request', async () => {
   const program = `
-    const { default: Module } = await import('node:module');
     const { createClient } = await import(${JSON.stringify(pathToFileURL('dist/client.js'))});
-    const loaded = () => Object.keys(Module._cache).some((path) => path.includes('undici'));
+    const loaded = () => process.moduleLoadList.includes('NativeModule tls');
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
     const before = loaded();
     await client.user.me().catch(() => {});

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { contract } from '../../src/contract/index.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import { listOperations, operation } from '../../src/contract/operation.js';
+import { checkValue } from '../../src/contract/schema/check.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked as the plain JSON it is
 type Json = any;
@@ -88,12 +89,54 @@ describe('the OpenAPI document', () => {
   });
 
   it('answers with the declared status, and with the Error body otherwise', () => {
-    expect(Object.keys(at('publisher.create').responses)).toEqual(['201', 'default']);
+    const statuses = ['201', '400', '401', '403', '409', '413', '415', '429', '500', '503', 'default'];
+    expect(Object.keys(at('publisher.create').responses)).toEqual(statuses);
+    expect(Object.keys(at('node.get').responses)).toContain('404');
+    expect(at('node.get').responses['404']).toEqual({ $ref: '#/components/responses/Error404' });
+    expect(document.components.responses.Error404.description).toBe(
+      '- `not_found`: It does not exist, or this caller may not see it.',
+    );
     expect(at('node.delete').responses['204']).toEqual({ description: 'Done' });
     expect(at('node.get').responses.default).toEqual({ $ref: '#/components/responses/Error' });
     expect(document.components.responses.Error.content['application/json'].schema).toEqual({
       $ref: '#/components/schemas/Error',
     });
+  });
+
+  it('describes what caches may keep, and the 304, for reads without a credential', () => {
+    for (const [name, { method, who }] of listOperations(contract)) {
+      const cacheable = method === 'GET' && who === 'anyone' && name !== 'node.install';
+      const { parameters = [], responses } = at(name);
+      const condition = parameters.filter((one: Json) => one.name === 'If-None-Match');
+      expect([name, condition.length, '304' in responses]).toEqual([name, cacheable ? 1 : 0, cacheable]);
+    }
+    expect(Object.keys(at('node.get').responses['200'].headers)).toEqual(['ETag', 'Cache-Control']);
+  });
+
+  it('shows requests that the contract accepts', () => {
+    const shown: string[] = [];
+    for (const [name, { body }] of listOperations(contract)) {
+      for (const example of (body?.meta()?.examples ?? []) as unknown[]) {
+        expect([name, body && checkValue(body, example)]).toEqual([
+          name,
+          expect.objectContaining({ ok: true }),
+        ]);
+        shown.push(name);
+      }
+    }
+    expect(shown).toEqual(expect.arrayContaining(['version.publish', 'image.relight', 'video.extend']));
+  });
+
+  it('writes requests with defaults in place, which generators of clients then leave optional', () => {
+    const { title, properties } = at('image.relight').requestBody.content['application/json'].schema;
+    expect(title).toBe('RelightRequest');
+    expect(properties.style.default).toBe('standard');
+    expect(properties.advanced_settings.properties.blacks.default).toBe(50);
+    const named = Object.values<Json>(document.components.schemas);
+    const withDefault = named.filter((one) =>
+      Object.values<Json>(one.properties ?? {}).some((field) => 'default' in field),
+    );
+    expect(withDefault).toEqual([]);
   });
 
   it('refuses unknown fields in requests where the service does, and nowhere in answers', () => {
@@ -103,7 +146,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('gives a schema two names if it differs in requests and responses', async () => {
-    const Grain = z.strictObject({ amount: z.int().default(2) }).meta({ id: 'GrainOfThisTest' });
+    const Grain = z.strictObject({ amount: z.int() }).meta({ id: 'GrainOfThisTest' });
     const Outer = z.object({ grain: Grain }).meta({ id: 'OuterOfThisTest' });
     const set = operation({
       method: 'PUT',
@@ -116,8 +159,6 @@ describe('the OpenAPI document', () => {
     const written: Json = createOpenApiDocument({ grain: { set } }, { version: '1' });
     const { schemas } = written.components;
     expect(schemas.GrainOfThisTest).toMatchObject({ additionalProperties: false });
-    expect(schemas.GrainOfThisTest).not.toHaveProperty('required');
-    expect(schemas.GrainOfThisTestAnswer).toMatchObject({ required: ['amount'] });
     expect(schemas.GrainOfThisTestAnswer).not.toHaveProperty('additionalProperties');
     expect(schemas.OuterOfThisTest.properties.grain.$ref).toBe('#/components/schemas/GrainOfThisTest');
     expect(schemas.OuterOfThisTestAnswer.properties.grain.$ref).toBe(

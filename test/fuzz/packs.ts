@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { createClient, ServiceError } from '../../src/client/index.js';
+import { createClient, ServiceError } from '../../src/library/index.js';
 import { zipOf } from '../support/archives.js';
 import { loops, programs } from './python.js';
 import { mutateBytes, type Target } from './target.js';

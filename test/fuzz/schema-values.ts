@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { contract } from '../../src/contract/index.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
+import { listOperations } from '../../src/contract/operation.js';
+import { toJsonSchema } from '../../src/contract/schema/json-schema.js';
 
 /** A schema of the OpenAPI document. */
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schema is read here keyword by keyword
@@ -8,6 +10,13 @@ export type Schema = Record<string, any>;
 
 /** The OpenAPI document. */
 export const document = createOpenApiDocument(contract, { version: '1' }) as Schema;
+
+/** Those of requests with defaults have no name in the document. */
+const definitions: Schema = Object.assign(
+  {},
+  ...Array.from(listOperations(contract), ([, { body }]) => body && toJsonSchema(body, 'input').$defs),
+  document.components.schemas,
+);
 
 /** Values for a field that no schema can tell, such as the id of something that exists. */
 export type Special = (field: string, schema: Schema) => fc.Arbitrary<unknown> | undefined;
@@ -20,8 +29,7 @@ export function createValues(
 ): fc.Arbitrary<unknown> {
   const given = special(field, schema);
   if (given) return given;
-  if (schema.$ref)
-    return createValues(document.components.schemas[schema.$ref.split('/').at(-1)], special, field);
+  if (schema.$ref) return createValues(definitions[schema.$ref.split('/').at(-1)], special, field);
   if ('const' in schema) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.anyOf?.some((one: Schema) => one.type ?? one.$ref)) {

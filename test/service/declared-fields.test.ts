@@ -88,7 +88,7 @@ async function runHandler(
   await undone.catch((error) => {
     if (!(error instanceof Undo)) throw error;
   });
-  await prepared?.end();
+  await prepared?.undo();
 }
 
 describe('a request whose reads are observed', () => {

@@ -45,6 +45,7 @@ describe('a start', () => {
     expect(readServiceFile(data)).toEqual({
       url: service.url,
       socket: join(data, 'service.sock'),
+      previews: ['image', 'video'],
       pid: process.pid,
       version: '1.2.3',
       instance: service.instance,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from '../../src/client/index.js';
+import { createClient } from '../../src/library/index.js';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { type RunningService, startService } from '../../src/service/serve.js';
 import { copyingEngine } from '../support/copying-engine.js';

@@ -216,11 +216,14 @@ async function findViolations(world: KilledWorld, done: Done): Promise<string[]>
       const disorder = findDisorder(world.told, { id, kind, status });
       if (disorder) wrong.push(disorder);
     }
-    const versions = await database.selectFrom('versions').select(['id', 'version', 'status']).execute();
+    const versions = await database
+      .selectFrom('versions')
+      .select(['id', 'version', 'status', 'archive_key'])
+      .execute();
     expect('versions', versions.map(({ version }) => version).sort(), [...done.versions.keys()].sort());
-    for (const { version, status } of versions) {
+    for (const { version, status, archive_key } of versions) {
       expect(`version ${version}`, status, 'NodeVersionStatusActive');
-      const { path } = await storage.borrow(`archives/acme/pack/${version}/node.zip`);
+      const { path } = await storage.borrow(archive_key as string);
       let code = '';
       const reader = {
         wanted: (name: string) => name === '__init__.py',

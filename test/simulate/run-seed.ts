@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, createClient, ServiceError } from '../../src/client/index.js';
+import { type Client, createClient, ServiceError } from '../../src/library/index.js';
 import type { RunningService } from '../../src/service/serve.js';
 import { zipOf } from '../support/archives.js';
 import { film } from '../support/filming-engine.js';

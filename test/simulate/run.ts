@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
 import { setup } from '../support/build.js';
+import { explainMissingPostgres } from '../support/postgres-server.js';
 import { runKills } from './kills.js';
 import { runSeed } from './run-seed.js';
+import { runServices } from './services.js';
 
 // npm run simulate -- --seeds N [--seed S]: seeded faults in one process
+// npm run simulate -- --services N [--tasks N] [--seed S]: N services on one PostgreSQL server, which are all killed
 // npm run simulate -- --kills N [--seed S]: N kills of the service and of the command line, in processes
 
 const { values } = parseArgs({
@@ -11,9 +14,23 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     kills: { type: 'string' },
+    services: { type: 'string' },
+    tasks: { type: 'string', default: '200' },
   },
 });
 const first = Number(values.seed);
+
+if (values.services !== undefined) {
+  const missing = explainMissingPostgres(false);
+  if (missing) {
+    console.log(`Services on PostgreSQL cannot be simulated: ${missing}.`);
+    process.exit();
+  }
+  await setup();
+  const [services, tasks] = [Number(values.services), Number(values.tasks)];
+  console.log(await runServices({ services, tasks, seed: first, report: console.log }));
+  process.exit();
+}
 
 if (values.kills !== undefined) {
   await setup();

@@ -32,6 +32,11 @@ export interface World {
   close(): Promise<void>;
 }
 
+const AWAITED_KINDS = [
+  ...['run-image-task', 'watch-image-task', 'run-video-task', 'watch-video-task'],
+  ...['deliver-webhook', 'check-archive'],
+];
+
 /** The requests that the vendor cannot fulfil. */
 export const DARK = 'too dark';
 
@@ -119,7 +124,7 @@ export async function createWorld(seed: number): Promise<World> {
       const next = await one.context.database
         .selectFrom('jobs')
         .select('run_at')
-        .where('kind', 'in', ['run-image-task', 'run-video-task', 'deliver-webhook', 'check-archive'])
+        .where('kind', 'in', AWAITED_KINDS)
         .orderBy('run_at')
         .executeTakeFirst();
       if (!next) return one;
@@ -141,7 +146,7 @@ export async function createWorld(seed: number): Promise<World> {
   return { faults, url: gate.url, hook: `${receiver.url}/hook`, told, vendor, service, jump, settle, close };
 }
 
-/** Copies the data of a service. Its threads go on meanwhile and may remove files that were about to be copied. */
+/** Copies the data of a service. Its threads go on, and may remove files that were about to be copied. */
 function copyFolder(from: string, to: string): void {
   for (let attempt = 1; ; attempt += 1) {
     try {

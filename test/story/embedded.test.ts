@@ -25,7 +25,14 @@ test('the first command starts the service, says so in one line, and answers', a
   );
   const second = await run(home, ['publisher', 'list', '--json']);
   expect(second).toEqual({ exit: 0, stdout: '[]\n', stderr: '' });
-  expect(Object.keys(recordOf(home)).sort()).toEqual(['instance', 'pid', 'socket', 'url', 'version']);
+  expect(Object.keys(recordOf(home)).sort()).toEqual([
+    'instance',
+    'pid',
+    'previews',
+    'socket',
+    'url',
+    'version',
+  ]);
   for (const name of ['service.json', 'owner.token']) {
     expect(statSync(join(folderOf(home), name)).mode & 0o777).toBe(0o600);
   }

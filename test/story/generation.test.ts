@@ -87,7 +87,6 @@ test('the first Ctrl-C leaves the task running and prints the command that resum
     cwd,
     env,
   });
-  await terminal.shows('Task ');
   await terminal.shows('running');
   terminal.type('\x03');
   expect(await terminal.exit).toBe(130);
@@ -179,6 +178,7 @@ test('many images are done side by side, a failed one apart from the others', as
   const { exit, stdout, stderr } = await start(argv, { cwd, env }).ended;
   expect(exit).toBe(9);
   expect(stdout).toBe(`${join(cwd, 'a-large.png')}\n${join(cwd, 'b-large.png')}\n`);
-  expect(stderr).toContain('broken: ');
+  expect(stderr).toContain('2 of 3 saved');
+  expect(stderr).toContain('broken.png failed: must be an image');
   expect(existsSync(join(cwd, 'broken-large.png'))).toBe(false);
 });

@@ -1,12 +1,16 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { commandTree } from '../../src/cli/views/derive.js';
 import { entry, homeWithService } from '../support/cli.js';
 import { type Scene, scenesOf, seen, settled, withScenes } from '../support/transcript.js';
 
-const page = readFileSync('README.md', 'utf8');
+const readme = readFileSync('README.md', 'utf8');
+const path = 'docs/publishing.md';
+const page = readFileSync(path, 'utf8');
 
 // UPDATE_TRANSCRIPT=1 writes what the commands show now into the page.
-test('the transcript in the README is what happens', async () => {
+test('the transcript in the guide to publishing is what happens', async () => {
   const home = homeWithService();
   const env = { PATH: process.env.PATH, HOME: home };
   const scenes = scenesOf(page);
@@ -16,11 +20,61 @@ test('the transcript in the README is what happens', async () => {
     const { exit, text } = await seen(`${process.execPath} ${entry} ${command}`, env);
     now.push({ command, exit, shows: settled(text, home) });
   }
-  if (process.env.UPDATE_TRANSCRIPT) writeFileSync('README.md', withScenes(page, now));
+  if (process.env.UPDATE_TRANSCRIPT) writeFileSync(path, withScenes(page, now));
   else expect(now).toEqual(scenes);
 });
 
 test('the commands a stranger types first are in the README, and in the order they are needed', () => {
-  expect(page).toContain('npm install && npx regen version publish examples/hello-nodes');
-  expect(page).toContain('npm install && npm test');
+  expect(readme.indexOf('npm install && npx regen version publish examples/hello-nodes')).toBeGreaterThan(0);
+  expect(readme.indexOf('npm install && npm test')).toBeLessThan(readme.indexOf('npm install -g .'));
+  expect(readme.split('\n').length).toBeLessThan(90);
 });
+
+test('every page that the README and the guides link to exists', () => {
+  const missing = listPages().flatMap((from) =>
+    Array.from(readFileSync(from, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g), ([, to]) =>
+      join(dirname(from), to as string),
+    )
+      .filter((to) => !existsSync(to))
+      .map((to) => `${from} → ${to}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every command in the README and the guides exists, with its flags', () => {
+  const { commands, globals } = commandTree();
+  const lines = listPages().flatMap((from) => listCommandLines(readFileSync(from, 'utf8')));
+  expect(lines.length).toBeGreaterThan(50);
+  const wrong = lines.filter((line) => {
+    const words = line.split(/\s+/);
+    const command = commands
+      .filter((each) => each.words.every((word, at) => words[at] === word))
+      .sort((one, other) => other.words.length - one.words.length)[0];
+    const flags = [...(command?.flags ?? []), ...globals].flatMap(({ name }) => [
+      `--${name}`,
+      `--no-${name}`,
+    ]);
+    const own = line.replace(/ -- .*/, '');
+    return (
+      !command ||
+      (own.match(/--[a-z][\w-]+/g) ?? []).some((flag) => !flags.includes(flag) && flag !== '--help')
+    );
+  });
+  expect(wrong).toEqual([]);
+});
+
+function listPages(): string[] {
+  const guides = readdirSync('docs').filter((name) => name.endsWith('.md') && name !== 'reference.md');
+  return ['README.md', 'CONTRIBUTING.md', ...guides.map((name) => `docs/${name}`)];
+}
+
+/** What follows `regen` in blocks of commands and in inline code. */
+function listCommandLines(page: string): string[] {
+  const blocks = Array.from(
+    page.matchAll(/```(?:sh|yaml|console)\n([\s\S]*?)```/g),
+    ([, block]) => block as string,
+  );
+  const inBlocks = blocks.flatMap((block) => block.match(/(?<=^|[ ;|$] ?)regen [a-z][^\n|#;]*/gm) ?? []);
+  const inText = Array.from(page.matchAll(/`regen ([a-z][^`]*)`/g), ([, line]) => `regen ${line}`);
+  return [...inBlocks, ...inText].map((line) => line.slice('regen '.length).replace(/\s+/g, ' ').trim());
+}

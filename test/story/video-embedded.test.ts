@@ -22,7 +22,7 @@ test('with nothing configured, a video is made of a prompt, and made longer', as
     exit: 0,
     stdout: `${join(cwd, 'boat.mp4')}\n`,
   });
-  expect(made.stderr).toMatch(/Costs \d+ credits\./);
+  expect(made.stderr).toMatch(/Costs \d+ credits for a preview made on this machine; nothing is billed\./);
   expect(sizeOf(join(cwd, 'boat.mp4'))).toEqual([540, 960]);
   const receipt = JSON.parse(readFileSync(join(cwd, 'boat.mp4.receipt.json'), 'utf8'));
   expect(receipt).toMatchObject({ seed: expect.any(Number), credits: expect.any(Number) });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
+import { sql } from 'kysely';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
 import { createPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
 import { personNamed, type TestIssuer } from './issuer.js';
@@ -25,6 +26,7 @@ export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Rec
   const { valid } = await adminTokens(here);
   const user = await issuer.signIn(personNamed('una'), url);
   const admin = await issuer.signIn(personNamed('ada', { roles: ['admin'] }), url);
+  const { token: key } = await ok('ann', 'POST', '/users/keys', { name: 'script' });
   const before = ({ publisher }: Own) =>
     ok('admin', 'PUT', `/admin/publishers/${publisher}`, { status: 'PublisherStatusBanned' });
   return {
@@ -36,6 +38,7 @@ export async function callersOf(here: Registry, issuer: TestIssuer): Promise<Rec
     'its token': { token: ({ token }) => token },
     'its token for another node': { token: ({ limitedToken }) => limitedToken },
     "other's token": { token: () => tokens.pat },
+    "owner's API key": { token: () => key },
     admin: { token: () => tokens.admin },
     "identity provider's admin": { token: () => admin },
     'admin token': { token: () => valid },
@@ -58,6 +61,7 @@ export async function invalidCredentials(
     expired: await service.signFor({ sub: 'ann', expiresInSeconds: -60 }),
     'expired token': await expiredToken(here),
     'revoked token': await revokedToken(here),
+    ...(await deadKeys(here)),
     'expired admin token': expired,
     'revoked admin token': revoked,
     "identity provider's, for another audience": await ofIssuer({ aud: 'https://other.example.org' }),
@@ -99,6 +103,18 @@ async function revokedToken({ ok }: Registry): Promise<string> {
   const { id, token } = await ok('ann', 'POST', '/publishers/acme/tokens', { name: 'revoked' });
   await ok('ann', 'DELETE', `/publishers/acme/tokens/${id}`);
   return token;
+}
+
+/** API keys that have expired or are revoked. */
+async function deadKeys({ change, ok }: Registry): Promise<Record<string, string>> {
+  const make = () => ok('ann', 'POST', '/users/keys', { name: 'dead' });
+  const [expired, revoked] = [await make(), await make()];
+  await ok('ann', 'DELETE', `/users/keys/${revoked.id}`);
+  await change((tx) =>
+    // Its time of expiry is never changed by the service.
+    sql`update api_keys set expires_at = '2020-01-01T00:00:00.000Z' where id = ${expired.id}`.execute(tx),
+  );
+  return { 'expired API key': expired.token, 'revoked API key': revoked.token };
 }
 
 /** Admin tokens of an admin: a valid, a revoked and an expired one. */

@@ -114,7 +114,17 @@ function scripted(answers: readonly (string | boolean)[]): Prompts {
   return {
     password: async () => String(await next()),
     confirm: async () => (await next()) === true,
-    input: async () => String(await next()),
+    input: async (_message, _initial, findProblem = () => undefined) => {
+      for (;;) {
+        const answer = String(await next());
+        if (findProblem(answer.trim()) === undefined) return answer;
+      }
+    },
+    select: async (message, choices) => {
+      const answer = String(await next());
+      if (!choices.includes(answer)) throw new Error(`${message} does not offer ${answer}.`);
+      return answer;
+    },
   };
 }
 

@@ -20,7 +20,7 @@ export type ReceiverAnswer =
 
 /** A receiver of webhooks; `answer` returns the answer to the n-th. */
 export async function receiverForTest(
-  answer: (call: number) => ReceiverAnswer = () => 204,
+  answer: (call: number) => ReceiverAnswer | Promise<ReceiverAnswer> = () => 204,
 ): Promise<{ url: string; port: number; told: Told[] }> {
   const told: Told[] = [];
   const server = createServer((request, response) => {
@@ -28,9 +28,9 @@ export async function receiverForTest(
     request.on('data', (chunk) => {
       text += chunk;
     });
-    request.on('end', () => {
+    request.on('end', async () => {
       told.push({ headers: request.headers, text, body: JSON.parse(text) });
-      const given = answer(told.length);
+      const given = await answer(told.length);
       if (given === 'silence') return;
       const [status, headers] = [given].flat() as [number, Record<string, string>];
       response.writeHead(status, headers).end();

@@ -6,8 +6,8 @@ import {
   markUploaded,
   type VersionStatus,
 } from '../../src/service/registry/version-states.js';
-import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
-import { type Answered, ask } from './service.js';
+import type { RunningService, ServiceParts } from '../../src/service/serve.js';
+import { type Answered, ask, startTestService } from './service.js';
 
 /** The people of a registry's stories. Ann owns the publisher acme, Bob is its member, Eve a stranger. */
 export type Who = 'ann' | 'bob' | 'eve' | 'admin' | 'nobody' | 'pat';
@@ -53,7 +53,7 @@ export async function startRegistry(
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<Registry> {
-  const service = await startService({ graceMs: 1_000, ...input }, { log: () => {}, ...parts });
+  const service = await startTestService(input, parts);
   const person = (sub: string, roles?: string[]) =>
     service.signFor({ sub, email: `${sub}@example.org`, name: sub, roles });
   const tokens: Record<Who, string | undefined> = {
@@ -83,7 +83,7 @@ export async function startRegistry(
     await change(async (tx) => {
       const now = service.context.now();
       const versionId = node_version.id;
-      await markUploaded(tx, { versionId, size: 1, sha256: '00'.repeat(32), now });
+      await markUploaded(tx, { versionId, archive: { key: 'none', size: 1, sha256: '00'.repeat(32) }, now });
       await tx
         .updateTable('versions')
         .set({ archive_tree: '00'.repeat(32) })

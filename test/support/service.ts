@@ -5,13 +5,25 @@ import { onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import { type RunningService, type ServiceParts, startService } from '../../src/service/serve.js';
 import { checkAnswer } from './answers.js';
+import { databaseForFolder } from './postgres.js';
+import { storageForFolder } from './s3.js';
+
+/** Starts a whole service on a free port of loopback, on the database that the tests run with. */
+export async function startTestService(
+  input: ConfigurationInput = {},
+  parts: ServiceParts = {},
+): Promise<RunningService> {
+  const database = await databaseForFolder(input.data);
+  const storage = storageForFolder(input.data);
+  return startService({ graceMs: 1_000, ...database, ...storage, ...input }, { log: () => {}, ...parts });
+}
 
 /** A whole service on a free port of loopback, stopped at the end of the test that asks for it. */
 export async function serviceForTest(
   input: ConfigurationInput = {},
   parts: ServiceParts = {},
 ): Promise<RunningService> {
-  const service = await startService({ graceMs: 1_000, ...input }, { log: () => {}, ...parts });
+  const service = await startTestService(input, parts);
   onTestFinished(() => service.stop());
   return service;
 }

@@ -16,6 +16,8 @@ export interface Terminal {
   type(keys: string): void;
   /** Waits until the screen showed something, counting from the last time this was asked. */
   shows(text: string): Promise<void>;
+  /** Changes the width. */
+  resize(columns: number): void;
   /** Everything that was written, without what moves the cursor or colours. */
   screen(): string;
   /** Everything that was written, byte for byte. */
@@ -83,5 +85,6 @@ export function inTerminal(file: string, args: readonly string[], options: Termi
       look();
     });
 
-  return { type: (keys) => pty.write(keys), shows, screen, raw: () => raw, exit };
+  const resize = (width: number) => pty.resize(width, 40);
+  return { type: (keys) => pty.write(keys), resize, shows, screen, raw: () => raw, exit };
 }

@@ -6,18 +6,25 @@ import { describeFields, type FieldDescription } from '../../src/contract/schema
 import { findImageFields } from '../../src/contract/schema/image-rules.js';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
 import type { ImageOperation } from '../../src/service/operation/engine.js';
-import { pixel, startedTask, startPaths } from './generation.js';
+import { refreshListing } from '../../src/service/registry/listed-host-nodes.js';
+import { pixel, startedTask, startPaths, taskAt } from './generation.js';
 import { publishBody, type Registry } from './registry.js';
 import { smallestVideos, startedVideo, videoAt } from './videos.js';
 
 /** What operations are tried on: a publisher of Ann with Bob as its member, made for the purpose, and tasks of Ann. */
 export interface Stage {
   readonly publisher: string;
+  /** Has no nodes. */
+  readonly emptyPublisher: string;
   /** Active, with the version 1.0.0 Active and 2.0.0 Pending. */
   readonly node: string;
   readonly bannedNode: string;
   readonly tokenId: string;
   readonly memberId: string;
+  /** Of an API key of Ann. */
+  readonly keyId: string;
+  /** Of a task of Ann, and pending. */
+  readonly deliveryId: string;
   readonly token: string;
   /** A token that is limited to another node. */
   readonly limitedToken: string;
@@ -49,6 +56,12 @@ const onMissingTask: Trial = { on: 'missing', params: () => ({ task_id: 'missing
 const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
   'publisher.create': [{ body: () => ({ id: `new-${randomUUID()}`.slice(0, 20), name: 'New' }) }],
   'publisher.get': [{}, onMissing],
+  'publisher.validate': [{ query: '?username=new-one' }],
+  'publisher.delete': [
+    { params: ({ emptyPublisher }) => ({ publisherId: emptyPublisher }) },
+    { on: 'with nodes' },
+    onMissing,
+  ],
   'publisher.update': [{ body: () => ({ name: 'Other' }) }, { ...onMissing, body: () => ({}) }],
   'publisher.member.add': [{ body: () => ({ email: 'new@example.org', role: 'member' }) }],
   'publisher.member.set': [{ body: () => ({ role: 'owner' }) }],
@@ -88,6 +101,11 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
     },
   ],
   'video.creations': [{}, onMissingTask],
+  'task.cancel': [
+    { on: 'cancelled before', params: ({ tasks }) => ({ task_id: tasks.get('task.cancel') as string }) },
+    { on: 'that ended' },
+    onMissingTask,
+  ],
   'admin.node.set': [
     { body: () => ({ status: 'NodeStatusBanned' }) },
     { ...onMissing, body: () => ({ status: 'NodeStatusBanned' }) },
@@ -101,6 +119,12 @@ const trials: { readonly [Name in OperationName]?: readonly Trial[] } = {
     },
   ],
   'admin.hostNode.setPolicy': [{ body: () => ({ policy: 'HostNodePolicyBanned' }) }],
+  'admin.user.set': [
+    { body: () => ({ credits_per_month: 500 }) },
+    { on: 'missing', params: () => ({ userId: 'missing' }), body: () => ({ credits_per_month: 'default' }) },
+  ],
+  'user.usage': [{ query: '?by=day&from=2026-01-01&to=2026-01-31' }],
+  'admin.usage': [{ query: '?by=user&from=2026-01-01&to=2026-01-31' }],
   'admin.publisher.set': [{ body: () => ({ status: 'PublisherStatusBanned' }) }],
 };
 
@@ -142,6 +166,8 @@ function listParams(name: OperationName, stage: Stage): Record<string, string | 
     hostNodeName: 'Blur',
     tokenId: stage.tokenId,
     userId: stage.memberId,
+    keyId: stage.keyId,
+    deliveryId: stage.deliveryId,
     jti: stage.jti,
     task_id: stage.tasks.get(started ?? 'image.relight'),
   };
@@ -169,12 +195,23 @@ function deriveValue({ type, enum: values, minimum = 1 }: FieldDescription): unk
 }
 
 /** Starts one task of each operation that reads one back, as Ann. */
-export async function startTasks({ url, tokens }: Registry): Promise<ReadonlyMap<string, string>> {
+export async function startTasks({ url, tokens, change }: Registry): Promise<ReadonlyMap<string, string>> {
   const ann = { url, token: tokens.ann };
   const tasks = new Map<string, string>();
   for (const operation of Object.keys(startPaths) as ImageOperation[]) {
     tasks.set(operation, await startedTask({ ...ann, operation }));
   }
+  // Cancelling is tried on a task that was cancelled, because one that runs may end before.
+  const cancelled = await startedTask(ann);
+  await taskAt(ann, cancelled);
+  await change((tx) =>
+    tx
+      .updateTable('tasks')
+      .set({ status: 'FAILED', error_code: 'cancelled' })
+      .where('id', '=', cancelled)
+      .execute(),
+  );
+  tasks.set('task.cancel', cancelled);
   const { task_id } = await startedVideo(ann);
   await videoAt(ann, task_id);
   for (const operation of listTaskOperations('video')) tasks.set(operation, task_id);
@@ -187,6 +224,8 @@ export async function makeStage(registry: Registry, tasks: Stage['tasks']): Prom
   const { ok, change, service, tokens } = registry;
   const number = ++stages;
   const [publisher, node, bannedNode] = [`stage-${number}`, `node-${number}`, `banned-${number}`];
+  const emptyPublisher = `empty-${number}`;
+  await ok('ann', 'POST', '/publishers', { id: emptyPublisher, name: 'Empty' });
   await ok('ann', 'POST', '/publishers', { id: publisher, name: 'Stage' });
   const path = `/publishers/${publisher}`;
   const bob = { email: 'bob@example.org', role: 'member' };
@@ -202,8 +241,31 @@ export async function makeStage(registry: Registry, tasks: Stage['tasks']): Prom
   const { jti } = await change((tx) => createAdminToken(tx, service.context, member.id));
   await activateFirst(registry, node);
   const otherToken = tokens.pat as string;
-  const ids = { publisher, node, bannedNode, tokenId, memberId: member.id, jti };
-  return { ...ids, token, limitedToken, otherToken, tasks };
+  const { id: keyId } = await ok('ann', 'POST', '/users/keys', { name: 'script' });
+  const deliveryId = await insertDelivery(registry, tasks.get('image.relight') as string);
+  const ids = { publisher, emptyPublisher, node, bannedNode, tokenId, memberId: member.id, keyId, jti };
+  return { ...ids, deliveryId, token, limitedToken, otherToken, tasks };
+}
+
+/** A delivery to an address that is not called, as it is not public. */
+async function insertDelivery({ change, service }: Registry, taskId: string): Promise<string> {
+  const id = `msg_${randomUUID()}`;
+  const created_at = new Date(service.context.now()).toISOString();
+  const next_at = new Date(service.context.now() + 3_600_000).toISOString();
+  await change(async (tx) => {
+    const { creator: user_id, status: state } = await tx
+      .selectFrom('tasks')
+      .select(['creator', 'status'])
+      .where('id', '=', taskId)
+      .executeTakeFirstOrThrow();
+    const times = { attempts: 0, reason: null, next_at, created_at };
+    const row = { id, task_id: taskId, user_id, state, url: 'http://10.0.0.1/', status: 'pending' as const };
+    await tx
+      .insertInto('webhook_deliveries')
+      .values({ ...row, ...times })
+      .execute();
+  });
+  return id;
 }
 
 /** Makes version 1.0.0 Active, and gives each version a definition. */
@@ -230,5 +292,6 @@ function activateFirst({ change, service }: Registry, node: string): Promise<voi
         .values({ version_id: id, ...blur })
         .execute();
     }
+    await refreshListing(tx, node);
   });
 }

@@ -52,18 +52,15 @@ function noting(tx: Tx, changes: string[]): Tx {
 }
 
 function watchStorage({ storage }: Context, wrote: (what: string) => void, refuses: () => boolean): void {
-  const [stage, remove] = [storage.stage.bind(storage), storage.remove.bind(storage)];
-  const nameOf = (key: string) => key.split('/').slice(2).join('/');
+  const [write, remove] = [storage.write.bind(storage), storage.remove.bind(storage)];
+  // Without the task and its attempt.
+  const nameOf = (key: string) => key.replace(/^[^/]+\/[^/]+\/(results\/)?([0-9a-f-]{36}\/)?/, '$1');
   Object.assign(storage, {
-    stage: async (...given: Parameters<typeof stage>) => {
+    write: async (...given: Parameters<typeof write>) => {
       if (refuses()) throw diskFull();
-      const staged = await stage(...given);
-      wrote(`stage ${nameOf(given[0])}`);
-      const commit = async () => {
-        await staged.commit();
-        wrote(`commit ${nameOf(given[0])}`);
-      };
-      return { ...staged, commit };
+      const object = await write(...given);
+      wrote(`write ${nameOf(given[0])}`);
+      return object;
     },
     remove: async (key: string) => {
       const isThere = existsSync((await storage.borrow(key)).path);

@@ -98,16 +98,39 @@ function setField(
     return;
   }
   if (next === '') {
-    if (rest.length > 1) throw usage(`[] must be at the end of a field name: ${key}[]`);
     into[key] ??= [];
-    if (!Array.isArray(into[key])) throw toMixedFailure(key);
-    into[key].push(value);
+    const list = into[key];
+    if (!Array.isArray(list)) throw toMixedFailure(key);
+    addToList(list, rest.slice(1), value);
     return;
   }
   into[key] ??= Object.create(null);
   const inner = into[key];
   if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) throw toMixedFailure(key);
   setField(inner as Record<string, unknown>, rest, value);
+}
+
+/** `a[][b]=1 a[][c]=2 a[][b]=3` is `[{ b: 1, c: 2 }, { b: 3 }]`: a key that the last item has begins a new item. */
+function addToList(list: unknown[], keys: readonly string[], value: unknown): void {
+  const [key] = keys;
+  if (key === undefined) {
+    list.push(value);
+    return;
+  }
+  const last = list.at(-1) as Record<string, unknown> | undefined;
+  const isOpen = typeof last === 'object' && last !== null && !hasValue(last, keys);
+  const item = isOpen ? last : Object.create(null);
+  if (!isOpen) list.push(item);
+  setField(item, keys, value);
+}
+
+/** Whether the field is set already; a list takes more values. */
+function hasValue(item: Record<string, unknown>, [key = '', ...rest]: readonly string[]): boolean {
+  if (!(key in item)) return false;
+  const inner = item[key];
+  return typeof inner !== 'object' || inner === null || Array.isArray(inner)
+    ? rest[0] !== ''
+    : hasValue(inner as Record<string, unknown>, rest);
 }
 
 function toMixedFailure(key: string) {

@@ -1,5 +1,5 @@
 import { readServiceError } from '../../client/answer.js';
-import type { RawAnswer } from '../../client/client.js';
+import type { RawAnswer } from '../../client/client-options.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { readAll } from '../terminal/stdin.js';

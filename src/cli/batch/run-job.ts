@@ -148,7 +148,7 @@ async function finishJob(batch: BatchContext, flags: FlagValues, { task, seen }:
 }
 
 /** A batch shows counts, not the states of its tasks. */
-const SILENT_OBSERVER = { state: () => undefined, say: async () => undefined };
+const SILENT_OBSERVER = { state: () => undefined, saved: async () => undefined };
 
 const REFUSALS: readonly number[] = [exitCodes.usage, exitCodes.notFound, exitCodes.conflict];
 

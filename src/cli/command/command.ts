@@ -1,3 +1,4 @@
+import type { OperationName } from '../../contract/index.js';
 import type { FieldDescription } from '../../contract/schema/fields.js';
 import type { Shape } from '../terminal/output.js';
 
@@ -58,9 +59,13 @@ export interface Command {
   readonly changes?: boolean;
   /** The confirmation prompt; `<name>` is replaced by the positional. */
   readonly confirm?: string;
+  readonly lookup?: Lookup;
   /** Present if the values of its flags depend on a model. */
   readonly models?: Models;
 }
+
+/** By positional: the operation that lists the ids it may be the beginning of, and their field. */
+export type Lookup = Readonly<Record<string, { readonly operation: OperationName; readonly field: string }>>;
 
 /** The durations in whole seconds for which a model offers the same resolutions. */
 export interface Mode {
@@ -80,6 +85,8 @@ export interface CommandTree {
   readonly words: readonly string[];
   readonly groups: Readonly<Record<string, string>>;
   readonly globals: readonly Flag[];
+  /** The pages of `regen help <topic>`: their names and titles. */
+  readonly topics: Readonly<Record<string, string>>;
   readonly commands: readonly Command[];
 }
 

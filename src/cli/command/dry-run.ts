@@ -1,4 +1,7 @@
+import { renameRequest } from '../../client/rename.js';
 import { buildUrl, fillPath, parseBaseUrl, type Query } from '../../client/url.js';
+import type { Naming } from '../../contract/naming/naming.js';
+import type { Method } from '../../contract/operation.js';
 import type { Output } from '../terminal/output.js';
 import { stripControls, toJson } from '../terminal/text.js';
 import type { Request } from './build-request.js';
@@ -6,7 +9,7 @@ import type { Request } from './build-request.js';
 export interface PrintContext {
   readonly output: Output;
   /** The address that requests would go to. */
-  readonly services: { readonly shownUrl: string };
+  readonly services: { readonly shownUrl: string; findNaming(): Promise<Naming | undefined> };
 }
 
 const SECRET_FIELD = /token|secret|password/i;
@@ -27,7 +30,8 @@ export async function printDryRun(
 export function toPrintedRequest(operation: PrintedOperation, request: Request): PrintedRequest {
   return {
     method: operation.method,
-    path: fillPath(operation.path, request.params),
+    path: operation.path,
+    params: request.params,
     query: request.query as Query,
     body: operation.body ? (request.body ?? {}) : undefined,
   };
@@ -36,8 +40,10 @@ export function toPrintedRequest(operation: PrintedOperation, request: Request):
 /** The parts of a request that are printed. */
 export interface PrintedRequest {
   readonly method: string;
-  /** Relative to the address of the service. */
+  /** Relative to the address of the service, with the names of `params` in braces. */
   readonly path: string;
+  /** Absent if the path is sent as it is, and in the names of the service already. */
+  readonly params?: Readonly<Record<string, unknown>>;
   readonly query: Query;
   readonly body?: unknown;
 }
@@ -45,7 +51,7 @@ export interface PrintedRequest {
 /** Prints a request with secrets masked. */
 export async function printRequest(context: PrintContext, request: PrintedRequest): Promise<void> {
   const { output } = context;
-  const { method, url, body } = toShownRequest(context, request);
+  const { method, url, body } = await toShownRequest(context, request);
   if (output.mode.json || output.mode.ndjson)
     return output.answer({ method, url, ...(body !== undefined && { body }) });
   await output.line(`${method} ${url}`);
@@ -65,15 +71,20 @@ export async function printRequests(
   let count = 0;
   for await (const request of requests) {
     count += 1;
-    if (output.mode.json) listed.push(toShownRequest(context, request));
+    if (output.mode.json) listed.push(await toShownRequest(context, request));
     else await printRequest(context, request);
   }
   if (output.mode.json) await output.answer(listed);
   return count;
 }
 
-function toShownRequest({ services }: PrintContext, { method, path, query, body }: PrintedRequest) {
-  const url = buildUrl(parseBaseUrl(services.shownUrl), path, query).href;
+async function toShownRequest({ services }: PrintContext, request: PrintedRequest) {
+  const { params, method } = request;
+  const naming = params && (await services.findNaming());
+  const prepared = { ...request, method: method as Method, params: params ?? {}, body: request.body };
+  const { path, query, body } = naming ? renameRequest(naming, prepared) : prepared;
+  const filled = params ? fillPath(path, params) : path;
+  const url = buildUrl(parseBaseUrl(services.shownUrl), filled, query).href;
   return { method, url, body: body === undefined ? undefined : maskSecrets(body) };
 }
 

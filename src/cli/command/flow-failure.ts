@@ -12,6 +12,7 @@ interface FlowFailure {
 /** The exit code of each error of a flow, and the command or flag that helps. */
 const FLOW_FAILURES: Readonly<Record<FlowErrorCode, FlowFailure>> = {
   usage: { exit: exitCodes.usage },
+  task_failed: { exit: exitCodes.endedBadly },
   invalid_pack: { exit: exitCodes.usage },
   manifest_missing: {
     exit: exitCodes.usage,
@@ -68,6 +69,7 @@ const FLOW_FAILURES: Readonly<Record<FlowErrorCode, FlowFailure>> = {
     code: 'not_found',
     hint: 'List the tasks that were started from here with: regen task list',
   },
+  ambiguous_task: { exit: exitCodes.usage, code: 'usage', hint: 'Type more of the id.' },
   unanswered: {
     exit: exitCodes.notFound,
     hint: (id) => `Repeat it with the same idempotency key: regen task rerun ${id}`,

@@ -1,26 +1,87 @@
 import type { Argument, Command, CommandTree, Flag } from './command.js';
 
-const DESCRIPTION =
-  'Publish node packs to a registry, generate images and videos, and run the service itself.\n' +
-  'A node pack is a folder of custom nodes in Python for a node-graph host application.';
+/** The help of the program. Narrower screens get the same lines, wrapped. */
+const WELCOME = {
+  text: 'Publish node packs, make images and videos, or run the whole service yourself.\nA node pack is a folder of custom nodes in Python for a node-graph host application.',
+  jobs: [
+    ['regen version publish', 'Publish the node pack in this folder'],
+    ['regen image relight photo.jpg', 'Relight, restyle, enhance or upscale images'],
+    ['regen video text2video "a fox"', 'Make or extend a video, join two pictures'],
+    ['regen serve', 'Run your own registry and generation service'],
+  ] as const,
+};
 
 /** A flag, argument or command, and what it does. */
 type Item = readonly [term: string, description: string];
 
+/** A page of `regen help <topic>`. */
+export interface Topic {
+  readonly summary: string;
+  readonly blocks: readonly TopicBlock[];
+}
+
+interface TopicBlock {
+  readonly heading?: string;
+  readonly text?: string;
+  readonly items?: readonly Item[];
+}
+
+/** Formats a page of `regen help <topic>`. */
+export function formatTopic({ summary, blocks }: Topic, columns: number): string {
+  const texts = blocks.map(({ heading, text, items = [] }) => {
+    const lines = formatItems(items, columns);
+    return [heading, text && wrap(text, columns), ...lines].filter(Boolean).join('\n');
+  });
+  return `${[`${summary}.`, ...texts].join('\n\n')}\n`;
+}
+
+function formatItems(items: readonly Item[], columns: number): string[] {
+  const termWidth = findTermWidth(items, columns);
+  return items.map((item) => formatItem(item, termWidth, columns));
+}
+
+/** The width of the column of terms. A few long ones get a line of their own, so that descriptions have room. */
+function findTermWidth(items: readonly Item[], columns: number): number {
+  const longest = Math.max(0, ...items.map(([term]) => term.length));
+  return Math.min(longest, Math.max(MIN_TERM_WIDTH, Math.floor(columns * MAX_TERM_SHARE)));
+}
+
+const MIN_TERM_WIDTH = 20;
+const MAX_TERM_SHARE = 0.36;
+
+function formatWelcome(tree: CommandTree, columns: number): string {
+  const blocks = [
+    wrap(WELCOME.text, columns),
+    WELCOME.jobs.map((job) => formatItem(job, WELCOME.jobs[2][0].length, columns)).join('\n'),
+    wrap(`Commands: ${tree.words.join(', ')}`, columns),
+    wrap(`More: regen <command> --help; regen help <topic>: ${Object.keys(tree.topics).join(', ')}`, columns),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
 /** Formats the help of a command, a group of commands, or with `''` of the program. */
 export function formatHelp(tree: CommandTree, path: string, columns: number): string {
+  if (path === '') return formatWelcome(tree, columns);
   const command = tree.commands.find(({ words }) => words.join(' ') === path);
   const lists = listItems(tree, path, command).filter(([, items]) => items.length > 0);
-  const termWidth = Math.max(...lists.flatMap(([, items]) => items.map(([term]) => term.length)));
-  const description = command?.summary ?? (path === '' ? DESCRIPTION : (tree.groups[path] ?? ''));
+  const termWidth = findTermWidth(
+    lists.flatMap(([, items]) => items),
+    columns,
+  );
+  const globals = tree.globals.filter(({ only }) => !only || command?.takes.includes(only));
   const blocks = [
     `Usage: ${formatUsage(path, command)}`,
-    wrap(description, columns),
+    wrap(command?.summary ?? tree.groups[path] ?? '', columns),
+    command?.examples.length && ['Examples:', ...command.examples.map((line) => `  $ ${line}`)].join('\n'),
     ...lists.map(([heading, items]) =>
       [heading, ...items.map((item) => formatItem(item, termWidth, columns))].join('\n'),
     ),
     command?.notes?.map((sentence) => wrap(sentence, columns)).join('\n'),
-    command?.examples.length && ['Examples:', ...command.examples.map((line) => `  $ ${line}`)].join('\n'),
+    command &&
+      wrap(
+        `Global options (regen help options): ${globals.map(({ name }) => `--${name}`).join(', ')}`,
+        columns,
+      ),
   ];
   return `${blocks.filter(Boolean).join('\n\n')}\n`;
 }
@@ -35,30 +96,46 @@ function listItems(
   path: string,
   command: Command | undefined,
 ): [heading: string, items: Item[]][] {
-  const globals = tree.globals.filter(({ only }) => !only || command?.takes.includes(only));
-  const own = path === '' ? [VERSION, ...tree.globals.map(toItem)] : listFlags(command);
-  const options: [string, Item[]] = ['Options:', [...own, ['-h, --help', 'Show this help']]];
-  const inherited: [string, Item[]] = ['Global options:', command ? globals.map(toItem) : []];
   return [
     ['Arguments:', listArguments(command)],
-    ...(command && command.flags.length === 0 ? [inherited, options] : [options, inherited]),
+    ...listSections(command),
     ['Commands:', listCommands(tree, path)],
   ];
 }
 
-const VERSION: Item = ['-V, --version', 'Show the version'];
+/** Options by what they are for, in the order of help. The others come first. */
+const SECTIONS: readonly (readonly [heading: string, names: RegExp])[] = [
+  ['Output:', /^(output|force|receipt|open|output-file|format|show)$/],
+  ['Waiting:', /^(no-wait|timeout|interval|again)$/],
+  ['Cost:', /^(max-credits|yes)$/],
+  ['Request:', /^(body|dry-run|payload|webhook-url|callback-url)$/],
+  ['Advanced settings:', /\./],
+];
+/** Commands with fewer options list them together. */
+const MIN_SECTIONED = 12;
 
-function listFlags(command: Command | undefined): Item[] {
-  return (command?.flags ?? [])
-    .filter(({ hidden }) => !hidden)
-    .flatMap((flag) => {
-      const negated: Item = [`--no-${flag.name}`, `Turn off --${flag.name}`];
-      return flag.negatable ? [toItem(flag), negated] : [toItem(flag)];
-    });
+function listSections(command: Command | undefined): [heading: string, items: Item[]][] {
+  const examples = command?.examples.join(' ') ?? '';
+  // What the examples show is what people use most.
+  const isCommon = ({ name }: Flag) => examples.includes(`--${name} `);
+  const all = command?.flags ?? [];
+  const flags = [...all.filter(isCommon), ...all.filter((flag) => !isCommon(flag))];
+  const help: Item = ['-h, --help', 'Show this help'];
+  if (flags.length < MIN_SECTIONED) return [['Options:', [...listFlags(flags), help]]];
+  const isOther = ({ name }: Flag) => !SECTIONS.some(([, names]) => names.test(name));
+  const sections = SECTIONS.map(([heading, names]): [string, Item[]] => {
+    return [heading, listFlags(flags.filter(({ name }) => names.test(name)))];
+  });
+  return [['Options:', [...listFlags(flags.filter(isOther)), help]], ...sections];
+}
+
+function listFlags(flags: readonly Flag[]): Item[] {
+  return flags.filter(({ hidden }) => !hidden).map(toItem);
 }
 
 function toItem(flag: Flag): Item {
-  return [formatFlag(flag), flag.description];
+  const term = formatFlag(flag);
+  return [flag.negatable ? term.replace('--', '--[no-]') : term, flag.description];
 }
 
 /** The flag as help shows it: `-o, --output <path>`. */
@@ -112,10 +189,11 @@ const NARROW_COLUMNS = 72;
 
 function formatItem([term, description]: Item, termWidth: number, columns: number): string {
   const isNarrow = columns < NARROW_COLUMNS;
+  const isLong = isNarrow || term.length > termWidth;
   const indent = isNarrow ? '      ' : ' '.repeat(termWidth + 4);
   if (description === '') return `  ${term}`;
   const lines = wrap(description, columns - indent.length).replaceAll('\n', `\n${indent}`);
-  return isNarrow ? `  ${term}\n${indent}${lines}` : `  ${term.padEnd(termWidth)}  ${lines}`;
+  return isLong ? `  ${term}\n${indent}${lines}` : `  ${term.padEnd(termWidth)}  ${lines}`;
 }
 
 /** Narrower text is not wrapped, because it could not be read. */

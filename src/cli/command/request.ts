@@ -1,3 +1,4 @@
+import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
@@ -14,6 +15,17 @@ export interface FailureDetail {
   readonly message: string;
 }
 
+/** What the check of a request depends on. */
+interface RequestCheck {
+  /** Whether the whole body was given. */
+  readonly bodyGiven: boolean;
+  /** The address of the service, for rules that depend on it. */
+  readonly service?: string;
+  readonly args?: ArgumentValues;
+  /** The names of the service, which may accept more than the contract. */
+  readonly naming?: Naming | undefined;
+}
+
 /**
  * Checks a request against its operation.
  * @throws Failure with all problems, with the names of flags and arguments
@@ -22,26 +34,22 @@ export function checkRequest(
   operation: Operation,
   command: Command,
   request: Request,
-  bodyGiven: boolean,
-  args: ArgumentValues = {},
+  options: RequestCheck,
 ): void {
-  const problems = findRequestProblems(operation, command, request, { bodyGiven, args });
+  const problems = findRequestProblems(operation, command, request, options);
   if (problems.length > 0) throw toInvalidFailure(problems);
 }
 
 /**
  * Lists all problems of a request, with the names of flags and arguments.
- * @param options whether the whole body was given, and the address of the service for rules that depend on it
+ * @param doubt called with problems that the service may know better
  */
 export function findRequestProblems(
   operation: Operation,
   command: Command,
   request: Request,
-  {
-    bodyGiven,
-    service,
-    args = {},
-  }: { readonly bodyGiven: boolean; readonly service?: string; readonly args?: ArgumentValues },
+  { bodyGiven, service, args = {}, naming }: RequestCheck,
+  doubt: (problems: readonly FailureDetail[]) => void = () => {},
 ): FailureDetail[] {
   const body = operation.body ? (request.body ?? {}) : undefined;
   const formatPath = (path: readonly string[]) => formatFieldName(path, command, bodyGiven, args);
@@ -50,7 +58,10 @@ export function findRequestProblems(
     ...findProblems('query', operation.query, request.query, formatPath),
     ...findProblems('body', operation.body, body, formatPath, service),
   ];
-  return problems.map(({ path, message }) => ({ path: formatPath(path.map(String)), message }));
+  const toDetail = ({ path, message }: Problem) => ({ path: formatPath(path.map(String)), message });
+  const sorted = naming?.sortProblems(problems, body);
+  if (sorted) doubt(sorted.doubtful.map(toDetail));
+  return (sorted?.refused ?? problems).map(toDetail);
 }
 
 /** The failure for problems that were found before sending anything. */

@@ -1,5 +1,6 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
 import { errorCodes } from '../../contract/error-codes.js';
+import type { Naming } from '../../contract/naming/naming.js';
 import { FlowError } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
@@ -107,18 +108,26 @@ function toSystemFailure(error: NodeJS.ErrnoException): Failure {
   });
 }
 
-/** Replaces the field names in a refusal of the service by flags and arguments: `--duration` for `duration`. */
-export function useCommandLineNames(failure: Failure, { command, args, flags }: ParsedCommand): Failure {
-  const { details } = failure.facts;
-  // With --body the user wrote the field names.
-  if (!details || flags.body !== undefined) return failure;
+/**
+ * Replaces the field names in a refusal of the service by flags and arguments: `--duration` for `duration`.
+ * @param naming the names of the service, in which the failure is told
+ */
+export function useCommandLineNames(
+  failure: Failure,
+  { command, args, flags }: ParsedCommand,
+  naming?: Naming,
+): Failure {
+  const speak = (sentence: string) => naming?.speak(sentence) ?? sentence;
   let { message } = failure;
-  const renamed = details.map((detail) => {
-    const path = formatPath(detail.path, command, args);
+  const details = failure.facts.details?.map((detail) => {
+    // With --body the user wrote the field names.
+    if (flags.body !== undefined) return { path: speak(detail.path), message: speak(detail.message) };
+    const keys = detail.path.split('.').map((key) => naming?.renameField(key) ?? key);
+    const path = formatPath(keys.join('.'), command, args);
     message = message.replace(`${detail.path} ${detail.message}`, () => `${path} ${detail.message}`);
-    return { ...detail, path };
+    return { path: speak(path), message: speak(detail.message) };
   });
-  return new Failure(message, { ...failure.facts, details: renamed });
+  return new Failure(speak(message), { ...failure.facts, ...(details && { details }) });
 }
 
 function formatPath(path: string, command: Command, args: ArgumentValues): string {

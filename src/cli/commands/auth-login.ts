@@ -80,9 +80,14 @@ async function keepToken(context: CommandContext): Promise<void> {
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 
-async function readToken({ flags, system, mayAsk }: CommandContext): Promise<string> {
+async function readToken({ flags, system, mayAsk, output }: CommandContext): Promise<string> {
   if (!flags['with-token'] && !mayAsk) {
     throw usage('This sign-in requires a token.', 'Pipe it in: regen auth login --with-token < token.txt');
+  }
+  if (mayAsk) {
+    await output.note(
+      'Paste a token of the service: from its operator, or for your own service, from owner.token in its data folder.',
+    );
   }
   // On a terminal, standard input would show the token.
   const text = mayAsk ? await system.prompts.password('Token:') : await readAll(system.stdin);

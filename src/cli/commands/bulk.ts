@@ -4,6 +4,7 @@ import type { BulkItem } from '../../contract/version.js';
 import { toInvalidFailure } from '../command/request.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
+import { presentAnswer, renameShape } from './call-operation.js';
 import type { CommandContext } from './context.js';
 
 interface VersionPair {
@@ -19,11 +20,15 @@ export async function run(context: CommandContext): Promise<number> {
   const all: z.output<typeof BulkItem>[] = [];
   for (let start = 0; start < pairs.length; start += DEFAULT_LIMITS.bulkPairs) {
     const body = { node_versions: pairs.slice(start, start + DEFAULT_LIMITS.bulkPairs) };
-    const { node_versions } = await client.version.bulk({ body }, { signal });
+    const answer = await client.version.bulk({ body }, { signal });
+    const { node_versions } = await presentAnswer(context, 'version.bulk', answer);
     if (output.mode.ndjson) await output.items(node_versions);
     all.push(...node_versions);
   }
-  if (!output.mode.ndjson) await output.answer({ node_versions: all }, command.shape);
+  if (!output.mode.ndjson) {
+    const shape = renameShape(command.shape, await context.services.findNaming());
+    await output.answer({ node_versions: all }, shape);
+  }
   const missed = all.filter(({ status }) => status !== 'success').length;
   if (missed > 0) await output.note(`${missed} of ${all.length} could not be read.`);
   return missed > 0 ? exitCodes.someFailed : exitCodes.done;

@@ -1,8 +1,11 @@
 import { getOutline, isValidRequest, listQueryNames, type OperationOutline } from '../../client/outlines.js';
 import { getItems, pages } from '../../client/pages.js';
+import { renameAnswer } from '../../client/rename.js';
 import type { OperationName } from '../../contract/index.js';
+import type { Naming } from '../../contract/naming/naming.js';
 import type { Request } from '../command/build-request.js';
 import type { ArgumentValues, Command } from '../command/command.js';
+import type { Shape } from '../terminal/output.js';
 import type { CommandContext } from './context.js';
 
 /**
@@ -15,12 +18,13 @@ export async function requireValid(
   request: Request,
   bodyGiven: boolean,
   args: ArgumentValues = {},
+  naming?: Naming,
 ): Promise<void> {
   const outline = getOutline(name);
   const body = outline.body ? (request.body ?? {}) : undefined;
   if (isValidRequest(outline, { ...request, body })) return;
   const [{ checkRequest }, { getOperation }] = await loadChecks();
-  checkRequest(getOperation(name), command, request, bodyGiven, args);
+  checkRequest(getOperation(name), command, request, { bodyGiven, args, naming });
 }
 
 /** Loads what checks with the schemas of the contract. */
@@ -34,16 +38,18 @@ export async function callOperation(
   name: OperationName,
   request: Request,
 ): Promise<void> {
-  const { output, flags, command, signal } = context;
+  const { output, flags, signal } = context;
   const outline = getOutline(name);
+  const shape = renameShape(context.command.shape, await context.services.findNaming());
   const { client } = await context.services.reach();
   const send = async (query: Request['query']) => {
     const input = { ...request.params, ...query, ...(outline.body && { body: request.body ?? {} }) };
-    return (await client.requestNamed(name, input, { signal })).data as object;
+    return (await client.requestNamed(name, input, { signal })).body as object;
   };
   if (!flags.all) {
     const answer = await send(request.query);
-    await output.answer(answer ?? (outline.response ? {} : undefined), command.shape);
+    if (flags.csv) return output.csv(answer, shape ?? {});
+    await output.answer(answer ?? (outline.response ? {} : undefined), shape);
     return sayMore(context, answer);
   }
   const read = (page: number) => send({ ...chooseLargestPages(outline), ...request.query, page });
@@ -54,7 +60,32 @@ export async function callOperation(
   }
   const all: object[] = [];
   for await (const page of pages(read, first)) all.push(page);
-  await output.answer(mergePages(all), command.shape);
+  await output.answer(mergePages(all), shape);
+}
+
+/** Gives an answer that several requests make the names of the service, as if one operation had answered it. */
+export async function presentAnswer<Answer>(
+  { services }: Pick<CommandContext, 'services'>,
+  name: OperationName,
+  answer: Answer,
+): Promise<Answer> {
+  const naming = await services.findNaming();
+  return naming ? (renameAnswer(naming, getOutline(name), answer, 'theirs') as Answer) : answer;
+}
+
+/** The same shape in the names of a service. */
+export function renameShape(shape: Shape | undefined, naming: Naming | undefined): Shape | undefined {
+  if (!shape || !naming) return shape;
+  const rename = (field: string) =>
+    field
+      .split('.')
+      .map((part) => naming.translateField(part))
+      .join('.');
+  const entries = Object.entries(shape).map(([key, names]) => [
+    key,
+    Array.isArray(names) ? names.map(rename) : rename(names as string),
+  ]);
+  return Object.fromEntries(entries);
 }
 
 async function sayMore({ output }: CommandContext, answer: object | undefined): Promise<void> {

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { buildArchive } from '../../flows/publish/archive.js';
 import { warnOfGaps } from '../../flows/publish/check-code.js';
 import type { Pack } from '../../flows/publish/pack.js';
+import { type ScannerFinding, scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
+import { readText } from '../command/command.js';
 import { readFolder } from '../publish/publish-folder.js';
-import { exitCodes } from '../terminal/failure.js';
+import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { CommandContext } from './context.js';
@@ -16,6 +18,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { output, command, system } = context;
   const progress = new Progress(output);
   try {
+    requireRegistry(readText(context.flags, 'for'));
     const pack = await readFolder(context, context.args.dir as string | undefined);
     await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
     const [report] = await withScratch(system.now(), (scratch) =>
@@ -25,19 +28,52 @@ export async function run(context: CommandContext): Promise<number> {
       ]),
     );
     progress.end();
-    const answer = toAnswer(pack, report);
+    const other = await scanFor(context, pack);
+    const answer = { ...toAnswer(pack, report), ...(other && { for: other }) };
     await warnOfGaps(output, report);
     if (output.mode.json) await output.answer(answer);
-    else await output.answer(toRows(report, answer.verdict), command.shape);
+    else await output.answer([...toRows(report, answer.verdict), ...toOtherRows(other)], command.shape);
     await output.note(`${pack.files.length} files, ${formatBytes(pack.size)}; nothing was sent.`);
-    return answer.verdict === ACTIVE ? exitCodes.done : exitCodes.endedBadly;
+    const isFlagged = answer.verdict === FLAGGED || other?.verdict === FLAGGED;
+    return isFlagged ? exitCodes.endedBadly : exitCodes.done;
   } finally {
     progress.end();
   }
 }
 
+function requireRegistry(name: string | undefined): void {
+  if (name !== undefined && name !== 'comfy') throw usage(`--for must be comfy, not '${name}'.`);
+}
+
 const ACTIVE = 'NodeVersionStatusActive';
 const FLAGGED = 'NodeVersionStatusFlagged';
+
+/** What the scanner of another registry would say of the pack. */
+interface OtherVerdict {
+  readonly registry: string;
+  readonly findings: readonly ScannerFinding[];
+  readonly verdict: string;
+}
+
+async function scanFor({ flags }: CommandContext, pack: Pack): Promise<OtherVerdict | undefined> {
+  const registry = readText(flags, 'for');
+  if (registry === undefined) return undefined;
+  const findings = await scanAsComfy(pack.files);
+  return { registry, findings, verdict: findings.length > 0 ? FLAGGED : ACTIVE };
+}
+
+function toOtherRows(other: OtherVerdict | undefined): CheckRow[] {
+  if (!other) return [];
+  return [
+    ...other.findings.map(({ rule, file, line, match, instead, source, date }) => ({
+      kind: other.registry,
+      what: rule,
+      where: `${file}:${line}`,
+      detail: `${match} ${instead}. (${source}, ${date})`,
+    })),
+    { kind: other.registry, what: other.verdict, where: '', detail: '' },
+  ];
+}
 
 function toAnswer({ files }: Pack, { nodes, unresolved, unreadable, findings }: CodeReport) {
   return {

@@ -15,9 +15,9 @@ export async function run(context: CommandContext): Promise<void> {
   if (!id)
     throw usage('<task_id> is required.', 'List the tasks that were started from here with: regen task list');
   const task = await findTask(context, id, starts);
-  const { answer, state, outputs } = await readTask(context, task);
-  if (output.mode.json) return output.answer(answer);
-  if (task.kind === 'video') return output.answer(toRows(answer as z.infer<typeof VideoCreations>));
+  const { sent, state, outputs } = await readTask(context, task);
+  if (output.mode.json) return output.answer(sent);
+  if (task.kind === 'video') return output.answer(toRows(sent as z.infer<typeof VideoCreations>));
   await output.answer({ generated: outputs, status: state, task_id: task.id });
 }
 

@@ -50,7 +50,11 @@ export async function run(context: CommandContext): Promise<void> {
   const given = readFlags(context);
   const found = await inferManifest(folder);
   for (const warning of found.warnings) await output.warn(warning);
-  const facts = await completeValues(context, { ...(await inferValues(context, found, given)), ...given });
+  const facts = await completeValues(
+    context,
+    { ...(await inferValues(context, found, given)), ...given },
+    given,
+  );
   await sayChoices(context, folder, given, facts);
   const { id = '', name = '', publisher = '', version = '', description, license, repository } = facts;
   const text = formatPyproject({
@@ -132,11 +136,23 @@ function toTitle(id: string): string {
 const FIRST_VERSION = '1.0.0';
 
 /** Asks for missing values. Without prompts, optional ones are left out. */
-async function completeValues(context: CommandContext, known: FieldValues): Promise<FieldValues> {
+async function completeValues(
+  context: CommandContext,
+  known: FieldValues,
+  given: FieldValues,
+): Promise<FieldValues> {
   const facts = { ...known };
   const unknown = (Object.keys(FIELDS) as FieldName[]).filter((name) => facts[name] === undefined);
   if (context.mayAsk) {
-    for (const name of unknown) facts[name] = await askField(context, name, proposeValue(name, facts));
+    // An inferred publisher is only proposed: a pack must not be published under a name that was not seen.
+    const isAsked = (name: FieldName) => unknown.includes(name) || (name === 'publisher' && !given.publisher);
+    if (isAsked('publisher')) {
+      await context.output.note(
+        'A publisher owns nodes and publishes their versions. See yours with: regen publisher list',
+      );
+    }
+    for (const name of (Object.keys(FIELDS) as FieldName[]).filter(isAsked))
+      facts[name] = await askField(context, name, facts[name] ?? proposeValue(name, facts));
     return facts;
   }
   facts.version ??= FIRST_VERSION;
@@ -159,12 +175,10 @@ async function askField(
   proposal: string | undefined,
 ): Promise<string> {
   const { question } = FIELDS[name];
-  for (;;) {
-    const answer = (await context.system.prompts.input(`${question}:`, proposal)).trim();
-    const problem = findProblem(name, answer);
-    if (!problem) return answer;
-    await context.output.warn(`${question.split(/,| \(/)[0]} ${problem}.`);
-  }
+  const answer = await context.system.prompts.input(`${question}:`, proposal, (text) =>
+    findProblem(name, text),
+  );
+  return answer.trim();
 }
 
 function readLicense(folder: string, license: string): { file: string } | { text: string } {

@@ -1,7 +1,9 @@
-import { getOutline } from '../../client/outlines.js';
+import { getOutline, isValidRequest } from '../../client/outlines.js';
+import { renameInput } from '../../client/rename.js';
 import type { OperationName } from '../../contract/index.js';
 import { readBodyFlag } from '../command/body.js';
-import { buildRequest } from '../command/build-request.js';
+import { buildRequest, type Request } from '../command/build-request.js';
+import type { ParsedCommand } from '../command/command.js';
 import { confirmCommand } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
@@ -10,20 +12,60 @@ import type { CommandContext } from './context.js';
 
 /** Runs the operation of a command. */
 export async function run(context: CommandContext): Promise<void> {
-  const { command, args, flags } = context;
+  const { command } = context;
   const name = command.operation as OperationName;
   const { method } = getOutline(name);
   const body = await readBodyFlag(context);
-  const request = buildRequest(command, args, flags, body);
-  await requireValid(name, command, request, body !== undefined, args);
-  if (body !== undefined) await warnOfIgnored(context, name, body);
+  const { args, flags } = await completeValues(context, name, body);
+  const naming = await context.services.findNaming();
+  const typed = buildRequest(command, args, flags, body);
+  const request = naming ? renameInput(naming, getOutline(name), typed) : typed;
+  await completeIds(context, request);
+  await requireValid(name, command, request, body !== undefined, args, naming);
+  if (body !== undefined) await warnOfIgnored(context, name, request.body);
   if (method === 'PUT' && Object.keys(request.body ?? {}).length === 0) {
     throw usage('No changes given.', `See the flags: regen ${command.words.join(' ')} --help`);
   }
   if (flags['dry-run']) return printDryRun(context, getOutline(name), request);
-  await confirmCommand(context);
+  await confirmCommand({ ...context, args });
   await callOperation(context, name, request);
   if (command.changes) await context.services.announce();
+}
+
+/** Asks for required values, if the command can prompt. The contract is loaded only if a value may be missing. */
+async function completeValues(
+  context: CommandContext,
+  name: OperationName,
+  body: unknown,
+): Promise<ParsedCommand> {
+  if (!context.mayAsk || body !== undefined) return context;
+  const request = buildRequest(context.command, context.args, context.flags);
+  const outline = getOutline(name);
+  if (isValidRequest(outline, { ...request, body: outline.body ? (request.body ?? {}) : undefined }))
+    return context;
+  const [{ getOperation }, { askMissing }] = await Promise.all([
+    import('../../contract/index.js'),
+    import('../command/ask-missing.js'),
+  ]);
+  return askMissing(context, getOperation(name));
+}
+
+/** Completes positionals that are the beginning of an id. One that matches none is left to the service to refuse. */
+async function completeIds(
+  { command, services, signal }: CommandContext,
+  { params }: Request,
+): Promise<void> {
+  for (const [name, { operation, field }] of Object.entries(command.lookup ?? {})) {
+    const { [name]: typed, ...others } = params;
+    if (typeof typed !== 'string' || !/^[0-9a-f-]{4,35}$/.test(typed)) continue;
+    const { client } = await services.reach();
+    const { data } = await client.requestNamed(operation, others, { signal });
+    const ids = (data as Readonly<Record<string, unknown>>[]).map((item) => String(item[field]));
+    const matching = ids.filter((id) => id.startsWith(typed));
+    if (matching.length > 1)
+      throw usage(`${matching.length} ids begin with ${typed}.`, `Type more of it: ${matching.join(', ')}`);
+    if (matching[0] !== undefined) params[name] = matching[0];
+  }
 }
 
 async function warnOfIgnored({ output }: CommandContext, name: string, body: unknown): Promise<void> {

@@ -11,6 +11,7 @@ import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { readAll } from '../terminal/stdin.js';
+import { presentAnswer } from './call-operation.js';
 import type { CommandContext } from './context.js';
 
 /** Publishes one or more folders. */
@@ -44,7 +45,7 @@ async function publishOne(
   try {
     const version = await publishFolder(context, pack, { changelog, timeoutMs, progress });
     progress.end();
-    await output.answer(version);
+    await output.answer(await presentAnswer(context, 'version.get', version));
     await context.services.announce();
   } finally {
     progress.end();

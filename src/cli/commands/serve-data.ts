@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { readText } from '../command/command.js';
+import { readConfiguration } from '../connect/service-configuration.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
+import { toConfigurationFailure } from './serve.js';
 import { readDataFolder } from './serve-status.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkFolder']>>;
 
-/** `serve backup`, `serve restore` and `serve check`. */
+/** `serve backup`, `serve restore`, `serve check` and `serve copy`. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
   const service = await import('../../service/index.js');
@@ -16,10 +19,11 @@ export async function run(context: CommandContext): Promise<void> {
     backup: () => service.backUpFolder(data, path),
     restore: () => service.restoreFolder(path, data),
     check: () => service.checkFolder(data),
+    copy: async () => service.copyFolder(data, await readTarget(context), system.env),
   };
   const word = command.words.at(-1) as string;
   const report = await (works[word] as () => Promise<StoreReport>)().catch((error) => {
-    throw explainError(service, error);
+    throw explainDataError(service, error);
   });
   const { problems, ...counts } = report;
   await output.answer({
@@ -35,10 +39,23 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
-function explainError({ BackupRefused, DataUnusable }: Service, error: unknown): unknown {
+async function readTarget({ flags, system }: CommandContext) {
+  const path = readText(flags, 'to');
+  if (path === undefined)
+    throw usage('--to is missing; it names the configuration file of the service to copy to.');
+  return readConfiguration(resolve(system.cwd, path));
+}
+
+export function explainDataError(
+  { BackupRefused, DataUnusable, FolderInUse, InvalidConfiguration }: Service,
+  error: unknown,
+): unknown {
   if (error instanceof BackupRefused)
     return new Failure(error.message, { code: 'file_exists', exit: exitCodes.conflict });
   if (error instanceof DataUnusable)
     return new Failure(error.message, { code: 'data_unusable', exit: exitCodes.usage });
+  if (error instanceof FolderInUse)
+    return new Failure(error.message, { code: 'folder_in_use', exit: exitCodes.conflict });
+  if (error instanceof InvalidConfiguration) return toConfigurationFailure(error.problems);
   return error;
 }

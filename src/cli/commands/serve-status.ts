@@ -18,7 +18,8 @@ export async function run(context: CommandContext): Promise<void> {
     });
   }
   const { owner: _, client: __, ...facts } = service;
-  await context.output.answer({ ...facts, data: folder });
+  const { measureFolder } = await import('../../service/index.js');
+  await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder)) });
 }
 
 export function readDataFolder(context: CommandContext): string {

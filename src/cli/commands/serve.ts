@@ -1,11 +1,12 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
 import { readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import { ensureLocal } from '../connect/local.js';
-import { readConfiguration } from '../connect/service-configuration.js';
+import { readConfiguration, readDocument } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
@@ -13,22 +14,44 @@ import { shellWord } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 type StartService = typeof import('../../service/index.js')['startService'];
+type Configuration = import('../../service/index.js').Configuration;
 type ConfigurationInput = NonNullable<Parameters<StartService>[0]>;
 type RunningService = Awaited<ReturnType<StartService>>;
+type Scenario = NonNullable<Parameters<StartService>[1]>['scenario'];
 
 /** Runs the service until it is stopped. Its URL is the only line on stdout. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
   requireFileHandles();
   const configuration = await buildConfiguration(context);
-  if (flags.check || flags['print-config']) return showConfiguration(context, configuration);
-  if (flags.detach) return startInBackground(context, configuration);
-  const service = await startHere(context, configuration);
+  const scenario = await readScenario(context);
+  if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
+  if (flags.detach) return startInBackground(context, configuration, scenario);
+  const service = await startHere(context, configuration, scenario);
   await output.line(service.url);
+  await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
+  if (scenario) await output.note(describeScenario(scenario));
   for (const note of describeMakers(service)) await output.note(note);
+  if (service.metricsUrl !== undefined) await output.note(`Metrics are at ${service.metricsUrl}.`);
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
   await service.ended;
+}
+
+/** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
+async function readScenario({ flags, system }: CommandContext): Promise<Scenario> {
+  const path = readText(flags, 'scenario');
+  const seed = readText(flags, 'seed');
+  if (seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
+  if (seed !== undefined && !/^\d{1,15}$/.test(seed))
+    throw usage(`--seed must be a whole number of at most 15 digits, not '${seed}'.`);
+  if (path === undefined) return undefined;
+  const document = await readDocument(resolve(system.cwd, path));
+  return { document, seed: seed === undefined ? randomInt(2 ** 31) : Number(seed) };
+}
+
+function describeScenario({ seed }: NonNullable<Scenario>): string {
+  return `A scenario is on: requests and tasks fail on purpose. Repeat its course with --seed ${seed}.`;
 }
 
 /** With fewer, native parts of the service abort the process. */
@@ -40,6 +63,12 @@ function requireFileHandles(): void {
   const message = `This process may open ${limit} files at once; the service needs at least ${MIN_FILE_HANDLES}.`;
   const hint = 'Raise the limit with ulimit -n, and start again.';
   throw new Failure(message, { code: 'out_of_resources', exit: exitCodes.unreachable, hint });
+}
+
+/** The command that signs in the owner of a service, from the machine that it runs on. */
+function formatOwnerSignIn({ folders }: CommandContext, { url, context }: RunningService): string {
+  const token = join(context.configuration.data ?? folders.data, 'owner.token');
+  return `regen auth login --base-url ${url} --with-token < ${shellWord(token)}`;
 }
 
 /** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */
@@ -54,6 +83,9 @@ function describeMakers({ context }: RunningService): string[] {
 
 const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 
+/** A setting, or a setting of PostgreSQL's own clients, such as PGPASSFILE. */
+const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
+
 /** Reads the settings of the environment. */
 async function readVariables({ env }: CommandContext['system']): Promise<Record<string, unknown>> {
   if (!Object.keys(env).some(isSettingVariable)) return {};
@@ -63,8 +95,10 @@ async function readVariables({ env }: CommandContext['system']): Promise<Record<
   return settings;
 }
 
-async function buildConfiguration(context: CommandContext): Promise<ConfigurationInput> {
-  const { folders, system } = context;
+/** Reads the settings of a service from flags, environment and file. */
+export async function buildConfiguration(context: CommandContext): Promise<ConfigurationInput> {
+  const { folders, system, flags } = context;
+  const work = flags.work === false ? '' : readText(flags, 'work');
   const file = readText(context.flags, 'config');
   const host = readText(context.flags, 'host');
   const data = readText(context.flags, 'data');
@@ -80,6 +114,7 @@ async function buildConfiguration(context: CommandContext): Promise<Configuratio
     ...(readText(context.flags, 'port') !== undefined && {
       port: parsePort(readText(context.flags, 'port') as string),
     }),
+    ...(work !== undefined && { work: work.split(/[\s,]+/).filter(Boolean) as Configuration['work'] }),
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
@@ -91,14 +126,18 @@ function parsePort(text: string): number {
   throw usage(`--port must be a number from 0 to 65535, not '${text}'.`);
 }
 
-/** Prints the settings that the service would use. They name the places of keys, and hold no secrets. */
+/** Prints the settings that the service would use. They name the places of keys; a password is masked. */
 async function showConfiguration(
   { output, flags, system }: CommandContext,
   input: ConfigurationInput,
+  scenario: Scenario,
 ): Promise<void> {
-  const { InvalidConfiguration, parseConfiguration } = await import('../../service/index.js');
+  const service = await import('../../service/index.js');
+  const { InvalidConfiguration, loadScenario, maskPassword, parseConfiguration } = service;
   try {
     const { version: _, ...settings } = parseConfiguration(input, system.env);
+    if (scenario) await loadScenario(scenario, { version, ...settings });
+    if (settings.database) settings.database = maskPassword(settings.database);
     if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
     else await output.note('The configuration is valid.');
   } catch (error) {
@@ -107,7 +146,7 @@ async function showConfiguration(
 }
 
 /** Every problem of a configuration, each with the name of its setting. */
-function toConfigurationFailure(problems: readonly Problem[]): Failure {
+export function toConfigurationFailure(problems: readonly Problem[]): Failure {
   const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
   const [first] = details;
   return first && details.length === 1
@@ -118,14 +157,15 @@ function toConfigurationFailure(problems: readonly Problem[]): Failure {
 async function startHere(
   context: CommandContext,
   configuration: ConfigurationInput,
+  scenario: Scenario,
 ): Promise<RunningService> {
   const service = await import('../../service/index.js');
   const { DataUnusable, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = service;
   try {
-    return await service.startService(configuration);
+    return await service.startService(configuration, { scenario });
   } catch (error) {
     if (error instanceof PortTaken) {
-      if (context.flags['any-port']) return startHere(context, { ...configuration, port: 0 });
+      if (context.flags['any-port']) return startHere(context, { ...configuration, port: 0 }, scenario);
       throw new Failure(error.message, { code: 'port_taken', exit: exitCodes.unreachable });
     }
     if (error instanceof FolderInUse) {
@@ -146,20 +186,28 @@ async function startHere(
   }
 }
 
-async function startInBackground(context: CommandContext, configuration: ConfigurationInput): Promise<void> {
+async function startInBackground(
+  context: CommandContext,
+  configuration: ConfigurationInput,
+  scenario: Scenario,
+): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
-  const kept = ['host', 'port', 'config'].flatMap((name) => {
+  const kept = ['host', 'port', 'config', 'work', 'scenario'].flatMap((name) => {
     const value = flags[name];
     return typeof value === 'string'
-      ? [`--${name}`, name === 'config' ? resolve(system.cwd, value) : value]
+      ? [`--${name}`, ['config', 'scenario'].includes(name) ? resolve(system.cwd, value) : value]
       : [];
   });
+  if (scenario) kept.push('--seed', String(scenario.seed));
+  if (flags.work === false) kept.push('--no-work');
   const port = Number(readText(context.flags, 'port') ?? STANDARD_PORT);
   const folder = configuration.data as string;
-  const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isSettingVariable)];
+  const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
   const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
-  if (!started) await output.note('The service was already running.');
+  if (!started)
+    await output.note(`The service was already running${scenario ? '; the scenario is not applied' : ''}.`);
+  else if (scenario) await output.note(describeScenario(scenario));
   await output.line(service.url);
 }
 

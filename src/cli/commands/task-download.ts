@@ -3,6 +3,7 @@ import { findTask, readTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
 import { saveTask } from '../generation/finish-task.js';
+import { downloadResult, printsBytes } from '../generation/print-result.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
@@ -13,18 +14,21 @@ export async function run(context: CommandContext): Promise<number> {
   const id = args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
   const how = { force: flags.force === true, receipt: flags.receipt === true };
+  const isPrinted = printsBytes(flags, system, 1);
   const destination = new Destination(system.cwd, readText(context.flags, 'output') ?? './', how);
   const task = await findTask(context, id);
-  destination.check([task.entry?.name ?? task.kind]);
+  if (!isPrinted) destination.check([task.entry?.name ?? task.kind]);
   const watch = new Watch(context.output);
   const item = {
     label: id,
     run: async () => {
       const seen = await readTask(context, task);
       if (findEnd(seen.state) !== 'well') throw toNothingToSaveFailure(id, seen.state);
+      if (isPrinted)
+        return { lines: [], bytes: await downloadResult(context, task, seen), answer: seen.sent };
       return {
         lines: await saveTask({ services, ledger, signal, watch }, task, seen, destination),
-        answer: seen.answer,
+        answer: seen.sent,
       };
     },
   };

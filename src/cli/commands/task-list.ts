@@ -1,13 +1,65 @@
+import { basename } from 'node:path';
+import { isKind } from '../../flows/tasks/find-entry.js';
+import type { Entry } from '../../flows/tasks/ledger.js';
+import { describeState } from '../../flows/tasks/task-state.js';
+import { type FlagValues, readText } from '../command/command.js';
+import { shortenIds } from '../terminal/cells.js';
+import { durationMs } from '../terminal/duration.js';
+import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
-/** Lists the ledger. A terminal shows one id per task, that of the service if there is one; all commands take both. */
-export async function run({ command, ledger, output, system }: CommandContext): Promise<void> {
-  const entries = [...ledger.entries()];
-  if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson)
-    return output.answer(entries, command.shape);
-  const columns = command.shape?.columns?.filter((name) => name !== 'task_id');
-  await output.answer(
-    entries.map((entry) => ({ ...entry, id: entry.task_id ?? entry.id })),
-    { ...command.shape, ...(columns && { columns }) },
-  );
+/** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
+export async function run({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
+  const isWanted = readFilter(flags, system.now());
+  const limit = readLimit(flags);
+  const all = [...ledger.entries()];
+  const entries = all.filter(isWanted).slice(0, limit);
+  if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) {
+    await output.answer(entries, command.shape);
+  } else {
+    const ids = shortenIds(all.flatMap(({ task_id = [] }) => task_id));
+    const toRow = (entry: Entry) => ({
+      ...entry,
+      task: (entry.task_id && ids.get(entry.task_id)) ?? entry.task_id ?? entry.id,
+      state: entry.state && describeState(entry.state),
+      result: entry.saved?.map((path) => basename(path)),
+    });
+    const columns = ['task', 'operation', 'state', 'created_at', 'name', 'credits', 'result', 'service'];
+    await output.answer(entries.map(toRow), { ...command.shape, columns });
+  }
+  const spent = entries.reduce((sum, { credits = 0 }) => sum + credits, 0);
+  if (entries.length > 0) {
+    const count = entries.length === 1 ? '1 task' : `${entries.length} tasks`;
+    await output.note(spent > 0 ? `${count}, ${spent} credits.` : `${count}.`);
+  }
+}
+
+function readFilter(flags: FlagValues, now: number): (entry: Entry) => boolean {
+  const states = (flags.state ?? []) as readonly string[];
+  const wrong = states.find((state) => !STATES.includes(state));
+  if (wrong !== undefined) throw usage(`--state must be one of ${STATES.join(', ')}, not '${wrong}'.`);
+  const kind = readText(flags, 'kind');
+  const service = readText(flags, 'service');
+  const since = readSince(readText(flags, 'since'), now);
+  return (entry) =>
+    (states.length === 0 || states.includes(describeState(entry.state))) &&
+    isKind(entry, kind) &&
+    (service === undefined || entry.service.includes(service)) &&
+    Date.parse(entry.created_at) >= since;
+}
+
+const STATES: readonly string[] = ['queued', 'running', 'done', 'failed', 'gone'];
+
+/** Reads `24h` or a date as milliseconds since 1970. */
+function readSince(text: string | undefined, now: number): number {
+  if (text === undefined) return 0;
+  const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
+}
+
+function readLimit(flags: FlagValues): number | undefined {
+  const text = readText(flags, 'limit');
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usage(`--limit must be a whole number from 1, not '${text}'.`);
 }

@@ -1,3 +1,4 @@
+import { findEntry } from '../../flows/tasks/task.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
@@ -5,7 +6,7 @@ import type { CommandContext } from './context.js';
 export async function run(context: CommandContext): Promise<void> {
   const id = context.args.task_id as string | undefined;
   if (!id) throw usage('<task_id> is required.');
-  const entry = context.ledger.find(id);
+  const entry = findEntry(context, id);
   if (!entry) throw toUnknownTaskFailure(id);
   await context.output.answer(entry);
 }

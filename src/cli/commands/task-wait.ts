@@ -7,29 +7,30 @@ import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-t
 import { Resume } from '../generation/run-jobs.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
+import { readAll } from '../terminal/stdin.js';
 import type { CommandContext } from './context.js';
 
 /** Waits for tasks, and saves their results. */
 export async function run(context: CommandContext): Promise<number> {
   const all = context.flags.all === true;
-  const ids = all ? await listOpenIds(context) : readIds(context);
-  const watch = new Watch(context.output);
+  const ids = all ? await listOpenIds(context) : await readIds(context);
+  const watch = new Watch(context.output, ids.length);
   const entries = ids.map((id) => findEntry(context, id));
-  const awaiting = planFinish(
-    context,
-    watch,
-    entries.some((entry) => entry?.request.off_peak === true),
-  );
+  const awaiting = planFinish(context, watch, {
+    count: ids.length,
+    offPeak: entries.some((entry) => entry?.request.off_peak === true),
+  });
   awaiting.destination?.check(entries.map((entry) => entry?.name ?? 'image'));
   const resume = new Resume(context);
   for (const id of ids) resume.add(id);
   try {
     await watch.stage(ids.length === 1 ? `Waiting for ${ids[0]}` : `Waiting for ${ids.length} tasks`);
-    const items = ids.map((id) => ({
+    const items = ids.map((id, at) => ({
       label: id,
       run: async () => {
         const task = await findTask(context, id);
-        const outcome = finishTask(awaiting, task);
+        const destination = awaiting.destination?.at(at + 1);
+        const outcome = finishTask({ ...awaiting, destination }, task);
         const ended = await (all ? outcome.catch((error) => giveUp(context, task, error)) : outcome);
         resume.remove(id);
         return ended;
@@ -41,12 +42,18 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function readIds({ args }: CommandContext): string[] {
-  const given = [...new Set((args.task_id as readonly string[] | undefined) ?? [])];
+/** The tasks of the arguments; `-` stands for the words on standard input. */
+async function readIds(context: CommandContext): Promise<string[]> {
+  const typed = (context.args.task_id as readonly string[] | undefined) ?? [];
+  const piped = typed.includes('-') ? (await readAll(context.system.stdin)).split(/\s+/).filter(Boolean) : [];
+  const given = [...new Set([...typed.filter((id) => id !== '-'), ...piped])];
   const wrong = given.find((id) => id === '' || /^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(id));
   if (wrong !== undefined) throw usage(`'${wrong}' is not a task id.`, 'See: regen task list');
-  if (given.length > 0) return given;
-  throw usage('No tasks given.', 'Pass their ids, or --all for all unfinished tasks.');
+  if (given.length > 0) return given.map((id) => findEntry(context, id)?.task_id ?? id);
+  throw usage(
+    'No tasks given.',
+    'Pass their ids, - to read them from stdin, or --all for all unfinished tasks.',
+  );
 }
 
 /** The ids of all unfinished tasks, oldest first. */

@@ -22,6 +22,7 @@ const HINTS: Readonly<Record<string, Hint>> = {
   to: 'version',
   profile: 'profile',
   task_id: 'task',
+  deliveryId: 'delivery',
 };
 
 /** Chooses where the values of an input come from; undefined if it has no completion, or choices of its own. */

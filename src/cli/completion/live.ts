@@ -48,7 +48,7 @@ const MAX_TASKS = 100;
 
 function listTasks(system: System): string[] {
   const ids: string[] = [];
-  const ledger = new Ledger(findFolders(system).state, system.now, system.identity);
+  const ledger = new Ledger(findFolders(system).state, system.now, system.identity, system.cwd);
   for (const { id, task_id } of ledger.entries()) {
     if (ids.push(task_id ?? id) === MAX_TASKS) break;
   }

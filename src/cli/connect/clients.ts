@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
 import type { Trace } from '../../client/trace.js';
+import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { version } from '../command/version.js';
 import { usage } from '../terminal/failure.js';
@@ -34,6 +35,7 @@ export interface ClientsContext {
 /** The HTTP clients of one command, with its certificates, proxy and trace. */
 export class Clients {
   readonly #context: ClientsContext;
+  readonly #namings = new Map<string, Promise<Naming | undefined>>();
   readonly #open: { readonly client: Client; readonly silence: Silence }[] = [];
 
   constructor(context: ClientsContext) {
@@ -44,6 +46,7 @@ export class Clients {
     const { system, output, isVerbose, timeoutMs } = this.#context;
     if (credential !== undefined && socketPath === undefined) this.#requireEncryption(baseUrl);
     const ca = this.#readCertificates();
+    const naming = await this.findNaming(baseUrl);
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;
     const client = createClient({
@@ -55,6 +58,7 @@ export class Clients {
       env: system.env,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(ca && { ca }),
+      naming,
       trace: (event: Trace) => {
         silence.observe(event);
         if (isVerbose) void output.note(formatTrace(event));
@@ -63,6 +67,33 @@ export class Clients {
     this.#open.push({ client, silence });
     return client;
   };
+
+  /**
+   * Finds the names of a service; undefined if they are those of the contract.
+   * @throws Failure if they cannot be read
+   */
+  findNaming(baseUrl: string): Promise<Naming | undefined> {
+    const found = this.#namings.get(baseUrl) ?? this.#loadNaming(baseUrl);
+    this.#namings.set(baseUrl, found);
+    return found;
+  }
+
+  async #loadNaming(baseUrl: string): Promise<Naming | undefined> {
+    const { settings, system } = this.#context;
+    const setting = settings.findNaming(baseUrl);
+    if (!setting) return undefined;
+    const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
+    try {
+      return await loadNaming(setting.value, (path) => readFileSync(resolve(system.cwd, path), 'utf8'));
+    } catch (error) {
+      const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
+      if (error instanceof InvalidNaming) {
+        const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
+        throw usage(`The naming ${setting.value} is not valid.`, hint, details);
+      }
+      throw usage(`Could not read the naming ${setting.value}: ${(error as Error).message}.`, hint);
+    }
+  }
 
   /** Anyone on the network can read what plain http sends. */
   #requireEncryption(baseUrl: string): void {

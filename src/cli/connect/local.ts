@@ -19,6 +19,8 @@ interface LocalRecord {
   readonly pid: number;
   readonly version: string;
   readonly instance: string;
+  /** The kinds of tasks that it only previews; absent in records of older releases. */
+  readonly previews?: readonly string[];
 }
 
 /** A running service with its data in a folder of this machine. */
@@ -58,10 +60,11 @@ export function readRecordedUrl(folder: string): string | undefined {
 
 function parseRecord(text: string): LocalRecord | undefined {
   try {
-    const { url, socket, pid, version, instance } = JSON.parse(text);
+    const { url, socket, pid, version, instance, previews } = JSON.parse(text);
     const isComplete =
       [url, socket, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
-    return isComplete ? { url, socket, pid, version, instance } : undefined;
+    const made = Array.isArray(previews) && { previews: previews.map(String) };
+    return isComplete ? { url, socket, pid, version, instance, ...made } : undefined;
   } catch {
     return undefined;
   }

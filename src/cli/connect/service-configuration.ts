@@ -1,22 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { namingNames } from '../../contract/naming/load-naming.js';
 import { usage } from '../terminal/failure.js';
 
+const NAMINGS: readonly string[] = namingNames;
+
 /**
- * Reads the configuration of a service, JSON or TOML by its name; the service validates it. The data folder is relative
- * to the file.
+ * Reads the configuration of a service, JSON or TOML by its name; the service validates it. The data folder and a
+ * naming file are relative to the file.
  * @throws Failure if it cannot be read
  */
 export async function readConfiguration(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = readConfigurationText(path);
-  const value = path.endsWith('.toml') ? await parseToml(path, text) : parseJson(path, text);
+  const value = await readDocument(path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw usage(`${path} is not a configuration: it must be an object.`);
-  const { data } = value as { data?: unknown };
-  return { ...value, ...(typeof data === 'string' && data !== '' && { data: resolve(dirname(path), data) }) };
+  const { data, naming } = value as { data?: unknown; naming?: unknown };
+  const isFile = typeof naming === 'string' && naming !== '' && !NAMINGS.includes(naming);
+  return {
+    ...value,
+    ...(typeof data === 'string' && data !== '' && { data: resolve(dirname(path), data) }),
+    ...(isFile && { naming: resolve(dirname(path), naming) }),
+  };
 }
 
-function readConfigurationText(path: string): string {
+/** Reads a file: TOML if its name ends in .toml, otherwise JSON. @throws Failure if it cannot be read */
+export async function readDocument(path: string): Promise<unknown> {
+  const text = readFileText(path);
+  return path.endsWith('.toml') ? await parseToml(path, text) : parseJson(path, text);
+}
+
+function readFileText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import type { Naming } from '../../contract/naming/naming.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
@@ -31,6 +32,7 @@ export interface ServicesContext {
   readonly settings: Settings;
   readonly flags: FlagValues;
   readonly connect: Connect;
+  findNaming(baseUrl: string): Promise<Naming | undefined>;
   /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
@@ -54,6 +56,11 @@ export class ServiceConnector {
   get target(): Target {
     const { flags, system, settings } = this.#context;
     return chooseTarget(flags, system.env, settings);
+  }
+
+  /** The names of a service (default: that of this command); undefined if they are those of the contract. */
+  async findNaming({ baseUrl }: Target = this.target): Promise<Naming | undefined> {
+    return baseUrl === undefined ? undefined : this.#context.findNaming(baseUrl);
   }
 
   /** Whether the service was named on the command line. */

@@ -6,7 +6,7 @@ import { findFolders } from './folders.js';
 import { Store, type Warn } from './store.js';
 
 const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
-const PROFILE_KEY = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http)$/i;
+const PROFILE_KEY = /^profiles\.([a-z0-9][a-z0-9_-]*)\.(base_url|allow_http|naming)$/i;
 
 /** The environment variables that take precedence over settings. */
 const VARIABLES: Record<string, string> = {
@@ -70,6 +70,17 @@ export class Settings {
     });
   }
 
+  /** The naming of the service at an address: that of the profile with the address. */
+  findNaming(baseUrl: string): Setting | undefined {
+    for (const { key, value } of this.list()) {
+      const name = /^profiles\.(.*)\.base_url$/.exec(key)?.[1];
+      const naming = name !== undefined && trimSlash(value) === trimSlash(baseUrl);
+      const found = naming ? this.get(`profiles.${name}.naming`) : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  }
+
   list(): Setting[] {
     const keys = new Set([...FIXED_KEYS, ...Object.keys(this.store.read())]);
     return [...keys].sort().flatMap((key) => this.get(key) ?? []);
@@ -87,11 +98,15 @@ export class Settings {
   }
 }
 
+function trimSlash(address: string): string {
+  return address.replace(/\/+$/, '');
+}
+
 export function checkKey(key: string): void {
   if (FIXED_KEYS.includes(key) || PROFILE_KEY.test(key)) return;
   throw usage(
     `Unknown setting '${key}'.`,
-    `Settings are ${FIXED_KEYS.join(', ')}, profiles.<name>.base_url and profiles.<name>.allow_http.`,
+    `Settings are ${FIXED_KEYS.join(', ')}, profiles.<name>.base_url, profiles.<name>.allow_http and profiles.<name>.naming.`,
   );
 }
 
@@ -109,6 +124,12 @@ function checkValue(key: string, value: string): void {
     throw usage(
       "The profile 'local' is the embedded service, so its address cannot be set.",
       'Choose another name.',
+    );
+  }
+  if (key === 'profiles.local.naming') {
+    throw usage(
+      "The profile 'local' is the embedded service, which has regen's names.",
+      'Choose another profile.',
     );
   }
   if (key.endsWith('.allow_http') && value !== 'true' && value !== 'false') {

@@ -93,14 +93,30 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
       });
     }
   }
+  const order = compareOrder(old, now);
+  if (order) differences.push(order);
   for (const [name, input] of now) {
     if (old.has(name)) continue;
     const kind = input.required ? 'required' : 'optional';
-    // A widget has a default value; a new required connection is missing in old workflows.
+    // A widget has a default value; a new required connection is missing in saved workflows.
     const breaks = input.required && !input.hasDefault;
     differences.push({ change: 'input added', detail: `${name}: ${input.type} (${kind})`, breaks });
   }
   return differences;
+}
+
+/** Workflows save the values of widgets by position, so only widgets that are added at the end keep them in place. */
+function compareOrder(
+  old: ReadonlyMap<string, Input>,
+  now: ReadonlyMap<string, Input>,
+): Difference | undefined {
+  const listWidgets = (inputs: ReadonlyMap<string, Input>) =>
+    [...inputs].filter(([, { isWidget }]) => isWidget).map(([name]) => name);
+  // Removed ones are reported as such.
+  const before = listWidgets(old).filter((name) => now.get(name)?.isWidget);
+  const after = listWidgets(now);
+  if (before.every((name, index) => after[index] === name)) return undefined;
+  return { change: 'input order', detail: `${before.join(', ')} → ${after.join(', ')}`, breaks: true };
 }
 
 /** Whether a saved value can now be out of range. */

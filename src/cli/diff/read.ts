@@ -4,6 +4,8 @@ export interface Input {
   /** Type name; `COMBO` for a list of choices. */
   readonly type: string;
   readonly choices: readonly string[];
+  /** Whether it is edited in the node. */
+  readonly isWidget: boolean;
   /** Whether it has a value if nothing is connected and nothing was saved. */
   readonly hasDefault: boolean;
   /** The declared default value; undefined if there is none. */
@@ -46,6 +48,7 @@ function toInput(declared: unknown, required: boolean): Input {
     required,
     type,
     choices: listed.map(String),
+    isWidget: WIDGET_TYPES.has(type) && settings.forceInput !== true,
     hasDefault: 'default' in settings || WIDGET_TYPES.has(type),
     initial: settings.default,
     min: toNumber(settings.min),

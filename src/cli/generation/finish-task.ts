@@ -6,18 +6,20 @@ import type { Entry } from '../../flows/tasks/ledger.js';
 import { saveResults } from '../../flows/tasks/save-results.js';
 import { cannotRead, readAccount, type Task, type TaskContext } from '../../flows/tasks/task.js';
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
-import { formatBytes } from '../../wire/format-bytes.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import { durationMs } from '../terminal/duration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import { shellWord } from '../terminal/text.js';
+import { downloadResult, printsBytes } from './print-result.js';
 
 /** How one task of a command ended. */
 export interface TaskOutcome {
   /** Printed on stdout, one per line. */
   readonly lines: readonly string[];
+  /** The result itself, printed on stdout as it is. */
+  readonly bytes?: Buffer;
   /** Printed with `--json`; absent if the task could not be followed to its end. */
   readonly answer?: unknown;
   readonly failure?: Failure;
@@ -30,8 +32,8 @@ export const NOT_ANSWERING = 'not answering';
 interface TaskObserver {
   /** Reports the latest state of a task. */
   state(id: string, state: string): void;
-  /** Prints a line that stays. */
-  say(text: string): Promise<void>;
+  /** Reports a saved file. */
+  saved(path: string, bytes: number): Promise<void>;
 }
 
 /** How long a command waits, and where it saves results. */
@@ -39,6 +41,8 @@ export interface FinishContext extends TaskContext {
   readonly now: () => number;
   readonly watch: TaskObserver;
   readonly destination: Destination | undefined;
+  /** Whether the bytes of the result are the answer. */
+  readonly printsBytes?: boolean;
   readonly timeoutMs: number;
   readonly intervalMs: number;
   /** What the hint how to go on repeats. */
@@ -46,7 +50,7 @@ export interface FinishContext extends TaskContext {
 }
 
 interface PlanContext extends TaskContext {
-  readonly system: Pick<System, 'cwd' | 'now'>;
+  readonly system: Pick<System, 'cwd' | 'now' | 'stdout'>;
   readonly flags: FlagValues;
 }
 
@@ -54,12 +58,22 @@ interface PlanContext extends TaskContext {
 export function planFinish(
   { services, ledger, signal, system, flags }: PlanContext,
   watch: TaskObserver,
-  offPeak: boolean,
-  resumed = false,
+  { count, offPeak, resumed = false }: { count: number; offPeak: boolean; resumed?: boolean },
 ): FinishContext {
-  const destination = openDestination(system.cwd, flags, resumed);
+  const isPrinted = printsBytes(flags, system, count);
+  const destination = isPrinted ? undefined : openDestination(system.cwd, flags, resumed);
   const limits = readWaitFlags(flags, offPeak);
-  return { services, ledger, signal, now: system.now, watch, destination, flags, ...limits };
+  return {
+    services,
+    ledger,
+    signal,
+    now: system.now,
+    watch,
+    destination,
+    flags,
+    ...limits,
+    printsBytes: isPrinted,
+  };
 }
 
 /**
@@ -80,6 +94,8 @@ export function readWaitFlags(
 export function openDestination(cwd: string, flags: FlagValues, resumed = false): Destination | undefined {
   const { output, force, receipt } = flags;
   const how = { force: force === true, receipt: receipt === true, resumed };
+  if (output === '-')
+    throw usage('A batch cannot write its results to stdout.', 'Pass a folder: -o results/');
   if (typeof output === 'string') return new Destination(cwd, output, how);
   const alone = ['receipt', 'force'].find((flag) => flags[flag]);
   if (alone) throw usage(`--${alone} requires --output; nothing is saved without it.`);
@@ -109,19 +125,21 @@ export async function finishTask(
             task,
           );
     if (findEnd(seen.state) === 'badly') {
-      return { lines: [], answer: seen.answer, failure: await toTaskFailure(context, task, seen) };
+      return { lines: [], answer: seen.sent, failure: await toTaskFailure(context, task, seen) };
     }
+    if (context.printsBytes)
+      return { lines: [], bytes: await downloadResult(context, task, seen), answer: seen.sent };
     const lines = destination ? await saveTask(context, task, seen, destination) : seen.outputs;
-    return { lines, answer: seen.answer };
+    return { lines, answer: seen.sent };
   } catch (error) {
     if (error instanceof StillRunningError)
       return {
         lines: [],
-        answer: (error.last as TaskState | undefined)?.answer ?? {},
+        answer: (error.last as TaskState | undefined)?.sent ?? {},
         failure: toStillRunningFailure(task, context.flags),
       };
     if (!cannotRead(error, task)) throw error;
-    return { lines: [task.id], answer: begun?.answer ?? {}, failure: toUnreadableFailure(task) };
+    return { lines: [task.id], answer: begun?.sent ?? {}, failure: toUnreadableFailure(task) };
   }
 }
 
@@ -134,7 +152,7 @@ export async function saveTask(
 ): Promise<readonly string[]> {
   try {
     return await saveResults(context, task, seen, destination, ({ path, bytes }) =>
-      context.watch.say(`Saved ${path} (${formatBytes(bytes)}).`),
+      context.watch.saved(path, bytes),
     );
   } catch (error) {
     context.signal.throwIfAborted();

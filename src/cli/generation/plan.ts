@@ -1,8 +1,12 @@
+import { renameInput } from '../../client/rename.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
+import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import type { ImageSource } from '../../flows/tasks/images.js';
+import type { Ledger } from '../../flows/tasks/ledger.js';
 import type { Job } from '../../flows/tasks/start-task.js';
+import { findEntry } from '../../flows/tasks/task.js';
 import { readBodyFlag } from '../command/body.js';
 import { buildRequest } from '../command/build-request.js';
 import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
@@ -14,12 +18,15 @@ import {
 } from '../command/request.js';
 import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
+import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import { chooseName, parseSource } from './images.js';
 
 export interface PlanContext {
   readonly system: Pick<System, 'cwd' | 'stdin'>;
   readonly services: ServiceConnector;
+  readonly output: Pick<Output, 'warn'>;
+  readonly ledger: Ledger;
 }
 
 /**
@@ -34,13 +41,25 @@ export async function planJobs(parsed: ParsedCommand, context: PlanContext): Pro
   const addProblems = (found: readonly FailureDetail[]) => {
     for (const one of found) problems.set(`${one.path} ${one.message}`, one);
   };
+  const naming = await context.services.findNaming();
+  const doubts = new Set<string>();
+  const report = {
+    addProblems,
+    doubt: (found: readonly FailureDetail[]) => {
+      for (const { path, message } of found) doubts.add(`${path} ${message}`);
+    },
+  };
   const jobs = splitArguments(parsed).map((args) =>
-    planJob({ command, flags, args }, context, operation, body, addProblems),
+    planJob({ command, flags, args }, { ...context, naming }, operation, body, report),
   );
   const sources = jobs.flatMap(({ images }) => Object.values(images).flat());
   const piped = sources.filter(({ kind }) => kind === 'stdin');
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
+  for (const doubt of doubts) {
+    const sentence = `By what is known here, ${doubt}; ${context.services.target.name} decides.`;
+    await context.output.warn(naming?.speak(sentence) ?? sentence);
+  }
   return jobs;
 }
 
@@ -74,12 +93,14 @@ function withoutEmpty(args: ArgumentValues): ArgumentValues {
 
 function planJob(
   { command, flags, args }: ParsedCommand,
-  { system, services }: PlanContext,
+  context: PlanContext & { readonly naming: Naming | undefined },
   operation: Operation,
   given: unknown,
-  addProblems: (problems: readonly FailureDetail[]) => void,
+  { addProblems, doubt }: Record<'addProblems' | 'doubt', (problems: readonly FailureDetail[]) => void>,
 ): Job {
-  const request = buildRequest(command, args, flags, given);
+  const { services, naming } = context;
+  const typed = buildRequest(command, args, flags, given);
+  const request = naming ? renameInput(naming, operation, typed) : typed;
   const bodyGiven = given !== undefined;
   const fields = findImageFields(operation.body as NonNullable<Operation['body']>);
   const images: Record<string, ImageSource | ImageSource[]> = {};
@@ -93,7 +114,7 @@ function planJob(
     const texts = [value].flat();
     // A value that is not text is reported with the rest of the request.
     if (!texts.every((text) => typeof text === 'string') || value === undefined) continue;
-    const sources = texts.map((text) => (bodyGiven ? parseBodyImage(text) : parseSource(text, system.cwd)));
+    const sources = texts.map((text) => (bodyGiven ? parseBodyImage(text) : findSource(context, text)));
     const path = formatFieldName(['body', field], command, false, args);
     addProblems(
       sources.flatMap((source) => ('problem' in source ? [{ path, message: source.problem }] : [])),
@@ -116,8 +137,10 @@ function planJob(
       {
         bodyGiven,
         args,
+        naming,
         service: services.target.baseUrl ?? `http://127.0.0.1:${STANDARD_PORT}`,
       },
+      doubt,
     ),
   );
   const called = command.operation as string;
@@ -128,6 +151,19 @@ function planJob(
     name: chooseName(images, getTaskFacts(called).kind),
     ...(fromTask !== undefined && { fromTask }),
   };
+}
+
+/** Finds an image: a file or URL, or the result of a task. */
+function findSource(context: PlanContext, text: string): ReturnType<typeof parseSource> {
+  if (!text.startsWith('@')) return parseSource(text, context.system.cwd);
+  const entry = findEntry(context, text);
+  const [path] = entry?.saved ?? [];
+  const saved = path === undefined ? undefined : parseSource(path, '/');
+  if (saved && 'kind' in saved) return saved;
+  const [url] = entry?.outputs ?? [];
+  if (url !== undefined) return { kind: 'url', url };
+  const id = entry?.task_id;
+  return { problem: `has no result yet: ${text}${id ? `; wait for it with: regen task wait ${id}` : ''}` };
 }
 
 /** Parses an image in a request body, where Base64 has no prefix. */

@@ -39,8 +39,22 @@ export async function checkPrice(context: PriceContext, jobs: readonly Job[], ta
     });
   }
   // Decided: a price of 0 is not reported.
-  if (price > 0) await context.output.note(`Costs ${formatCredits(price)}${inTotal}.`);
+  const isPreview = await makesPreviews(context, jobs, target);
+  if (price > 0) {
+    const billed = isPreview ? ' for a preview made on this machine; nothing is billed' : '';
+    await context.output.note(`Costs ${formatCredits(price)}${inTotal}${billed}.`);
+  } else if (isPreview) await context.output.note('This is a preview made on this machine, not by a vendor.');
   await confirmPrice(context, price);
+}
+
+/** Whether the embedded service only previews the tasks. */
+async function makesPreviews(
+  { services }: PriceContext,
+  jobs: readonly Job[],
+  target: Target,
+): Promise<boolean> {
+  const { local } = await services.reach(target);
+  return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));
 }
 
 /** The prices of a service; `undefined` if it has none, or has them in an unknown form. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { getTaskFacts } from '../../contract/index.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
@@ -27,13 +28,12 @@ export async function runJobs(
 ): Promise<number> {
   refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;
-  const watch = new Watch(output);
-  const awaiting = planFinish(
-    context,
-    watch,
-    jobs.some(({ body }) => body.off_peak === true),
-    true,
-  );
+  const watch = new Watch(output, jobs.length);
+  const awaiting = planFinish(context, watch, {
+    count: jobs.length,
+    offPeak: jobs.some(({ body }) => body.off_peak === true),
+    resumed: true,
+  });
   const { destination } = awaiting;
   destination?.check(
     jobs.map(({ name }) => name),
@@ -50,21 +50,25 @@ export async function runJobs(
   // Connects before the first job, so that a problem of all jobs is reported once.
   await checkPrice(context, jobs, target);
 
-  const run = async (job: Job): Promise<TaskOutcome> => {
+  const run = async (job: Job, number: number): Promise<TaskOutcome> => {
+    const place = destination?.at(number);
     const { task, seen } = await startTask(starting, job, {
       choice,
-      output: destination?.firstPath(job.name),
+      output: place?.firstPath(job.name),
       onEntry: (id) => entries.add(id),
+    }).catch((error) => {
+      watch.state(job.name, 'FAILED');
+      throw error;
     });
     resume.add(task.id);
-    await watch.say(`Task ${task.id}${jobs.length > 1 ? ` of ${job.name}` : ''}`);
+    await watch.started(task.id, jobs.length > 1 ? job.name : undefined);
     if (context.flags.wait === false) {
       entries.end(task);
-      return { lines: [task.id], answer: seen.answer };
+      return { lines: [task.id], answer: seen.sent };
     }
     watch.state(task.id, seen.state);
     if (jobs.length === 1) await watch.stage(describeWork(jobs));
-    const outcome = await finishTask(awaiting, task, seen);
+    const outcome = await finishTask({ ...awaiting, destination: place }, task, seen);
     if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
     resume.remove(task.id);
     return outcome;
@@ -72,7 +76,7 @@ export async function runJobs(
 
   try {
     await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
-    const items = jobs.map((job) => ({ label: job.name, run: () => run(job) }));
+    const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
     const exit = await runAll(context, watch, items);
     entries.close();
     if (exit === exitCodes.done) await services.announce(target);
@@ -80,6 +84,12 @@ export async function runJobs(
   } finally {
     watch.end();
   }
+}
+
+/** The name of a job's image among several. */
+function chooseLabel({ images, name }: Job): string {
+  const [source] = Object.values(images).flat();
+  return source?.kind === 'file' ? basename(source.path) : name;
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -125,7 +135,7 @@ class Entries {
 /** Refuses flags that have no effect with `--no-wait`. */
 function refuseUnused(flags: ParsedCommand['flags']): void {
   if (flags.wait !== false) return;
-  const unused = ['output', 'force', 'receipt', 'timeout', 'interval'].find(
+  const unused = ['output', 'force', 'receipt', 'open', 'timeout', 'interval'].find(
     (flag) => flags[flag] !== undefined,
   );
   if (!unused) return;

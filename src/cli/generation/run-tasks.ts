@@ -1,10 +1,16 @@
-import { findEnd } from '../../flows/tasks/task-state.js';
+import { dirname, relative } from 'node:path';
+import { describeState } from '../../flows/tasks/task-state.js';
+import { formatBytes } from '../../wire/format-bytes.js';
 import type { ParsedCommand } from '../command/command.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import type { ServiceConnector } from '../connect/services.js';
+import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
+import { drawPicture, formatLink } from '../terminal/picture.js';
 import { Progress } from '../terminal/progress.js';
+import type { System } from '../terminal/system.js';
 import { oneLine } from '../terminal/text.js';
 import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 
@@ -19,6 +25,8 @@ const CONCURRENCY = 4;
 
 interface RunAllContext extends ParsedCommand {
   readonly output: Output;
+  readonly system: System;
+  readonly services: Pick<ServiceConnector, 'findNaming'>;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +47,7 @@ export async function runAll(
     for (let outcome = outcomes[printed]; outcome; outcome = outcomes[printed]) {
       const label = items.length > 1 ? items[printed]?.label : undefined;
       printed += 1;
-      await printOutcome(output, outcome, label);
+      await printOutcome(context, watch, outcome, label, items.length);
     }
   };
   await runInParallel(items.entries(), CONCURRENCY, async ([at, item]) => {
@@ -48,6 +56,9 @@ export async function runAll(
     await printing;
   });
   watch.end();
+  if (items.length > 1) await output.note(formatSummary(context, watch, items, outcomes));
+  if (context.flags.open)
+    for (const line of outcomes.flatMap(({ lines }) => lines)) openBrowser(context.system, line);
   if (output.mode.json) {
     const answers = outcomes.map(
       ({ answer, failure }) => answer ?? (failure ? toErrorAnswer(failure) : null),
@@ -59,11 +70,33 @@ export async function runAll(
   return combineExits(outcomes.map(({ failure }) => failure?.facts.exit ?? exitCodes.done));
 }
 
-async function printOutcome(output: Output, { lines, failure }: TaskOutcome, label?: string): Promise<void> {
-  if (!output.mode.json) for (const line of lines) await output.line(oneLine(line));
+/** More pictures than these would fill the screen. */
+const MAX_PICTURES = 4;
+
+async function printOutcome(
+  { output, system: { env, cwd } }: RunAllContext,
+  watch: Watch,
+  { lines, bytes: result, failure }: TaskOutcome,
+  label: string | undefined,
+  count: number,
+): Promise<void> {
+  if (result) await output.write(result);
+  for (const line of output.mode.json ? [] : lines) {
+    const bytes = watch.files.get(line);
+    if (bytes === undefined) {
+      await output.line(oneLine(line));
+      continue;
+    }
+    // A path that leads upwards is longer than the whole one.
+    const near = relative(cwd, line);
+    const shown = oneLine(near.startsWith('..') ? line : near);
+    await output.line(`${formatLink(env, shown, line)}  ${formatBytes(bytes)}`);
+    const picture = count <= MAX_PICTURES && !output.mode.quiet ? drawPicture(env, line, bytes) : undefined;
+    if (picture) await output.line(picture);
+  }
   if (!failure) return;
   await output.failure(
-    label === undefined ? failure : new Failure(`${label}: ${failure.message}`, failure.facts),
+    label === undefined ? failure : new Failure(nameImage(label, failure.message), failure.facts),
   );
 }
 
@@ -74,7 +107,10 @@ async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutco
     return await item.run();
   } catch (error) {
     signal.throwIfAborted();
-    return { lines: [], failure: useCommandLineNames(toFailure(error), context) };
+    return {
+      lines: [],
+      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming()),
+    };
   }
 }
 
@@ -82,14 +118,50 @@ function toErrorAnswer({ message, facts: { code, status, requestId: request_id }
   return { error: { code, message, status, request_id } };
 }
 
+/** Says which of several images a message is about. */
+function nameImage(label: string, message: string): string {
+  return message.startsWith('<image> ') ? message.replace('<image>', label) : `${label}: ${message}`;
+}
+
+/** Such as `5 of 6 saved in relit/ (31 s); photo-4.jpg failed: it cannot be decoded`. */
+function formatSummary(
+  { flags, system: { cwd } }: RunAllContext,
+  watch: Watch,
+  items: readonly TaskItem[],
+  outcomes: readonly TaskOutcome[],
+): string {
+  const failed = outcomes.flatMap(({ failure }, at) =>
+    failure ? [[items[at]?.label, failure] as const] : [],
+  );
+  const folders = new Set(outcomes.flatMap(({ lines }) => lines.map((line) => relative(cwd, dirname(line)))));
+  const [folder] = folders;
+  const isSaved = flags.output !== undefined;
+  const place = isSaved && folders.size === 1 && folder ? ` in ${folder}/` : '';
+  const verb = flags.wait === false ? 'started' : isSaved ? 'saved' : 'done';
+  const whole = `${items.length - failed.length} of ${items.length} ${verb}${place} (${watch.formatElapsed()})`;
+  if (failed.length === 0) return `${whole}.`;
+  const reasons = failed.slice(0, MAX_REASONS).map(([label, { message }]) => {
+    return `${label} failed: ${message.replace(/^(The .*? failed: |<image> (is )?)/, '').replace(/\.$/, '')}`;
+  });
+  const more = failed.length > MAX_REASONS ? [`${failed.length - MAX_REASONS} more failed`] : [];
+  return `${[whole, ...reasons, ...more].join('; ')}.`;
+}
+
+const MAX_REASONS = 3;
+
 /** Shows the progress of the tasks of a command: a spinner with their states and the elapsed time. */
 export class Watch {
   readonly #progress: Progress;
   readonly #states = new Map<string, string>();
   readonly #begun: number;
   #timer: NodeJS.Timeout | undefined;
+  /** Saved files and their sizes, which the answer shows on a terminal. */
+  readonly files = new Map<string, number>();
 
-  constructor(readonly output: Output) {
+  constructor(
+    readonly output: Output,
+    readonly total = 1,
+  ) {
     this.#progress = new Progress(output);
     this.#begun = output.system.now();
   }
@@ -106,6 +178,22 @@ export class Watch {
     this.#tick();
   }
 
+  /** Reports a saved file. A terminal shows it with the answer. */
+  async saved(path: string, bytes: number): Promise<void> {
+    if (this.#isSeen()) this.files.set(path, bytes);
+    else await this.say(`Saved ${path} (${formatBytes(bytes)}).`);
+  }
+
+  /** Reports a started task. On a terminal `regen task list` has it, and Ctrl-C prints its id. */
+  async started(id: string, name: string | undefined): Promise<void> {
+    if (!this.#isSeen()) await this.say(`Task ${id}${name === undefined ? '' : ` of ${name}`}`);
+  }
+
+  #isSeen(): boolean {
+    const { stdout, stderr } = this.output.system;
+    return stdout.isTTY === true && stderr.isTTY === true && !this.output.mode.json;
+  }
+
   /** Prints a line that stays. */
   say(text: string): Promise<void> {
     return this.output.note(text);
@@ -118,30 +206,31 @@ export class Watch {
   }
 
   #tick(): void {
+    this.#progress.update(`(${[...this.#countStates(), this.formatElapsed()].join(', ')})`);
+  }
+
+  formatElapsed(): string {
     const seconds = Math.round((this.output.system.now() - this.#begun) / 1000);
-    this.#progress.update(`(${[...this.#countStates(), formatElapsed(seconds)].join(', ')})`);
+    return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   }
 
   #countStates(): string[] {
-    const counts = new Map<string, number>();
+    if (this.total === 1) return [...this.#states.values()].map(describe);
+    const counts = new Map(COUNTED.map((word) => [word, 0]));
     for (const state of this.#states.values()) {
-      const word = describeState(state);
+      const word = describe(state);
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }
-    return [...counts].map(([word, count]) => (this.#states.size === 1 ? word : `${count} ${word}`));
+    // Those that were not sent yet are queued here.
+    const waiting = this.total - this.#states.size;
+    counts.set('queued', (counts.get('queued') ?? 0) + waiting);
+    const shown = [...counts].filter(([word, count]) => word === 'done' || count > 0);
+    return shown.map(([word, count]) => `${count}${word === 'done' ? ` of ${this.total}` : ''} ${word}`);
   }
 }
 
-const QUEUED_STATES = ['CREATED', 'created', 'queueing'];
+const COUNTED: readonly string[] = ['done', 'failed', 'running', 'queued'];
 
-/** The state in the words of a person; services use different ones for images and videos. */
-function describeState(state: string): string {
-  const end = findEnd(state);
-  if (end) return end === 'well' ? 'done' : 'failed';
-  if (state === NOT_ANSWERING) return state;
-  return QUEUED_STATES.includes(state) ? 'queued' : 'running';
-}
-
-function formatElapsed(seconds: number): string {
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+function describe(state: string): string {
+  return state === NOT_ANSWERING ? state : describeState(state);
 }

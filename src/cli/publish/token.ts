@@ -28,6 +28,9 @@ export async function findPublishToken(
   if (kept) return { token: kept, replaceable: service.local !== undefined };
   if (service.local) return { token: await makeToken(context, service, publisherId), replaceable: false };
   if (mayAsk) {
+    await context.output.note(
+      `Publishing to ${service.name} requires a token. Create one with: regen publisher token create ${publisherId}`,
+    );
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
   }

@@ -1,15 +1,23 @@
 import type { Writable } from 'node:stream';
-import type { Failure } from './failure.js';
+import { type Failure, usage } from './failure.js';
+import type { JsonFilter } from './json-filter.js';
 import { formatCell, listFields, readField } from './rows.js';
 import type { System } from './system.js';
-import { formatField, oneLine, stripControls, toJson } from './text.js';
+import type { Paint } from './table.js';
+import { formatCsvCell, formatField, oneLine, stripControls, toJson } from './text.js';
 
 export interface OutputMode {
   readonly json?: boolean | undefined;
   readonly ndjson?: boolean | undefined;
+  /** Applied to the JSON before it is printed. */
+  readonly filter?: JsonFilter | undefined;
+  /** The fields to show instead of those that the command shows. */
+  readonly columns?: readonly string[] | undefined;
   readonly quiet?: boolean | undefined;
   /** `false` turns colour off. */
   readonly color?: boolean;
+  /** `false` turns the pager off. */
+  readonly pager?: boolean;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
@@ -17,6 +25,8 @@ export class Output {
   readonly #out: Promise<Stream>;
   readonly #err: Promise<Stream>;
   #written: Promise<void> = Promise.resolve();
+  /** Whether a pager has the screen: Ctrl-C is then meant for it. */
+  isPaging = false;
   /** The spinner below the printed lines. */
   spinner: { clear(): void; render(): void } | undefined;
 
@@ -33,38 +43,82 @@ export class Output {
     const { terminal, paint } = await this.#out;
     const items = findItems(value, shape);
     if (this.mode.ndjson) return this.items(items ?? [value]);
+    if (this.mode.filter) return this.#filtered(value);
     if (this.mode.json) return this.line(toJson(value ?? {}, terminal ? 2 : undefined));
     if (value === undefined) return;
     if (shape.only) return this.line(stripControls(formatCell(readField(value, shape.only))));
-    if (items) return this.#table(items, shape.columns);
+    if (items) return this.#table(items, this.#choose(shape, items));
+    if (this.mode.columns) return this.answer([value], { columns: this.mode.columns });
+    if (terminal) {
+      const { layOutRecord } = await import('./table.js');
+      return this.#page(layOutRecord(value, { ...this.#screen(), paint }));
+    }
     const rows = listFields(value).filter(([, text]) => text !== '');
-    if (!terminal) return this.#lines(rows.map((row) => row.map(formatField).join('\t')));
-    await this.#lines(
-      await alignColumns(rows.map(([name, text]) => [paint.bold(oneLine(name)), stripControls(text)])),
-    );
+    await this.#lines(rows.map((row) => row.map(formatField).join('\t')));
   }
 
   /** Prints items as JSON, one per line. */
   async items(items: readonly unknown[]): Promise<void> {
-    await this.#lines(items.map((item) => toJson(item)));
+    if (this.mode.filter) for (const item of items) await this.#filtered(item);
+    else await this.#lines(items.map((item) => toJson(item)));
   }
 
-  async #table(items: readonly unknown[], columns?: readonly string[]): Promise<void> {
-    const { terminal, paint } = await this.#out;
-    const names = columns ?? [...new Set(items.flatMap((item) => listFields(item).map(([name]) => name)))];
-    const toRows = (fields: readonly string[]) =>
-      items.map((item) => fields.map((name) => formatCell(readField(item, name))));
-    if (items.length === 0) return this.note('Nothing to list.');
-    if (!terminal) return this.#lines(toRows(names).map((row) => row.map(formatField).join('\t')));
-    // Empty columns are left out on a terminal.
-    const shown = names.filter((name) => items.some((item) => formatCell(readField(item, name)) !== ''));
-    const header = shown.map((name) => paint.bold(oneLine(name.split('.').at(-1) ?? '').toUpperCase()));
-    await this.#lines(
-      await alignColumns(
-        [header, ...toRows(shown).map((row) => row.map(oneLine))],
-        this.system.stdout.columns,
-      ),
+  async #filtered(value: unknown): Promise<void> {
+    const { terminal } = await this.#out;
+    const text = this.mode.filter?.(value, terminal && !this.mode.ndjson).replace(/\n$/, '');
+    // A pipe gets the text as it is; a terminal must not be controlled by it.
+    if (text) await this.line(terminal ? stripControls(text) : text);
+  }
+
+  /** @throws Failure if no item has a field of `--columns` */
+  #choose(shape: Shape, items: readonly unknown[]): Shape {
+    const { columns } = this.mode;
+    if (!columns) return shape;
+    const known = [...new Set([...(shape.columns ?? []), ...items.flatMap(listPaths)])];
+    const wrong = columns.filter((name) => !known.includes(name));
+    if (wrong.length === 0 || items.length === 0) return { ...shape, columns, less: [] };
+    throw usage(`There is no column ${wrong.join(', ')}.`, `Columns: ${known.join(', ')}.`);
+  }
+
+  /** Prints items as comma-separated values with a header. */
+  async csv(value: unknown, shape: Shape): Promise<void> {
+    const fields = shape.columns ?? [];
+    const rows = (findItems(value, shape) ?? []).map((item) =>
+      fields.map((name) => formatCell(readField(item, name))),
     );
+    await this.#lines([fields, ...rows].map((row) => row.map(formatCsvCell).join(',')));
+  }
+
+  async #table(items: readonly unknown[], { columns, less = [], ids = [] }: Shape): Promise<void> {
+    const { terminal, paint } = await this.#out;
+    const fields = columns ?? [...new Set(items.flatMap((item) => listFields(item).map(([name]) => name)))];
+    if (items.length === 0) return this.note('Nothing to list.');
+    if (!terminal) {
+      const rows = items.map((item) => fields.map((name) => formatField(formatCell(readField(item, name)))));
+      return this.#lines(rows.map((row) => row.join('\t')));
+    }
+    const { layOutTable } = await import('./table.js');
+    const { lines, hidden } = layOutTable(items, { fields, less, ids }, { ...this.#screen(), paint });
+    await this.#page(lines);
+    if (hidden.length > 0) {
+      await this.note(`Hidden: ${hidden.join(', ').toLowerCase()}. A wider terminal shows all columns.`);
+    }
+  }
+
+  #screen() {
+    // A terminal without a size has 0 columns.
+    return { columns: this.system.stdout.columns || Number.POSITIVE_INFINITY, now: this.system.now() };
+  }
+
+  /** Prints lines on a terminal, in a pager if they do not fit. */
+  async #page(lines: readonly string[]): Promise<void> {
+    const { rows } = this.system.stdout;
+    if (!rows || lines.length < rows || this.mode.pager === false) return this.#lines(lines);
+    const { showInPager } = await import('./pager.js');
+    this.isPaging = true;
+    const isShown = await showInPager(this.system, `${lines.join('\n')}\n`);
+    this.isPaging = false;
+    if (!isShown) await this.#lines(lines);
   }
 
   /** Prints one line of the answer. */
@@ -115,7 +169,9 @@ export class Output {
   }
 
   async #say(text: string): Promise<void> {
-    await this.#above(this.system.stderr, `${text}\n`);
+    const { isTTY, columns } = this.system.stderr;
+    const isWide = isTTY && columns && text.length > columns && this.mode.json !== true;
+    await this.#above(this.system.stderr, `${isWide ? await wrapMessage(text, columns) : text}\n`);
   }
 
   async #above(stream: Writable, chunk: string | Uint8Array): Promise<void> {
@@ -125,12 +181,18 @@ export class Output {
   }
 }
 
+/** Wraps a message between words. A command in it stays on one line, so that it can be copied. */
+async function wrapMessage(text: string, columns: number): Promise<string> {
+  const { default: wrap } = await import('wrap-ansi');
+  const [, prose = text, command] = /^(.*[:,]) (regen .*)$/s.exec(text) ?? [];
+  const wrapped = wrap(prose, columns, { trim: true });
+  return command === undefined ? wrapped : `${wrapped}\n  ${command}`;
+}
+
 interface Stream {
   readonly terminal: boolean;
   readonly paint: Paint;
 }
-
-type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => string>>;
 
 async function openStream(
   system: System,
@@ -142,7 +204,7 @@ async function openStream(
 }
 
 const keep = (text: string) => text;
-const PLAIN: Paint = { bold: keep, dim: keep, red: keep, yellow: keep };
+const PLAIN: Paint = { bold: keep, dim: keep, red: keep, yellow: keep, green: keep };
 
 /** Follows https://no-color.org and https://force-color.org, for each stream separately. */
 function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {
@@ -151,61 +213,15 @@ function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: 
   return to.isTTY === true && env.TERM !== 'dumb';
 }
 
+/** Lists the fields of an item, those with fields of their own included. */
+function listPaths(item: unknown): string[] {
+  const paths = listFields(item).map(([name]) => name);
+  return paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.')));
+}
+
 function findItems(value: unknown, shape: Shape): readonly unknown[] | undefined {
   const items = shape.items ? readField(value, shape.items) : value;
   return Array.isArray(items) ? items : undefined;
-}
-
-/**
- * Pads each column to the width of its widest cell, except the last one.
- * @param columns the width of the screen; if rows are wider, the widest columns of prose are shortened
- */
-async function alignColumns(rows: readonly (readonly string[])[], columns?: number): Promise<string[]> {
-  const { default: width } = await import('string-width');
-  const widths: number[] = [];
-  const prose: boolean[] = [];
-  for (const row of rows) {
-    for (const [index, text] of row.entries()) {
-      widths[index] = Math.max(widths[index] ?? 0, width(text));
-      prose[index] ||= text.includes(' ');
-    }
-  }
-  const cut = columns ? narrowColumns(widths, prose, columns) : widths;
-  const padded = (text: string, room: number) =>
-    width(text) <= room ? text + ' '.repeat(room - width(text)) : shortenCell(text, room, width);
-  return rows.map((row) =>
-    row
-      .map((text, index) => padded(text, cut[index] ?? 0))
-      .join(COLUMN_GAP)
-      .trimEnd(),
-  );
-}
-
-const COLUMN_GAP = '  ';
-/** Narrower prose is not useful. */
-const MIN_PROSE_WIDTH = 24;
-
-/**
- * Limits the width of prose columns until rows fit or the minimum is reached. Ids, dates and URLs are useless in part,
- * so they stay whole even if the row is too wide.
- */
-function narrowColumns(widths: readonly number[], prose: readonly boolean[], columns: number): number[] {
-  const cut = (max: number) => widths.map((width, index) => (prose[index] ? Math.min(width, max) : width));
-  const total = (max: number) => cut(max).reduce((sum, width) => sum + width + COLUMN_GAP.length, 0);
-  let max = Math.max(...widths);
-  while (max > MIN_PROSE_WIDTH && total(max) - COLUMN_GAP.length > columns) max--;
-  return cut(max);
-}
-
-function shortenCell(text: string, room: number, width: (text: string) => number): string {
-  let kept = '';
-  let used = 0;
-  for (const character of text) {
-    used += width(character);
-    if (used > room - 1) break;
-    kept += character;
-  }
-  return `${kept}…${' '.repeat(Math.max(0, room - 1 - width(kept)))}`;
 }
 
 /** Which parts of an answer a command shows. */
@@ -214,6 +230,10 @@ export interface Shape {
   readonly items?: string;
   /** The fields shown for each item; nested ones are dotted. */
   readonly columns?: readonly string[];
+  /** The columns that a narrow screen has no room for, the first to go first. */
+  readonly less?: readonly string[];
+  /** The columns whose ids a terminal shortens, because commands accept the beginning of an id. */
+  readonly ids?: readonly string[];
   /** The only field to show, such as a new token. */
   readonly only?: string;
 }

@@ -4,10 +4,20 @@ import { formatBytes } from '../../wire/format-bytes.js';
 import type { Output } from './output.js';
 import { oneLine } from './text.js';
 
+/** The spinner, a space, and a column that stays free, because some terminals wrap after the last one. */
+const SPINNER_WIDTH = 3;
+
+/** Whether the locale has characters beyond ASCII; most systems without a locale do. */
+function isUnicode({ LC_ALL, LC_CTYPE, LANG }: Output['system']['env']): boolean {
+  return !['C', 'POSIX'].includes(LC_ALL || LC_CTYPE || LANG || '');
+}
+
 /** Shows the current stage: as a spinner on a terminal, otherwise as one line per stage. */
 export class Progress implements Stages {
   #spinner: Ora | undefined;
   #stage = '';
+  #shown = '';
+  #cut = (text: string, _columns: number) => text;
 
   constructor(readonly output: Output) {}
 
@@ -16,13 +26,13 @@ export class Progress implements Stages {
     if (this.output.mode.quiet || text === this.#stage) return;
     this.#stage = text;
     if (!this.#isShown()) return this.output.note(text);
-    const spinner = await this.#open();
-    spinner.text = oneLine(text);
+    await this.#open();
+    this.#show(text);
   }
 
   /** Shows the progress of the stage. */
   update(detail: string): void {
-    if (this.#spinner) this.#spinner.text = oneLine(`${this.#stage} ${detail}`);
+    this.#show(`${this.#stage} ${detail}`);
   }
 
   /** Shows the number of transferred bytes. */
@@ -32,16 +42,25 @@ export class Progress implements Stages {
       return;
     }
     const part = Math.min(1, done / total);
-    const bar = '█'.repeat(Math.round(part * 20)).padEnd(20, '░');
+    const [full, empty] = isUnicode(this.output.system.env) ? ['█', '░'] : ['#', '.'];
+    const bar = full.repeat(Math.round(part * 20)).padEnd(20, empty);
     this.update(`${bar} ${Math.floor(part * 100)}% of ${formatBytes(total)}`);
   }
 
-  readonly #endWithoutColumns = (): void => {
-    if (!this.#isShown()) this.end();
+  /** One line at any width: lines that a spinner wraps over would be erased with those above. */
+  #show(text: string): void {
+    this.#shown = text;
+    const { columns = 80 } = this.output.system.stderr;
+    if (this.#spinner) this.#spinner.text = this.#cut(oneLine(text), Math.max(1, columns - SPINNER_WIDTH));
+  }
+
+  readonly #fitToColumns = (): void => {
+    if (this.#isShown()) this.#show(this.#shown);
+    else this.end();
   };
 
   end(): void {
-    this.output.system.stderr.removeListener('resize', this.#endWithoutColumns);
+    this.output.system.stderr.removeListener('resize', this.#fitToColumns);
     this.#spinner?.stop();
     this.#spinner = undefined;
     this.output.spinner = undefined;
@@ -56,11 +75,13 @@ export class Progress implements Stages {
 
   async #open(): Promise<Ora> {
     if (this.#spinner) return this.#spinner;
-    const { default: ora } = await import('ora');
+    const [{ default: ora }, { cutText }] = await Promise.all([import('ora'), import('./table.js')]);
+    this.#cut = cutText;
     const stream = this.output.system.stderr as NodeJS.WriteStream;
     // discardStdin would disable Ctrl-C.
-    this.#spinner = ora({ stream, discardStdin: false, color: false }).start();
-    stream.on('resize', this.#endWithoutColumns);
+    const spinner = isUnicode(this.output.system.env) ? 'dots' : 'line';
+    this.#spinner = ora({ stream, spinner, discardStdin: false, color: false }).start();
+    stream.on('resize', this.#fitToColumns);
     this.output.spinner = this.#spinner;
     return this.#spinner;
   }

@@ -16,12 +16,16 @@ export function formatCell(value: unknown): string {
 }
 
 /** Lists an object as rows of field and cell; nested objects become dotted fields. */
-export function listFields(value: unknown, prefix = ''): [field: string, cell: string][] {
+export function listFields(
+  value: unknown,
+  prefix = '',
+  format: (value: unknown) => string = formatCell,
+): [field: string, cell: string][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return [[prefix || 'value', formatCell(value)]];
+    return [[prefix || 'value', format(value)]];
   return Object.entries(value).flatMap(([key, inner]) => {
     const name = prefix ? `${prefix}.${key}` : key;
     const nested = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-    return nested ? listFields(inner, name) : ([[name, formatCell(inner)]] as [string, string][]);
+    return nested ? listFields(inner, name, format) : ([[name, format(inner)]] as [string, string][]);
   });
 }

@@ -3,11 +3,15 @@ import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
 
+type FindProblem = (answer: string) => string | undefined;
+
 /** Prompts, all on stderr. */
 export interface Prompts {
   password(message: string): Promise<string>;
   confirm(message: string): Promise<boolean>;
-  input(message: string, initial?: string): Promise<string>;
+  /** @param findProblem says what is wrong with an answer, such as `must not be empty`; the question is then asked again */
+  input(message: string, initial?: string, findProblem?: FindProblem): Promise<string>;
+  select(message: string, choices: readonly string[]): Promise<string>;
 }
 
 /** Ctrl-C at a prompt, where the terminal sends it as a key instead of a signal. */
@@ -18,7 +22,7 @@ export class PromptCancelled extends Error {
 /** Everything that the command line uses outside its own process; tests can replace it. */
 export interface System {
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly env: Environment;
   readonly cwd: string;
@@ -104,10 +108,17 @@ const PROMPT_CONTEXT = {
 const inquirer: Prompts = {
   password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, PROMPT_CONTEXT)),
   confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, PROMPT_CONTEXT)),
-  input: (message, initial) =>
-    askPerson(({ input }) =>
-      input({ message, ...(initial !== undefined && { default: initial }) }, PROMPT_CONTEXT),
-    ),
+  input: (message, initial, findProblem = () => undefined) =>
+    askPerson(({ input }) => {
+      const validate = (answer: string) => {
+        const problem = findProblem(answer.trim());
+        // Some problems are whole sentences that begin with the value.
+        return problem === undefined || (problem.startsWith("'") ? `${problem}.` : `It ${problem}.`);
+      };
+      return input({ message, validate, ...(initial !== undefined && { default: initial }) }, PROMPT_CONTEXT);
+    }),
+  select: (message, choices) =>
+    askPerson(({ select }) => select({ message, choices: [...choices] }, PROMPT_CONTEXT)),
 };
 
 async function askPerson<Answer>(

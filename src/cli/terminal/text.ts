@@ -20,6 +20,12 @@ export function formatField(text: string): string {
   return stripControls(text.replace(/[\\\t\n\r]/g, (character) => FIELD_ESCAPES[character] as string));
 }
 
+/** Formats one cell of CSV (RFC 4180). Spreadsheets run text that begins like a formula, so it gets an apostrophe. */
+export function formatCsvCell(text: string): string {
+  const safe = stripControls(text).replace(/^(?=[=+@\t\r-])(?!-?\d+(\.\d+)?$)/, "'");
+  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
 /** Joins text to one line of a table or a message. */
 export function oneLine(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.trim());

@@ -1,10 +1,22 @@
+import type { Flag } from '../command/command.js';
 import type { View } from './view.js';
 
 /** The columns of the audit log. */
 export const AUDIT_SHAPE = {
   items: 'events',
   columns: ['at', 'by', 'by_email', 'action', 'id', 'node_id', 'version', 'status', 'reason'],
+  less: ['reason', 'by_email', 'version', 'status', 'node_id'],
+  ids: ['id'],
 };
+
+/** The columns of usage. */
+export const USAGE_SHAPE = {
+  items: 'rows',
+  columns: ['day', 'key_name', 'key_id', 'operation', 'model', 'tasks', 'charged', 'refunded', 'credits'],
+  less: ['key_id', 'refunded', 'charged'],
+};
+
+export const csvFlag: Flag = { name: 'csv', description: 'Print comma-separated values with a header' };
 
 const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
@@ -46,6 +58,29 @@ export const adminViews: readonly View[] = [
     examples: [
       'regen admin exec -- ./moderate.sh',
       `regen admin exec -- sh -c 'regen admin audit --token-file "$REGEN_ADMIN_TOKEN_FILE"'`,
+    ],
+  },
+  {
+    usage: 'admin review [versions...]',
+    operation: 'admin.review',
+    module: 'admin-review',
+    summary: 'List the versions that wait for a verdict, or give one to the versions named',
+    explain: { versions: 'node@version (default: list them)' },
+    changes: true,
+    flags: [
+      { name: 'approve', description: 'Make the versions Active' },
+      { name: 'flag', description: 'Flag the versions' },
+      { name: 'ban', description: 'Ban the versions' },
+      { name: 'reason', value: 'text', description: 'Reason for the verdict, shown to everyone' },
+    ],
+    shape: {
+      items: 'versions',
+      columns: ['node_id', 'version', 'status', 'createdAt', 'status_reason'],
+      less: ['createdAt'],
+    },
+    examples: [
+      'regen admin review',
+      'regen admin review light-tools@1.2.0 --approve --reason "The subprocess call is ffmpeg"',
     ],
   },
   {
@@ -98,6 +133,23 @@ export const adminViews: readonly View[] = [
     examples: ['regen admin host-node set-policy light-tools 1.2.0 RunScript HostNodePolicyLocalOnly'],
   },
   {
+    usage: 'admin user set <userId> [credits_per_month]',
+    operation: 'admin.user.set',
+    explain: { userId: 'User id, as shown by `regen admin usage`' },
+    examples: ['regen admin user set 7b0c5d1e-2f4a-4c8b-9d3e-5a6f7b8c9d0e 500'],
+  },
+  {
+    usage: 'admin usage',
+    operation: 'admin.usage',
+    shape: {
+      ...USAGE_SHAPE,
+      columns: ['day', 'user_id', 'user_email', ...USAGE_SHAPE.columns.slice(1)],
+      less: ['user_id', ...USAGE_SHAPE.less],
+    },
+    flags: [csvFlag],
+    examples: ['regen admin usage --by user', 'regen admin usage --from 2026-01-01 --csv > usage.csv'],
+  },
+  {
     usage: 'admin audit',
     operation: 'admin.audit',
     shape: AUDIT_SHAPE,
@@ -106,11 +158,16 @@ export const adminViews: readonly View[] = [
   {
     usage: 'admin token list',
     operation: 'admin.token.list',
-    shape: { columns: ['jti', 'by', 'by_email', 'created_at', 'expires_at'] },
+    shape: {
+      columns: ['jti', 'by', 'by_email', 'created_at', 'expires_at'],
+      less: ['created_at', 'by', 'by_email'],
+      ids: ['jti'],
+    },
   },
   {
     usage: 'admin token revoke <jti>',
     operation: 'admin.token.revoke',
-    explain: { jti: 'Token id, as shown by `regen admin token list`' },
+    explain: { jti: 'Token id, or the beginning of it, as shown by `regen admin token list`' },
+    lookup: { jti: { operation: 'admin.token.list', field: 'jti' } },
   },
 ];

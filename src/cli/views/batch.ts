@@ -28,7 +28,10 @@ export const batchViews: readonly View[] = [
       ...saveFlags,
       ...waitFlags,
     ],
-    shape: { columns: ['line', 'id', 'status', 'task_id', 'credits', 'result'] },
+    shape: {
+      columns: ['line', 'id', 'status', 'task_id', 'credits', 'result'],
+      less: ['credits', 'task_id'],
+    },
     notes: [
       'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the first row has the names, and an empty cell sets nothing.',
       'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them; --output also supports {line} and {id}.',

@@ -1,7 +1,7 @@
 import type { View } from './view.js';
 
 const explain = {
-  key: 'profile, autostart, ca_file, confirm_credits, credential_store, profiles.<name>.base_url or profiles.<name>.allow_http',
+  key: 'profile, autostart, ca_file, confirm_credits, credential_store, or base_url, allow_http or naming of profiles.<name>, such as profiles.work.base_url',
 };
 
 export const configViews: readonly View[] = [

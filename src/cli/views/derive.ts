@@ -1,4 +1,7 @@
 import { getOperation } from '../../contract/index.js';
+import comfy from '../../contract/naming/comfy.json' with { type: 'json' };
+import { Naming } from '../../contract/naming/naming.js';
+import type { NamingMap } from '../../contract/naming/naming-map.js';
 import type { Operation } from '../../contract/operation.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -15,11 +18,14 @@ import { doctorViews } from './doctor.js';
 import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
+import { keyViews } from './key.js';
 import { listModels } from './models.js';
 import { nodeViews } from './node.js';
 import { publisherViews } from './publisher.js';
+import { schemaViews } from './schema.js';
 import { serveViews } from './serve.js';
 import { taskViews } from './task.js';
+import { topics } from './topics.js';
 import { versionViews } from './version.js';
 import { videoViews } from './video.js';
 import type { View } from './view.js';
@@ -33,6 +39,7 @@ const views = [
   ...imageViews,
   ...videoViews,
   ...taskViews,
+  ...keyViews,
   ...batchViews,
   ...webhookViews,
   ...adminViews,
@@ -41,13 +48,18 @@ const views = [
   ...configViews,
   ...doctorViews,
   ...completionViews,
+  ...schemaViews,
   ...serveViews,
 ];
 
 /** Combines the views and the contract into the whole command tree, as plain data. */
 export function commandTree(): CommandTree {
   const commands = views.map(toCommand);
-  return { words: [...new Set(commands.map(({ words }) => words[0] as string))], groups, globals, commands };
+  return {
+    words: [...new Set(commands.map(({ words }) => words[0] as string))],
+    topics: Object.fromEntries(Object.entries(topics).map(([name, { summary }]) => [name, summary])),
+    ...{ groups, globals, commands },
+  };
 }
 
 /** A field of a request and its path in the request. */
@@ -63,7 +75,12 @@ function toCommand(view: View): Command {
   const [words, names] = splitUsage(view.usage);
   const positionals = names.map((name) => toArgument(name, view, fields));
   const derived = operation && !isRead(view) ? deriveRequestFlags(operation, view) : [];
-  const notes = [...(operation?.body ? formatNotes(operation.body, derived) : []), ...(view.notes ?? [])];
+  const other = useOtherNames(derived);
+  const notes = [
+    ...(operation?.body ? formatNotes(operation.body, derived) : []),
+    ...other.notes,
+    ...(view.notes ?? []),
+  ];
   const models = operation?.body && listModels(listFields(operation.body, view));
   const paged = [...fields.keys()].includes('page');
   return {
@@ -72,6 +89,7 @@ function toCommand(view: View): Command {
     arguments: positionals,
     flags: [
       ...derived.map((flag) => (view.short?.[flag.name] ? { ...flag, short: view.short[flag.name] } : flag)),
+      ...other.flags,
       ...(view.flags ?? []),
       ...(paged ? [{ name: 'all', description: 'Read all pages' }] : []),
       ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
@@ -88,12 +106,32 @@ function toCommand(view: View): Command {
     takes: [...(view.local ? [] : ['service' as const]), ...(view.shape?.columns ? ['list' as const] : [])],
     ...(changes && { changes }),
     ...(view.confirm && { confirm: view.confirm }),
+    ...(view.lookup && { lookup: view.lookup }),
   };
 }
 
 // `version bulk` builds its request body itself.
 function isRead(view: View): boolean {
   return view.module === 'bulk';
+}
+
+const naming = new Naming(comfy as unknown as NamingMap);
+
+/** The names that flags and their values have on a profile with the naming comfy: hidden flags, and a sentence. */
+function useOtherNames(flags: readonly Flag[]): { readonly flags: Flag[]; readonly notes: string[] } {
+  const renamed = flags.flatMap((flag) => {
+    const name = naming.speak(`--${flag.name}`).slice(2);
+    return name === flag.name ? [] : [{ flag, alias: { ...flag, name, hidden: true } }];
+  });
+  const values = flags.flatMap(({ target = [], choices = [] }) =>
+    choices.map((choice) => [choice, naming.renameWord(target.at(-1) ?? '', choice, 'theirs')] as const),
+  );
+  const pairs = [
+    ...renamed.map(({ flag, alias }) => [`--${flag.name}`, `--${alias.name}`] as const),
+    ...values.filter(([ours, theirs]) => ours !== theirs),
+  ].map(([ours, theirs]) => `${theirs} for ${ours}`);
+  const notes = pairs.length > 0 ? [`On a profile with the naming comfy, write ${pairs.join(', ')}.`] : [];
+  return { flags: renamed.map(({ alias }) => alias), notes };
 }
 
 const BODY_FLAG: Flag = {
@@ -168,7 +206,7 @@ function listUniqueNames(flags: readonly Flag[]): string[] {
 }
 
 const IMAGE_NOTE =
-  'An image is a file, - for standard input, an http or https URL, or inline data after data: or base64:.';
+  'An image is a file, - for standard input, an http or https URL, @last or @last:<command> for the result of a task, or inline data after data: or base64:.';
 
 /** The rules of a body, with flag names instead of field names. */
 function formatNotes(body: Exclude<Operation['body'], undefined>, flags: readonly Flag[]): string[] {

@@ -22,7 +22,7 @@ export const saveFlags: readonly Flag[] = [
     short: 'o',
     value: 'path',
     description:
-      'Save the results to a file, a folder/, or a pattern with {name}, {task_id}, {index} and {ext}, and print the paths',
+      'Save the results to a file, a folder/, or a pattern with {name}, {n}, {task_id}, {index} and {ext}, and print the paths; - writes one result to stdout',
   },
   { name: 'force', description: 'Overwrite existing files' },
   {
@@ -31,6 +31,8 @@ export const saveFlags: readonly Flag[] = [
       'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
   },
 ];
+
+export const openFlag: Flag = { name: 'open', description: 'Open the results in the default program' };
 
 export const noWait: Flag = {
   name: 'no-wait',
@@ -57,6 +59,15 @@ export const priceFlags: readonly Flag[] = [
 ];
 
 /** The flags of every command that starts tasks. */
-export const startFlags: readonly Flag[] = [...saveFlags, noWait, again, ...waitFlags, ...priceFlags];
+export const startFlags: readonly Flag[] = [
+  ...saveFlags,
+  openFlag,
+  noWait,
+  again,
+  ...waitFlags,
+  ...priceFlags,
+];
 
-export const taskExplain = { task_id: 'Task id, or the local id shown by `regen task list`' };
+export const taskExplain = {
+  task_id: 'Task id or the beginning of it, @last, @last:video, or a file that the task saved',
+};

@@ -3,6 +3,11 @@ import type { View } from './view.js';
 export const hostNodeViews: readonly View[] = [
   { usage: 'host-nodes get <nodeId> <version> <hostNodeName>', operation: 'hostNodes.get' },
   {
+    usage: 'host-nodes find <hostNodeName>',
+    operation: 'hostNodes.findNode',
+    examples: ['regen host-nodes find KSampler'],
+  },
+  {
     usage: 'host-nodes list [node_id] [node_version]',
     operation: 'hostNodes.listAll',
     module: 'host-nodes-list',
@@ -14,6 +19,7 @@ export const hostNodeViews: readonly View[] = [
     shape: {
       items: 'host_nodes',
       columns: ['host_node_name', 'category', 'function', 'return_types', 'policy', 'deprecated'],
+      less: ['deprecated', 'function', 'policy', 'return_types'],
     },
     examples: ['regen host-nodes list hello-nodes 1.0.0', 'regen host-nodes list --host-node-name KSampler'],
   },

@@ -2,7 +2,8 @@ import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 
 const explain = {
-  image: 'Image: a file, - for standard input, a URL, or inline data after data: or base64:',
+  image:
+    'Image: a file, - for standard input, a URL, @last for the result of the last task, or inline data after data: or base64:',
 };
 const starts = { module: 'generate', explain, hide: ['image'], flags: startFlags };
 

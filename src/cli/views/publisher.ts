@@ -20,6 +20,11 @@ export const publisherViews: readonly View[] = [
     ],
   },
   {
+    usage: 'publisher delete <publisherId>',
+    operation: 'publisher.delete',
+    confirm: 'Delete the publisher <publisherId>, with its members and tokens?',
+  },
+  {
     usage: 'publisher audit <publisherId>',
     operation: 'publisher.audit',
     shape: AUDIT_SHAPE,
@@ -48,11 +53,22 @@ export const publisherViews: readonly View[] = [
         'expires_at',
         'last_used_at',
       ],
+      ids: ['id'],
+      less: ['token', 'nodes', 'created_by_email', 'created_at', 'last_used_at'],
     },
+  },
+  {
+    usage: 'publisher token check <publisherId>',
+    module: 'publisher-token-check',
+    summary: 'Check whether the token that `version publish` would use can publish for a publisher',
+    flags: [{ name: 'node', value: 'nodeId', description: 'Check it for this node, too' }],
+    examples: ['regen publisher token check my-team --node light-tools'],
   },
   {
     usage: 'publisher token revoke <publisherId> <tokenId>',
     operation: 'publisher.token.revoke',
+    explain: { tokenId: 'Token id, or the beginning of it, as shown by `regen publisher token list`' },
+    lookup: { tokenId: { operation: 'publisher.token.list', field: 'id' } },
     confirm:
       'Revoke the token <tokenId> of <publisherId>? Anything that publishes with it will need a new token.',
   },
@@ -64,7 +80,7 @@ export const publisherViews: readonly View[] = [
   {
     usage: 'publisher member list <publisherId>',
     operation: 'publisher.member.list',
-    shape: { columns: ['user.id', 'user.email', 'user.name', 'role'] },
+    shape: { columns: ['user.id', 'user.email', 'user.name', 'role'], less: ['user.name', 'user.email'] },
   },
   { usage: 'publisher member set <publisherId> <userId>', operation: 'publisher.member.set' },
   {

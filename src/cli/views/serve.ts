@@ -6,6 +6,12 @@ const data = {
   description: 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
 } as const;
 
+const config = {
+  name: 'config',
+  value: 'path',
+  description: 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
+} as const;
+
 export const serveViews: readonly View[] = [
   {
     usage: 'serve',
@@ -17,11 +23,13 @@ export const serveViews: readonly View[] = [
       { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
       { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
       data,
+      config,
       {
-        name: 'config',
-        value: 'path',
-        description: 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
+        name: 'work',
+        value: 'kinds',
+        description: 'Run only these kinds of jobs, separated by commas; others share the database',
       },
+      { name: 'no-work', description: 'Run no jobs; other services share the database and do' },
       { name: 'any-port', description: 'Use a free port if the given one is in use', hidden: true },
       {
         name: 'until-idle',
@@ -30,6 +38,12 @@ export const serveViews: readonly View[] = [
         hidden: true,
       },
       { name: 'detach', description: 'Run in the background; return once the service is ready' },
+      {
+        name: 'scenario',
+        value: 'path',
+        description: 'Scenario of what goes wrong, to test scripts: TOML or JSON; only on loopback',
+      },
+      { name: 'seed', value: 'number', description: 'With --scenario: repeat the course that had this seed' },
       { name: 'check', description: 'Check the configuration, and start nothing' },
       {
         name: 'print-config',
@@ -79,10 +93,45 @@ export const serveViews: readonly View[] = [
     flags: [data],
   },
   {
+    usage: 'serve copy',
+    module: 'serve-data',
+    local: true,
+    summary:
+      'Copy the data of a stopped service to the PostgreSQL database and the storage of a configuration',
+    flags: [data, { name: 'to', value: 'path', description: 'Configuration file of the service to copy to' }],
+    notes: ['The database must be empty. The data folder stays as it is.'],
+    examples: ['regen serve copy --to /etc/regen/regen.toml'],
+  },
+  {
+    usage: 'serve migrate',
+    module: 'serve-migrate',
+    local: true,
+    summary: 'Upgrade the data of a stopped service to this release, as its next start would',
+    flags: [
+      config,
+      data,
+      { name: 'check', description: 'Change nothing; exit 6 if steps are missing, and say which' },
+    ],
+    notes: [
+      'With PostgreSQL, services of the earlier release may go on if --check says that the steps are rolling.',
+    ],
+    examples: ['regen serve migrate --check', 'regen serve migrate --config /etc/regen/regen.toml'],
+  },
+  {
+    usage: 'serve prune',
+    module: 'serve-prune',
+    local: true,
+    summary: 'Remove what the retention settings no longer keep, as the service does once a day',
+    flags: [config, data, { name: 'dry-run', description: 'Only count what would be removed' }],
+    shape: { columns: ['kind', 'days', 'count', 'bytes'] },
+    notes: ['It may run beside the service.'],
+    examples: ['regen serve prune --dry-run', 'regen serve prune --config /etc/regen/regen.toml'],
+  },
+  {
     usage: 'serve status',
     module: 'serve-status',
     local: true,
-    summary: 'Show the running service; exits 7 if there is none',
+    summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
     flags: [data],
   },
   {

@@ -1,7 +1,5 @@
-import { saveFlags, startFlags, taskExplain, waitFlags } from './generation.js';
+import { openFlag, saveFlags, startFlags, taskExplain, waitFlags } from './generation.js';
 import type { View } from './view.js';
-
-const TASK_COLUMNS = ['id', 'task_id', 'operation', 'state', 'created_at', 'service'];
 
 export const taskViews: readonly View[] = [
   {
@@ -9,8 +7,39 @@ export const taskViews: readonly View[] = [
     module: 'task-list',
     local: true,
     summary: 'List the tasks started from this machine, newest first, in their last known state',
-    shape: { columns: TASK_COLUMNS },
-    examples: ['regen task list', 'regen task list --json'],
+    flags: [
+      {
+        name: 'state',
+        value: 'choice',
+        description: 'Only tasks in this state; can be repeated',
+        choices: ['queued', 'running', 'done', 'failed', 'gone'],
+        repeat: true,
+      },
+      {
+        name: 'kind',
+        value: 'text',
+        description: 'Only image or video tasks, or those of one command such as relight',
+      },
+      {
+        name: 'since',
+        value: 'time',
+        description: 'Only tasks started within this time, such as 24h, or since a date',
+      },
+      {
+        name: 'service',
+        value: 'text',
+        description: "Only tasks of this service: 'local' or a part of its address",
+      },
+      { name: 'limit', value: 'number', description: 'At most this many tasks' },
+    ],
+    shape: {
+      columns: ['id', 'task_id', 'operation', 'state', 'created_at', 'service'],
+      less: ['service', 'result'],
+    },
+    examples: [
+      'regen task list --state running',
+      'regen task list --kind video --since 7d --jq "map(.credits) | add"',
+    ],
   },
   {
     usage: 'task show <task_id>',
@@ -28,10 +57,12 @@ export const taskViews: readonly View[] = [
     flags: [
       { name: 'all', description: 'Wait for all unfinished tasks that were started from this machine' },
       ...saveFlags,
+      openFlag,
       ...waitFlags,
     ],
     examples: [
       'regen task wait --all -o results/',
+      'regen task list --state running --jq ".[].task_id" | regen task wait - -o results/',
       'for f in *.jpg; do regen image relight "$f" --no-wait; done | xargs regen task wait',
     ],
   },
@@ -40,8 +71,33 @@ export const taskViews: readonly View[] = [
     module: 'task-download',
     summary: 'Save the results of a task, and print their paths',
     explain: taskExplain,
-    flags: saveFlags,
+    flags: [...saveFlags, openFlag],
     examples: ['regen task download 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 -o results/ --receipt'],
+  },
+  {
+    usage: 'task cancel <task_id...>',
+    module: 'task-cancel',
+    changes: true,
+    summary: 'Cancel tasks that have not ended; their credits are refunded',
+    explain: taskExplain,
+    flags: [],
+    shape: { columns: ['task_id', 'status', 'credits', 'reason'] },
+    examples: [
+      'regen task cancel @last',
+      'regen task list --state running --jq ".[].task_id" | xargs regen task cancel',
+    ],
+  },
+  {
+    usage: 'task forget <task_id...>',
+    module: 'task-forget',
+    local: true,
+    summary: 'Remove tasks from the list on this machine; their results stay where they are',
+    explain: taskExplain,
+    flags: [{ name: 'force', description: 'Forget tasks that have not ended, too' }],
+    examples: [
+      'regen task forget @last',
+      'regen task list --state failed --jq ".[].id" | xargs regen task forget',
+    ],
   },
   {
     usage: 'task rerun <task_id>',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBuiltProgram } from '../../disk/built-program.js';
 import type { Command, CommandTree } from '../command/command.js';
+import type { Topic } from '../command/help.js';
 
 /** The command tree that the build derived from the views and the contract, read in parts. */
 export class BuiltTree {
@@ -16,6 +17,12 @@ export class BuiltTree {
   /** Reads the commands that begin with a word. */
   readCommands(word: string | undefined): readonly Command[] {
     return word !== undefined && this.index.words.includes(word) ? this.#read<Command[]>(word) : [];
+  }
+
+  readTopic(name: string): Topic | undefined {
+    return Object.hasOwn(this.index.topics, name)
+      ? this.#read<Record<string, Topic>>('topics')[name]
+      : undefined;
   }
 
   readWhole(): CommandTree {

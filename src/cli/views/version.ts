@@ -6,6 +6,11 @@ const publisher: Flag = {
   value: 'publisherId',
   description: "Publisher, instead of the manifest's PublisherId",
 };
+const reasons: Flag = {
+  name: 'reasons',
+  description:
+    'Show why the registry flagged or banned, a finding a line, with file and line where it says so',
+};
 const allowSecrets: Flag = {
   name: 'allow-secrets',
   description: 'Include files that look like secrets',
@@ -32,6 +37,7 @@ export const versionViews: readonly View[] = [
       { name: 'allow-findings', description: 'Publish even if a finding would flag the version' },
       { name: 'skip-existing', description: 'Succeed if this exact version is already published' },
       { name: 'no-wait', description: 'Exit once the archive is uploaded' },
+      { name: 'wait', description: 'Wait for the verdict (the default)', hidden: true },
       {
         name: 'concurrency',
         value: 'number',
@@ -76,9 +82,42 @@ export const versionViews: readonly View[] = [
     summary:
       'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
     explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
-    flags: [publisher, allowSecrets],
+    flags: [
+      publisher,
+      allowSecrets,
+      {
+        name: 'for',
+        value: 'choice',
+        description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
+        choices: ['comfy'],
+      },
+    ],
     shape: { columns: ['kind', 'what', 'where', 'detail'] },
     examples: ['regen version check', 'regen version check packs/light --json'],
+  },
+  {
+    usage: 'version bump [to] [dir]',
+    module: 'version-bump',
+    local: true,
+    summary: 'Raise the version in the pyproject.toml of a node pack',
+    explain: {
+      to: 'major, minor, patch, prerelease, or the new version (default: patch)',
+      dir: 'Folder with the pyproject.toml (default: the current folder)',
+    },
+    examples: ['regen version bump minor', 'regen version bump 2.0.0 packs/light'],
+  },
+  {
+    usage: 'version deprecate <nodeId> <range>',
+    module: 'version-deprecate',
+    changes: true,
+    summary: 'Mark all versions of a node in a range as deprecated',
+    explain: { range: "Range of versions as npm writes it, such as '<1.2.0' or '1.x'" },
+    flags: [
+      { name: 'undo', description: 'Remove the mark' },
+      { name: 'yes', short: 'y', description: 'Do not ask for confirmation' },
+    ],
+    shape: { columns: ['version', 'deprecated', 'status'] },
+    examples: ["regen version deprecate light-tools '<1.2.0'"],
   },
   {
     usage: 'version diff <nodeId> <from> <to>',
@@ -93,11 +132,21 @@ export const versionViews: readonly View[] = [
     explain: { versionId: 'Version id, or version number' },
     examples: ['regen version update my-team light-tools 1.2.0 --deprecated --changelog "Use 1.3.0"'],
   },
-  { usage: 'version get <nodeId> <version>', operation: 'version.get' },
+  {
+    usage: 'version get <nodeId> <version>',
+    operation: 'version.get',
+    module: 'version-reasons',
+    flags: [reasons],
+  },
   {
     usage: 'version list <nodeId>',
     operation: 'version.list',
-    shape: { columns: ['version', 'status', 'deprecated', 'createdAt', 'status_reason'] },
+    module: 'version-reasons',
+    flags: [reasons],
+    shape: {
+      columns: ['version', 'status', 'deprecated', 'createdAt', 'status_reason'],
+      less: ['deprecated'],
+    },
   },
   {
     usage: 'version delete <publisherId> <nodeId> <versionId>',
@@ -135,6 +184,7 @@ export const versionViews: readonly View[] = [
     shape: {
       items: 'node_versions',
       columns: ['identifier.node_id', 'identifier.version', 'status', 'node_version.status', 'error_message'],
+      less: ['status'],
     },
     examples: [
       'regen version bulk hello-nodes@1.0.0 light-tools@1.2.0',

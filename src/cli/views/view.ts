@@ -1,5 +1,5 @@
 import type { OperationName } from '../../contract/index.js';
-import type { Flag } from '../command/command.js';
+import type { Flag, Lookup } from '../command/command.js';
 import type { Shape } from '../terminal/output.js';
 
 /**
@@ -24,6 +24,8 @@ export interface View {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** Required fields whose flags are optional, because the command can find the value itself. */
   readonly optional?: readonly string[];
+  /** Positionals that may be the beginning of an id, and the operation that lists those ids. */
+  readonly lookup?: Lookup;
   readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;

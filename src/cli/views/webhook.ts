@@ -1,3 +1,4 @@
+import { webhookStates } from '../../contract/events.js';
 import type { Flag } from '../command/command.js';
 import type { View } from './view.js';
 
@@ -7,6 +8,8 @@ const secretFile: Flag = {
   description:
     'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
 };
+
+const DELIVERY_ID = 'Id of the delivery, as shown by `regen webhook deliveries`';
 
 export const webhookViews: readonly View[] = [
   {
@@ -70,6 +73,33 @@ export const webhookViews: readonly View[] = [
     ],
   },
   {
+    usage: 'webhook trigger',
+    module: 'webhook-trigger',
+    summary:
+      'Send a made-up webhook, signed like those of the service; exits 6 unless it is answered with 2xx',
+    flags: [
+      { name: 'to', value: 'url', description: 'Address of the receiver (required)' },
+      {
+        name: 'event',
+        value: 'event',
+        description: 'Event to send (default: the one that has the state, or image.task.updated)',
+        choices: Object.keys(webhookStates),
+      },
+      {
+        name: 'state',
+        value: 'state',
+        description: 'State of the task (default: that of a task that is done)',
+        choices: Object.values(webhookStates).flat(),
+      },
+      secretFile,
+    ],
+    notes: ['The task and its results do not exist.'],
+    examples: [
+      'regen webhook trigger --to http://127.0.0.1:3000/hook',
+      'regen webhook trigger --to http://127.0.0.1:3000/hook --state failed',
+    ],
+  },
+  {
     usage: 'webhook secret',
     module: 'webhook-secret',
     summary: 'Print the secret that signs your webhooks, or replace it',
@@ -85,7 +115,23 @@ export const webhookViews: readonly View[] = [
     operation: 'webhook.deliveries',
     summary: 'List the sent and pending deliveries of your webhooks, newest first',
     explain: { task_id: 'Only deliveries for this task' },
-    shape: { columns: ['id', 'task_id', 'state', 'status', 'attempts', 'next_at', 'reason', 'url'] },
+    shape: {
+      columns: ['id', 'task_id', 'state', 'status', 'attempts', 'next_at', 'reason', 'url'],
+      ids: ['id', 'task_id'],
+      less: ['url', 'reason', 'status', 'next_at', 'attempts', 'task_id'],
+    },
     examples: ['regen webhook deliveries --json'],
+  },
+  {
+    usage: 'webhook resend <deliveryId>',
+    operation: 'webhook.resend',
+    explain: { deliveryId: DELIVERY_ID },
+    notes: ['A delivery that is older than 24 hours is attempted once.'],
+    examples: ['regen webhook resend msg_8a4c0a4e-4a2e-4f0e-9f0b-0c8f6a3f3a51'],
+  },
+  {
+    usage: 'webhook cancel <deliveryId>',
+    operation: 'webhook.cancel',
+    explain: { deliveryId: DELIVERY_ID },
   },
 ];

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { Agent, request } from 'undici';
 import { type FlagValues, readText } from '../command/command.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import { readAddress } from './address.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
+import { postEvent } from './post-event.js';
 
 interface ActionsContext {
   readonly flags: FlagValues;
@@ -33,23 +33,17 @@ const CONNECTION_HEADERS = [
 
 /** Forwards the unchanged body and headers, and replies with the status of the response. */
 async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: Event): Promise<Reply> {
-  const agent = new Agent({ connections: 1 });
   try {
     const headers = Object.entries(event.headers).filter(
       ([name]) => !CONNECTION_HEADERS.includes(name.toLowerCase()),
     );
-    const answer = await request(to, {
-      method: 'POST',
-      dispatcher: agent,
+    const reply = await postEvent(to, {
       headers: Object.fromEntries(headers) as Record<string, string | string[]>,
       body: event.body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
     });
-    // Only the status is needed.
-    answer.body.on('error', () => {}).destroy();
-    const status = answer.statusCode;
-    await output.note(`Forwarded ${event.id} to ${to.origin}: ${status}.`);
-    return { status, retryAfter: answer.headers['retry-after']?.toString() };
+    await output.note(`Forwarded ${event.id} to ${to.origin}: ${reply.status}.`);
+    return reply;
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = error as NodeJS.ErrnoException;
@@ -57,8 +51,6 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
       `Could not reach ${to.origin} (${code ?? message}). The service will send ${event.id} again.`,
     );
     return { status: 502 };
-  } finally {
-    await agent.destroy();
   }
 }
 

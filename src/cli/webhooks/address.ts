@@ -3,8 +3,11 @@ import { type FlagValues, readText } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 
 /** Reads a URL from a flag. @throws Failure if it is not an http(s) URL */
-export function readAddress(flags: FlagValues, flag: 'forward-to' | 'public-url'): string | undefined {
+export function readAddress(flags: FlagValues, flag: 'forward-to' | 'public-url' | 'to'): string | undefined {
   const text = readText(flags, flag);
-  if (text === undefined || WebAddress.safeParse(text).success) return text;
-  throw usage(`--${flag} must be an http:// or https:// URL, not '${text}'.`);
+  if (text === undefined) return undefined;
+  const checked = WebAddress.safeParse(text);
+  // The value is not repeated, because it may hold a password.
+  if (!checked.success) throw usage(`--${flag} ${checked.error.issues[0]?.message}.`);
+  return text;
 }

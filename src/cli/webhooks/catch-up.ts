@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
-import { getWebhookEvent, webhookHeaders } from '../../contract/events.js';
+import { getWebhookEvent } from '../../contract/events.js';
 import { type ImageTask, unwrapImageTask } from '../../contract/image-task.js';
 import { listTaskOperations } from '../../contract/index.js';
 import type { WebhookDelivery } from '../../contract/webhook.js';
 import { findTask, readTask, type Task, type TaskContext } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
-import { signWebhook } from '../../wire/webhook-signature.js';
+import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import type { Output } from '../terminal/output.js';
 import type { Event } from './event.js';
 import type { Inbox } from './inbox.js';
@@ -76,14 +76,7 @@ function composeEvent({ task, seen, id, replaces }: TaskEvent, secret: string, n
   const name = getWebhookEvent(task.kind);
   const payload = task.kind === 'image' ? unwrapImageTask(seen.answer as ImageTask) : seen.answer;
   const body = Buffer.from(JSON.stringify(payload));
-  const timestamp = String(Math.floor(now / 1000));
-  const headers = {
-    'content-type': 'application/json',
-    [webhookHeaders.id]: id,
-    [webhookHeaders.timestamp]: timestamp,
-    [webhookHeaders.signature]: signWebhook(secret, { id, timestamp, body }),
-    [webhookHeaders.event]: name,
-  };
+  const headers = createWebhookHeaders([secret], { id, body, event: name, now });
   return { id, name, taskId: task.id, seen, body, headers, caughtUp: true, replaces };
 }
 

@@ -12,7 +12,10 @@ const PATTERN_FORMATS = ['regex', 'datetime', 'email'];
  * for responses (`output`).
  */
 export function createOutline(schema: z.ZodType, io: 'input' | 'output'): Outline {
-  return io === 'input' && getRules(schema).length > 0 ? UNDECIDED : outline(schema, io);
+  const all = outline(schema, io);
+  return io === 'input' && getRules(schema).length > 0 && all.type !== 'undecided'
+    ? { type: 'undecided', shape: keepNames(all) }
+    : all;
 }
 
 function outline(schema: z.core.$ZodType, io: 'input' | 'output'): Outline {
@@ -57,9 +60,25 @@ function outline(schema: z.core.$ZodType, io: 'input' | 'output'): Outline {
         ? UNDECIDED
         : { type: 'either', of: def.options.map((one) => outline(one, io)) };
     case 'object':
-      return checks.length > 0 ? UNDECIDED : outlineObject(def, io);
+      return checks.length > 0
+        ? { type: 'undecided', shape: keepNames(outlineObject(def, io)) }
+        : outlineObject(def, io);
     default:
       return UNDECIDED;
+  }
+}
+
+/** What is left of an outline for those who only read its names. */
+function keepNames(outline: Outline): Outline {
+  switch (outline.type) {
+    case 'list':
+      return { type: 'list', items: keepNames(outline.items) };
+    case 'object': {
+      const fields = Object.entries(outline.fields).map(([name, field]) => [name, keepNames(field)]);
+      return { type: 'object', fields: Object.fromEntries(fields), required: [] };
+    }
+    default:
+      return ['map', 'either', 'undecided'].includes(outline.type) ? outline : { type: 'anything' };
   }
 }
 

@@ -10,7 +10,10 @@ function isGiven(value: unknown): boolean {
 /** At most one of the fields may be given. */
 export function excludeEachOther(...fields: readonly [string, string, ...string[]]): Rule {
   const pairs = fields.flatMap((one, at) => fields.slice(at + 1).map((other) => [one, other]));
-  const both = pairs.map((required) => ({ required }));
+  const both = pairs.map((required) => ({
+    required,
+    properties: Object.fromEntries(required.map((name) => [name, {}])),
+  }));
   return {
     fields,
     sentence: `${joinWords(fields, 'and')} cannot be combined.`,

@@ -3,8 +3,9 @@
  * An outline may accept less than its schema, never more: where it does not fit, the schema decides.
  */
 export type Outline =
-  /** Also for what an outline cannot express; then nothing fits. */
-  | { readonly type: 'anything' | 'boolean' | 'null' | 'undecided' }
+  | { readonly type: 'anything' | 'boolean' | 'null' }
+  /** What an outline cannot express: nothing fits. Its names, if it has any, are those of the shape. */
+  | { readonly type: 'undecided'; readonly shape?: Outline }
   /** Lengths in UTF-16 units. */
   | {
       readonly type: 'string';

@@ -19,8 +19,10 @@ export const textList = (description: string, meta: { readonly readOnly?: true }
 
 /** A URL that the service calls or reads. */
 export const WebAddress = z
-  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https' })
-  .max(MAX_URL);
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https', abort: true })
+  .max(MAX_URL)
+  // Whoever reads the task or its deliveries would see it.
+  .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' });
 
 /** A string with a maximum number of characters, counted as JSON Schema does: an emoji is one, not two. */
 export function limitedText(most: number): z.ZodString {

@@ -1,4 +1,5 @@
 import { inc } from 'semver';
+import { ClientError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { FlowError } from '../flow-error.js';
 import { compareUploaded, type NodeVersion, readVersion, type VersionContext } from './published.js';
@@ -26,7 +27,7 @@ export async function findNextStep(
   switch (version.status) {
     case 'NodeVersionStatusFlagged':
     case 'NodeVersionStatusBanned':
-      throw toVerdictError(subject, version);
+      throw toVerdictError(subject, await readReason(subject, version));
     case 'NodeVersionStatusDeleted':
       if (version.status_reason === 'no_archive') return { step: 'register' };
       throw toConflictError(`${name} was deleted; its number cannot be used again.`, subject);
@@ -43,6 +44,23 @@ export function isSettled({ status, host_node_extract_status }: NodeVersion): bo
   return status !== 'NodeVersionStatusActive' || host_node_extract_status !== 'pending';
 }
 
+/** Reads the reason of a verdict where the registry leaves it out: some give it in the list of versions only. */
+export async function readReason(
+  { client, nodeId, signal }: Pick<VersionContext, 'client' | 'nodeId' | 'signal'>,
+  version: NodeVersion,
+): Promise<NodeVersion> {
+  if (version.status_reason) return version;
+  try {
+    const listed = await client.version.list({ nodeId }, { signal });
+    const status_reason = listed.find((one) => one.version === version.version)?.status_reason;
+    return { ...version, status_reason };
+  } catch (error) {
+    // Without the list, the verdict is known all the same.
+    if (error instanceof ClientError) return version;
+    throw error;
+  }
+}
+
 /** The error for a version that the registry flagged or banned. */
 export function toVerdictError(
   { nodeId }: Pick<VersionContext, 'nodeId'>,
@@ -51,7 +69,7 @@ export function toVerdictError(
   const verdict = (status ?? 'unknown').replace('NodeVersionStatus', '');
   return new FlowError(
     'version_flagged',
-    `${nodeId} ${version} is ${verdict}: ${status_reason ?? 'the registry gives no reason'}`,
+    `${nodeId} ${version} is ${verdict}: ${status_reason || 'the registry gives no reason'}`,
     { serviceCode: `version_${verdict.toLowerCase()}` },
   );
 }

@@ -4,7 +4,7 @@ import { wait } from '../../client/wait.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
 import { buildArchive } from './archive.js';
-import { findNextStep, isSettled, toVerdictError } from './next-step.js';
+import { findNextStep, isSettled, readReason, toVerdictError } from './next-step.js';
 import type { Pack } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
 import type { PublishReport, Stages } from './report.js';
@@ -88,6 +88,8 @@ async function acceptExisting(
   return published;
 }
 
+const MAX_EXTRACTION_MS = 60_000;
+
 /** Waits for the verdict of the registry, and reports it. */
 async function waitForVerdict(
   { report, progress, timeoutMs, signal, onUploaded }: PublishContext,
@@ -99,14 +101,26 @@ async function waitForVerdict(
   onUploaded?.();
   await progress.stage('Waiting for the registry to check it');
   try {
-    const version = await wait(async () => (await readVersion(subject)) ?? uploaded, {
-      isDone: isSettled,
+    const read = async () => (await readVersion(subject)) ?? uploaded;
+    const judged = await wait(read, {
+      isDone: ({ status }) => status !== 'NodeVersionStatusPending',
       onAnswer: ({ status_reason }) => status_reason && progress.update(`(${status_reason})`),
       timeoutMs,
       signal,
     });
+    if (judged.status !== 'NodeVersionStatusActive')
+      throw toVerdictError(subject, await readReason(subject, judged));
+    if (!isSettled(judged)) await progress.stage('Waiting for its node definitions');
+    // The version has passed. Some registries extract definitions much later.
+    const version = await wait(read, {
+      isDone: isSettled,
+      timeoutMs: Math.min(timeoutMs, MAX_EXTRACTION_MS),
+      signal,
+    }).catch((error) => {
+      if (!(error instanceof StillRunningError)) throw error;
+      return judged;
+    });
     progress.end();
-    if (version.status !== 'NodeVersionStatusActive') throw toVerdictError(subject, version);
     if (version.status_reason) await report.warn(`The registry reported: ${shorten(version.status_reason)}`);
     await report.note(`${name} is Active${await describeDefinitions(subject, version)}.`);
     return version;
@@ -124,6 +138,7 @@ async function describeDefinitions(
   { client, nodeId, signal }: VersionContext,
   version: NodeVersion,
 ): Promise<string> {
+  if (version.host_node_extract_status === 'pending') return '; its node definitions are not extracted yet';
   if (version.host_node_extract_status === 'failed') return ', but its node definitions could not be read';
   try {
     const filters = { node_id: nodeId, node_version: version.version, pageSize: 1 };

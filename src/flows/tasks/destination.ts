@@ -14,7 +14,7 @@ import type { Client } from '../../client/client.js';
 import { createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
-import { isFile, isFolder, sanitizeName, saveFile, toExistsError } from '../save-file.js';
+import { isFile, isFolder, type Saved, sanitizeName, saveFile, toExistsError } from '../save-file.js';
 import { detectFileType } from './file-type.js';
 
 /** The values of the placeholders in a pattern. */
@@ -23,12 +23,6 @@ interface PatternValues {
   readonly task_id: string;
   /** The position among the outputs of one task, from 1. */
   readonly index: number;
-}
-
-export interface Saved {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
 }
 
 /** How results are saved. */
@@ -44,7 +38,7 @@ export interface SaveOptions {
 /** The types that results may have: a file of any of them is in the way of a pattern with {ext}. */
 const RESULT_EXTENSIONS = ['png', 'jpg', 'webp', 'mp4'];
 const PLACEHOLDER = /\{(\w+)\}/g;
-const PLACEHOLDER_NAMES = ['name', 'task_id', 'index', 'ext'];
+const PLACEHOLDER_NAMES = ['name', 'n', 'task_id', 'index', 'ext'];
 
 /** Where results are saved: a file, a folder or a pattern. */
 export class Destination {
@@ -52,7 +46,7 @@ export class Destination {
 
   constructor(
     readonly cwd: string,
-    given: string,
+    readonly given: string,
     readonly how: SaveOptions,
   ) {
     const unknown = [...given.matchAll(PLACEHOLDER)]
@@ -68,13 +62,18 @@ export class Destination {
     this.#pattern = folder ? join(given, '{name}-{task_id}.{ext}') : given;
   }
 
+  /** The place of one of several tasks: `{n}` is its number, from 1. */
+  at(number: number): Destination {
+    return new Destination(this.cwd, this.given.replaceAll('{n}', String(number)), this.how);
+  }
+
   /**
    * Refuses results that could not be saved, before they are paid for.
    * @param names the value of `{name}` for each task
    * @param isOurs whether an earlier run of the same command may have saved the file at a path
    */
   check(names: readonly string[], isOurs: (path: string) => boolean = () => false): void {
-    const paths = names.flatMap((name) => this.firstPath(name) ?? []);
+    const paths = names.flatMap((name, index) => this.at(index + 1).firstPath(name) ?? []);
     if (new Set(paths).size < paths.length) {
       throw new FlowError('same_output', 'The output path would save several results under the same name.');
     }
@@ -133,6 +132,7 @@ export class Destination {
   #path({ name, task_id, index }: PatternValues, ext: string): string {
     const values: Record<string, string> = {
       name: sanitizeName(name),
+      n: '1',
       task_id: sanitizeName(task_id),
       index: String(index),
       ext,

@@ -29,7 +29,7 @@ interface LoadedImage {
 export async function loadImages(images: Images, kind: TaskKind, readStdin: () => Promise<Buffer>) {
   const sent: Record<string, string | string[]> = {};
   const kept: Record<string, LoadedImage['kept'] | LoadedImage['kept'][]> = {};
-  const write = kind === 'video' ? encodeDataUrl : encodeBase64;
+  const write = (bytes: Buffer) => encodeImage(bytes, kind);
   for (const [field, source] of Object.entries(images)) {
     const loaded: LoadedImage[] = [];
     for (const one of [source].flat()) loaded.push(await loadImage(one, readStdin, write));
@@ -66,8 +66,9 @@ export function toReference(bytes: Buffer, file?: string): ImageReference {
   return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
 }
 
-function encodeBase64(bytes: Buffer): string {
-  return bytes.toString('base64');
+/** Writes an image as the operations of a kind take it. */
+export function encodeImage(bytes: Buffer, kind: TaskKind): string {
+  return kind === 'video' ? encodeDataUrl(bytes) : bytes.toString('base64');
 }
 
 function encodeDataUrl(bytes: Buffer): string {

@@ -84,6 +84,8 @@ export class Ledger {
     stateFolder: string,
     readonly now: () => number,
     readonly identity: ProcessIdentity,
+    /** The folder that relative paths of saved files refer to. */
+    readonly cwd: string,
   ) {
     this.#folder = join(stateFolder, 'tasks');
   }

@@ -1,4 +1,5 @@
-import type { Destination, Saved } from './destination.js';
+import type { Saved } from '../save-file.js';
+import type { Destination } from './destination.js';
 import { readAccount, type Task, type TaskContext } from './task.js';
 import type { TaskFigures, TaskState } from './task-state.js';
 

@@ -101,7 +101,7 @@ export async function startTask(
   };
   try {
     const answer = await sendStart(context, job.operation, body, entry.idempotency_key, doubt);
-    const seen = readTaskState(getTaskFacts(job.operation).kind, answer);
+    const seen = readTaskState(getTaskFacts(job.operation).kind, answer.data, answer.body);
     const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
     return {
@@ -127,7 +127,7 @@ async function resumeTask(context: StartContext, entry: Entry): Promise<StartedT
     return { task, seen };
   } catch (error) {
     if (cannotRead(error, task))
-      return { task, seen: { answer: {}, id: task.id, state: '', outputs: [], facts: {} } };
+      return { task, seen: { answer: {}, sent: {}, id: task.id, state: '', outputs: [], facts: {} } };
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     ledger.change(entry.id, { state: 'GONE' });
     return undefined;
@@ -150,7 +150,7 @@ async function sendStart(
   for (let attempt = 1; ; attempt++) {
     try {
       const { client } = await services.reach(target);
-      return (await client.request(operation, { body } as never, { idempotencyKey, signal })).data;
+      return await client.request(operation, { body } as never, { idempotencyKey, signal });
     } catch (error) {
       signal.throwIfAborted();
       if (!isRefusal(error, false)) doubt();

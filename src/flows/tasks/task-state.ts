@@ -5,8 +5,10 @@ import type { VideoCreations, VideoTask } from '../../contract/video.js';
 
 /** The state of an image or video task in a response. */
 export interface TaskState {
-  /** The unchanged response. */
+  /** The response in the names of the contract. */
   readonly answer: unknown;
+  /** The response as the service sent it. */
+  readonly sent: unknown;
   /** The id of the task. */
   readonly id: string;
   /** In the service's words: `IN_PROGRESS`, `queueing`. */
@@ -26,11 +28,12 @@ export interface TaskFigures {
 }
 
 /** Reads the id and state of a task from the response to its start or to a poll. */
-export function readTaskState(kind: TaskKind, answer: unknown): TaskState {
+export function readTaskState(kind: TaskKind, answer: unknown, sent = answer): TaskState {
   if (kind === 'image') {
     const task = unwrapImageTask(answer as ImageTask);
     return {
       answer,
+      sent,
       id: task.task_id,
       state: task.status,
       outputs: task.generated,
@@ -42,7 +45,15 @@ export function readTaskState(kind: TaskKind, answer: unknown): TaskState {
   const outputs = (task.creations ?? []).flatMap(({ url }) => url ?? []);
   const reason = task.err_code;
   const id = task.task_id ?? task.id ?? '';
-  return { answer, id, state: task.state, outputs, facts: readFigures(task), ...(reason && { reason }) };
+  return {
+    answer,
+    sent,
+    id,
+    state: task.state,
+    outputs,
+    facts: readFigures(task),
+    ...(reason && { reason }),
+  };
 }
 
 type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
@@ -53,6 +64,16 @@ type VideoAnswer = Pick<z.infer<typeof VideoTask>, 'state'> &
 function readFigures(task: object): TaskFigures {
   const { credits, seed } = task as TaskFigures;
   return { ...(credits !== undefined && { credits }), ...(seed !== undefined && { seed }) };
+}
+
+const QUEUED_STATES = ['CREATED', 'created', 'queueing'];
+
+/** The state in the words of a person; services use different ones for images and videos. */
+export function describeState(state = ''): 'queued' | 'running' | 'done' | 'failed' | 'gone' {
+  if (state === 'GONE') return 'gone';
+  const end = findEnd(state);
+  if (end) return end === 'well' ? 'done' : 'failed';
+  return QUEUED_STATES.includes(state) ? 'queued' : 'running';
 }
 
 const ENDS: Readonly<Record<string, 'well' | 'badly'>> = {

@@ -5,6 +5,7 @@ import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/i
 import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { FlowError } from '../flow-error.js';
+import { findReferencedEntry } from './find-entry.js';
 import type { Entry, Ledger } from './ledger.js';
 import { readTaskState, type TaskState } from './task-state.js';
 
@@ -65,18 +66,17 @@ export function findTarget(
   return { name: service, baseUrl: service, source: 'ledger' };
 }
 
-/** Finds an entry by its local or remote id. A service that is named on the command line must match. */
+/** Finds the entry that a person means. A service that is named on the command line must match. */
 export function findEntry(
   { services, ledger }: Pick<TaskContext, 'services' | 'ledger'>,
   id: string,
 ): Entry | undefined {
-  const entry = ledger.find(id);
-  const isOther = entry && services.isTargetGiven && entry.service !== serviceKey(services.target);
-  return isOther ? undefined : entry;
+  const service = services.isTargetGiven ? serviceKey(services.target) : undefined;
+  return findReferencedEntry(ledger, id, (entry) => service === undefined || entry.service === service);
 }
 
 /**
- * Finds a task by its local or remote id.
+ * Finds the task that a person means, in the ledger or by its remote id.
  * @param starts operations that may have started it if it is not in the ledger; their status operations are tried
  * @throws FlowError if there is none
  */
@@ -134,8 +134,8 @@ export async function readTask(
     const input = { task_id: id };
     // The embedded service is restarted instead of retried.
     const limits = { signal, ...(local && { retries: 0 }) };
-    const { data: answer } = await client.request(getOperation(read), input as never, limits);
-    const seen = readTaskState(kind, answer);
+    const { data, body } = await client.request(getOperation(read), input as never, limits);
+    const seen = readTaskState(kind, data, body);
     if (entry) ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
     return seen;
   } catch (error) {

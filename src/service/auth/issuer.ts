@@ -16,6 +16,7 @@ const MAX_EXPIRY_SECONDS = 253_402_300_799;
 export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'now' | 'log'>): Verifier {
   const { issuer, audience, algorithms } = settings;
   const keys = createKeyFinder(issuer, parts);
+  const logSignIn = createSignInLog(parts.log);
   return async (context, token) => {
     if (readIssuer(token) !== issuer) return undefined;
     try {
@@ -27,11 +28,28 @@ export function createVerifier(settings: IssuerSettings, parts: Pick<Context, 'n
         currentDate: new Date(context.now()),
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
-      return toIdentity(payload, settings);
+      const identity = toIdentity(payload, settings);
+      logSignIn(token, identity);
+      return identity;
     } catch (error) {
       if (error instanceof IssuerUnavailable) throw issuerUnavailable(issuer);
       throw error instanceof Refused ? error : invalidToken(error);
     }
+  };
+}
+
+/** How many tokens are remembered, so that each is logged once. */
+const MAX_LOGGED = 10_000;
+
+/** Logs the first use of each access token. */
+function createSignInLog(log: Context['log']): (token: string, identity: Identity) => void {
+  const logged = new Set<string>();
+  return (token, { issuer, subject, admin, expiresAt }) => {
+    const signature = token.slice(token.lastIndexOf('.') + 1);
+    if (logged.has(signature)) return;
+    if (logged.size >= MAX_LOGGED) logged.clear();
+    logged.add(signature);
+    log('info', 'sign-in', { issuer, subject, admin, expiresAt: new Date(expiresAt * 1000).toISOString() });
   };
 }
 

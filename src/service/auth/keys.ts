@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { recordEvent } from '../database/audit-log.js';
 import type { Database, Tx } from '../database/database.js';
+import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Keys, SigningKey } from '../operation/keys.js';
@@ -16,7 +17,7 @@ type KeyUse = 'token' | 'url';
  * @param owner the embedded owner's bearer token, if there is a data folder
  */
 export async function loadKeys(database: Database, now: () => number, owner?: string): Promise<Keys> {
-  return database.transaction().execute(async (tx) => {
+  const loaded = await database.transaction().execute(async (tx) => {
     const [url = await insertKey(tx, 'url', randomBytes(32).toString('base64url'), now())] =
       await listStoredKeys(tx, 'url');
     if (!(await listStoredKeys(tx, 'token')).some(({ retired_at }) => retired_at === null))
@@ -27,6 +28,13 @@ export async function loadKeys(database: Database, now: () => number, owner?: st
       ...(owner ? { owner } : {}),
     };
   });
+  const keys: Keys = {
+    ...loaded,
+    reload: async () => {
+      keys.token = await listSigningKeys(database);
+    },
+  };
+  return keys;
 }
 
 // Decided: a replaced key is accepted until the longest token it signed has expired.
@@ -42,20 +50,22 @@ export async function rotateSigningKey(database: Database, now: () => number): P
       .execute();
     const { id } = await insertKey(tx, 'token', await generateSigningKey(), now());
     await recordEvent(tx, now, { actor: OWNER_ID, kind: 'key', id, action: 'key.rotate' });
+    await sendNotice(tx, 'keys');
     return listSigningKeys(tx);
   });
 }
 
-async function listSigningKeys(tx: Tx): Promise<SigningKey[]> {
-  return (await listStoredKeys(tx, 'token')).map(({ id, secret, retired_at }) => ({
+/** Lists the signing keys, which another service may have added to. */
+export async function listSigningKeys(database: Database): Promise<SigningKey[]> {
+  return (await listStoredKeys(database, 'token')).map(({ id, secret, retired_at }) => ({
     kid: id,
     jwk: JSON.parse(secret),
     ...(retired_at === null ? {} : { retiredAt: Date.parse(retired_at) }),
   }));
 }
 
-function listStoredKeys(tx: Tx, use: KeyUse) {
-  return tx
+function listStoredKeys(database: Database, use: KeyUse) {
+  return database
     .selectFrom('keys')
     .select(['id', 'secret', 'retired_at'])
     .where('use', '=', use)

@@ -1,19 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
-import type { Database, Tx } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
-import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
+import { createRandomToken, hashToken, isWellFormed, type RandomToken } from './random-tokens.js';
 
 const TOKEN_PREFIX = 'regen_pat_';
-const TOKEN_PATTERN = /^regen_pat_[A-Za-z0-9_-]{43}$/;
-export const LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
-/** The last use is written at most this often. */
-const USE_INTERVAL_MS = 60_000;
 
-export function createPersonalAccessToken(): { token: string; prefix: string; hash: string } {
-  const random = randomBytes(32).toString('base64url');
-  const token = TOKEN_PREFIX + random;
-  return { token, prefix: random.slice(0, 4), hash: hashToken(token) };
+export function createPersonalAccessToken(): RandomToken {
+  return createRandomToken(TOKEN_PREFIX);
 }
 
 export function maskToken({ prefix }: Pick<PersonalAccessTokenRow, 'prefix'>): string {
@@ -30,7 +23,7 @@ export async function findPersonalAccessToken(
   token: string,
   now: number,
 ): Promise<PersonalAccessTokenRow | undefined> {
-  if (!TOKEN_PATTERN.test(token)) return undefined;
+  if (!isWellFormed(TOKEN_PREFIX, token)) return undefined;
   const row = await database
     .selectFrom('personal_access_tokens')
     .selectAll()
@@ -59,20 +52,4 @@ export function refuseOtherNodes(nodes: readonly string[] | undefined, nodeId: s
     'node_not_allowed',
     `The personal access token may only be used for ${known}${more}; create one for this.`,
   );
-}
-
-export function isUseOutdated({ last_used_at }: PersonalAccessTokenRow, now: number): boolean {
-  return last_used_at === null || now - Date.parse(last_used_at) >= USE_INTERVAL_MS;
-}
-
-export async function recordUse(tx: Tx, { id }: PersonalAccessTokenRow, now: Context['now']): Promise<void> {
-  await tx
-    .updateTable('personal_access_tokens')
-    .set({ last_used_at: new Date(now()).toISOString() })
-    .where('id', '=', id)
-    .execute();
-}
-
-function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { Context } from '../operation/context.js';
-import type { Identity, VerifierContext } from '../operation/identity.js';
+import type { Identity, TokenSubject, VerifierContext } from '../operation/identity.js';
 import type { SigningKey } from '../operation/keys.js';
 import { Refused } from '../operation/refused.js';
 
@@ -10,16 +10,6 @@ const OWN_ISSUER = 'regen';
 const ALGORITHM = 'EdDSA';
 /** Decided: no token of the service is valid longer than an hour. */
 export const MAX_TOKEN_SECONDS = 3600;
-
-export interface TokenSubject {
-  readonly sub: string;
-  /** `admin` for an admin. */
-  readonly roles?: readonly string[] | undefined;
-  readonly email?: string;
-  readonly name?: string;
-  /** At most an hour, which is the default; negative for an expired token. */
-  readonly expiresInSeconds?: number;
-}
 
 /** Issues a bearer token of the service. */
 export async function signToken(
@@ -111,7 +101,9 @@ export async function verifyJwt(
     const { payload } = await jwtVerify(
       token,
       async ({ kid }) => {
-        const key = keys.token.find((one) => one.kid === kid);
+        const find = () => keys.token.find((one) => one.kid === kid);
+        if (!find()) await keys.reload();
+        const key = find();
         if (!key || (key.retiredAt !== undefined && key.retiredAt <= now()))
           throw new errors.JWKSNoMatchingKey();
         return (await loadKeyPair(key)).publicKey;

@@ -2,10 +2,15 @@ import { z } from 'zod';
 import { checkValue } from '../../contract/schema/check.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { SecureUrl } from '../network/secure-url.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
+import { JOB_KINDS } from './job-kinds.js';
 import { LOG_LEVELS, type LogLevel } from './log.js';
 import { PriceTable } from './price-table.js';
+import { RetentionSettings } from './retention-settings.js';
+import { checkS3, S3Settings } from './s3-settings.js';
+import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 import { InvalidConfiguration } from './start-errors.js';
 
 const LIMITS_DESCRIBED: Readonly<Record<keyof typeof DEFAULT_LIMITS, string>> = {
@@ -50,6 +55,23 @@ export const Configuration = z.strictObject({
     .describe(
       'The folder of the database, archives and keys, relative to the configuration file; `regen serve` has $XDG_DATA_HOME/regen as its default',
     ),
+  database: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/./, { error: 'must be a URL such as postgres://regen@db.example.com/regen' })
+    .optional()
+    .describe(
+      'A PostgreSQL database, which several services may share: postgres://user@host/name. Keep a password out of files that people share: set the variable, or a PGPASSFILE. Default: a file in the data folder',
+    ),
+  storage: z
+    .string()
+    .regex(/^(s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]+)*\/?|\/.+|[A-Za-z]:[\\/].+)$/, {
+      error: 'must be a bucket such as s3://name or s3://name/prefix, or the absolute path of a folder',
+    })
+    .optional()
+    .describe(
+      'Where archives and files of tasks are: an S3 bucket, s3://name/prefix, or a folder as an absolute path. Services that share a database need one that they share too. Default: a folder in the data folder',
+    ),
+  s3: S3Settings.prefault({}),
   host: z.string().min(1).default('127.0.0.1').describe('The address to listen on'),
   port: z
     .int()
@@ -74,6 +96,41 @@ export const Configuration = z.strictObject({
     })
     .default([])
     .describe('Identity providers whose tokens are accepted; users sign in at the first'),
+  naming: z
+    .string()
+    .min(1)
+    .default('regen')
+    .describe(
+      'The names of another service in which requests are answered as well: comfy, or the path of a naming file; regen for none',
+    ),
+  registry: z
+    .strictObject({
+      read: z
+        .enum(['anyone', 'authenticated'])
+        .default('anyone')
+        .describe(
+          'Who may read nodes, versions and archives; authenticated: only requests with a credential',
+        ),
+    })
+    .prefault({}),
+  uplink: z
+    .strictObject({
+      url: SecureUrl.describe('The registry that is asked about nodes that are not held here'),
+      naming: z
+        .string()
+        .min(1)
+        .default('regen')
+        .describe('Its names: comfy for the ComfyUI registry, or the path of a naming file'),
+      allow: z
+        .array(z.string().min(1).max(200))
+        .default(['*'])
+        .describe('Ids of the nodes that may come from there; * stands for any characters'),
+      deny: z
+        .array(z.string().min(1).max(200))
+        .default([])
+        .describe('Ids of the nodes that may not, even if allowed'),
+    })
+    .optional(),
   publish: z
     .strictObject({
       // Decided: `optional` admits publish requests that carry only the body's personal_access_token.
@@ -99,6 +156,13 @@ export const Configuration = z.strictObject({
         .positive()
         .default(1_000)
         .describe('Tasks of a user with webhooks that are not delivered yet'),
+      creditsPerMonth: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          'Credits that the tasks of a user may cost per month, in UTC; `regen admin user set` changes it for one user. Default: no limit',
+        ),
       publishers: z.int().positive().default(20).describe('Publishers that a user owns'),
       versionsPerDay: z.int().positive().default(200).describe('New versions of a publisher per day, in UTC'),
       bytesPerDay: z
@@ -109,6 +173,7 @@ export const Configuration = z.strictObject({
     })
     .prefault({})
     .describe('What one user or publisher may use; the embedded owner has no quotas'),
+  retention: RetentionSettings,
   rateLimit: z
     .union([z.int().positive(), z.literal(false)], { error: 'must be a whole number above 0, or false' })
     .optional()
@@ -122,6 +187,12 @@ export const Configuration = z.strictObject({
     .default([])
     .describe(
       'The reverse proxies whose X-Forwarded-For tells clients apart: their addresses or networks (10.0.0.0/8), or how many a request passes. Without any, the header is ignored',
+    ),
+  work: z
+    .array(z.enum(JOB_KINDS))
+    .optional()
+    .describe(
+      'The kinds of jobs that this service runs, [] for none, if it shares its database with others that run the rest. Default: all',
     ),
   /** Stops after being idle for this long; absent: runs until stopped. Milliseconds. */
   idleMs: z.int().positive().optional(),
@@ -143,6 +214,22 @@ export const Configuration = z.strictObject({
     .min(0)
     .default(100 * 1024 ** 2)
     .describe('Free bytes on the disk of the data folder below which /ready answers 503'),
+  metrics: z
+    .strictObject({
+      port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .optional()
+        .describe(
+          'A port for GET /metrics alone, 0 for any free one. Without it, /metrics is on the port of the service if there is a token, and otherwise off',
+        ),
+      host: z.string().min(1).default('127.0.0.1').describe('The address to listen on with that port'),
+      token: createSecretSource('the token that Prometheus sends as a Bearer token')
+        .optional()
+        .describe('Where the token that /metrics requires is read from'),
+    })
+    .prefault({}),
   graceMs: z
     .int()
     .min(0)
@@ -163,17 +250,24 @@ export function getLogLevel(configuration: Configuration): LogLevel {
   return configuration.logLevel ?? (isExposed(configuration) ? 'info' : 'warn');
 }
 
+const WORK_ALONE =
+  'needs a database that other services share, because nothing else would run the other jobs';
+
 /**
  * Validates a configuration and fills in the defaults.
  * @throws InvalidConfiguration with everything that is wrong
  */
-export function parseConfiguration(
-  input: ConfigurationInput,
-  env: Readonly<Record<string, string | undefined>>,
-): Configuration {
+export function parseConfiguration(input: ConfigurationInput, env: Environment): Configuration {
   const checked = checkValue(Configuration, input);
   if (!checked.ok) throw new InvalidConfiguration(checked.problems);
-  const problems = checkVendorKeys(checked.value.generation, env);
+  const { generation, metrics } = checked.value;
+  const isAlone = checked.value.database === undefined;
+  const problems = [
+    ...(isAlone && checked.value.work ? [{ path: ['work'], message: WORK_ALONE }] : []),
+    ...checkVendorKeys(generation, env),
+    ...checkS3(checked.value, env),
+    ...(metrics.token ? checkSecret(metrics.token, env, { path: ['metrics', 'token'], what: 'token' }) : []),
+  ];
   if (problems.length > 0) throw new InvalidConfiguration(problems);
   return checked.value;
 }

@@ -1,22 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { SecureUrl } from '../network/secure-url.js';
-
-// Decided: the key itself is never in the configuration, which people share and commit.
-const KeySource = z
-  .strictObject({
-    env: z.string().min(1).optional().describe('The environment variable with the key of the vendor'),
-    file: z
-      .string()
-      .refine(isAbsolute, { error: 'must be an absolute path' })
-      .optional()
-      .describe('The file with the key of the vendor, as an absolute path'),
-  })
-  .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
-    error: 'must name either an environment variable (env) or a file',
-  });
+import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 
 const vendorFields = {
   engine: z.literal('upstream').describe('upstream: a vendor'),
@@ -29,7 +14,7 @@ const vendorFields = {
     .regex(/^[A-Za-z0-9-]+$/, { error: 'must be a header name' })
     .default('Authorization')
     .describe('The header that carries the key; Authorization has it as a Bearer token'),
-  key: KeySource,
+  key: createSecretSource('the key of the vendor'),
   atOnce: z.int().positive().default(50).describe('Tasks of a vendor that run in parallel (default 50)'),
   pollMs: z
     .int()
@@ -60,32 +45,13 @@ export const VideoVendor = z.strictObject({
 export type VendorSettings = z.output<typeof ImageVendor> &
   Partial<Pick<z.output<typeof VideoVendor>, 'models'>>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads the vendor's key from the place that the configuration names; its existence is checked at start. */
-export function readVendorKey({ key }: VendorSettings, env: Environment): string {
-  return (key.env === undefined ? readText(key.file as string) : env[key.env])?.trim() ?? '';
-}
-
 /** Lists the vendors whose keys are missing or malformed. */
 export function checkVendorKeys({ image, video }: GenerationSettings, env: Environment): Problem[] {
-  return Object.entries({ image, video }).flatMap(([kind, settings]) => {
-    if (settings.engine === 'local') return [];
-    const key = readVendorKey(settings, env);
-    if (/^[\x21-\x7e]+$/.test(key)) return [];
-    const { env: variable, file } = settings.key;
-    const place = variable === undefined ? `the file ${file}` : `the environment variable ${variable}`;
-    const fault = key === '' ? 'is missing or empty' : 'does not contain a valid key';
-    return [{ path: ['generation', kind, 'key'], message: `names ${place}, which ${fault}` }];
-  });
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+  return Object.entries({ image, video }).flatMap(([kind, settings]) =>
+    settings.engine === 'local'
+      ? []
+      : checkSecret(settings.key, env, { path: ['generation', kind, 'key'], what: 'key' }),
+  );
 }
 
 const Local = z.strictObject({

@@ -22,3 +22,8 @@ export function limitLog(least: LogLevel, log: Log): Log {
     if (LOG_LEVELS.indexOf(level) >= first) log(level, message, fields);
   };
 }
+
+/** Counts an event for the metrics. */
+export type Count = (event: CountedEvent, labels?: Readonly<Record<string, string>>) => void;
+
+export type CountedEvent = 'leases_lost' | 'webhook_attempts' | 'vendor_errors';

@@ -141,10 +141,14 @@ function quoteKey(name: string): string {
 }
 
 function writeExample({ default: standard, type, enum: choices, items }: FieldDescription): string {
-  if (items?.fields) return '[{ issuer = "https://login.example.com" }]';
+  if (items?.fields) {
+    const required = Object.entries(items.fields).filter(([, field]) => field.required);
+    return `[{ ${required.map(([name]) => `${name} = "…"`).join(', ')} }]`;
+  }
   if (typeof standard === 'object' && !Array.isArray(standard)) return '{}';
   if (standard !== undefined) return JSON.stringify(standard);
   if (choices) return JSON.stringify(choices[0]);
   const [first] = [type].flat();
+  if (first === 'array') return '[]';
   return first === 'string' ? '""' : first === 'boolean' ? 'true' : '600';
 }

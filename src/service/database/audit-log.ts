@@ -6,7 +6,7 @@ type AuditSubject =
       readonly kind: 'publisher' | 'node' | 'version' | 'host_node' | 'member' | 'token';
       readonly publisherId: string;
     }
-  | { readonly kind: 'admin_token' | 'key' | 'task'; readonly publisherId?: undefined };
+  | { readonly kind: 'admin_token' | 'api_key' | 'key' | 'task' | 'user'; readonly publisherId?: undefined };
 
 export type AuditAction = AuditSubject & {
   readonly id: string;

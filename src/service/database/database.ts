@@ -1,5 +1,14 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, KyselyConfig, Transaction } from 'kysely';
 import type { Schema } from './schema.js';
 
 export type Database = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
+
+/** Told of every statement after it ran. @param ms how long it took */
+export type QueryObserver = (sql: string, ms: number) => void;
+
+/** The part of the settings of kysely that tells an observer, if there is one. */
+export function toKyselyLog(onQuery: QueryObserver | undefined): Pick<KyselyConfig, 'log'> {
+  if (!onQuery) return {};
+  return { log: ({ query, queryDurationMillis }) => onQuery(query.sql, queryDurationMillis) };
+}

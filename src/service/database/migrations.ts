@@ -1,10 +1,8 @@
-import { type Kysely, sql } from 'kysely';
-import { DataUnusable } from './data-unusable.js';
-import type { Schema } from './schema.js';
-
 /** One numbered step. A released step is never changed; changes are new steps. */
 export interface Migration {
   readonly number: number;
+  /** Services of the earlier release may go on while and after it is taken: it only adds what they do not need. */
+  readonly rolling?: true;
   /** SQL that both engines accept; `{identity}` and the like stand for the engine's words. */
   readonly statements: readonly string[];
 }
@@ -230,15 +228,65 @@ export const migrations: readonly Migration[] = [
       "insert into totals (name, value) select 'nodes.found', count(search_key) from nodes",
       "insert into totals (name, value) values ('nodes.searchRevision', 0)",
       '{searchIndex}',
-      '{fillSearchIndex}',
+      `insert into node_search (rowid, search_text)
+        select search_key, search_text from nodes where search_key is not null order by search_key`,
+    ],
+  },
+  {
+    number: 11,
+    statements: [
+      'alter table versions add column archive_key text',
+      `update versions set archive_key = (select 'archives/' || publisher_id || '/' || nodes.id || '/' || version || '/node.zip'
+        from nodes where nodes.id = node_id) where archive_sha256 is not null`,
+    ],
+  },
+  // Keys of scripts, monthly budgets, and costs that say what they were for and outlast their tasks.
+  {
+    number: 12,
+    statements: [
+      'alter table users add column credits_per_month bigint',
+      'alter table tasks add column key_id text',
+      `create table api_keys (
+        id text primary key, user_id text not null references users (id), name text not null, prefix text not null,
+        hash text not null unique, operations text, credits_per_month bigint, created_at text not null,
+        expires_at text not null, last_used_at text, revoked_at text)`,
+      'create index api_keys_user on api_keys (user_id)',
+      `create table task_credits (
+        task_id text not null, kind text not null, user_id text not null references users (id), amount integer not null,
+        at text not null, month text not null, operation text not null, model text, key_id text,
+        primary key (task_id, kind))`,
+      `insert into task_credits (task_id, kind, user_id, amount, at, month, operation, model)
+        select credits.task_id, credits.kind, credits.user_id, credits.amount, credits.at, substr(charges.at, 1, 7),
+          tasks.operation, {requestModel}
+        from credits join tasks on tasks.id = credits.task_id
+          join credits as charges on charges.task_id = credits.task_id and charges.kind = 'charge'`,
+      'drop table credits',
+      'alter table task_credits rename to credits',
+      'create index credits_user on credits (user_id, month)',
+      'create index credits_month on credits (month)',
+      'create index credits_at on credits (at)',
+      'create index credits_key on credits (key_id, month) where key_id is not null',
+    ],
+  },
+  // Requests with an Idempotency-Key that run in one of several services.
+  {
+    number: 13,
+    statements: [
+      `create table running_keys (
+        caller text not null, operation text not null, key text not null, holder text not null, until text not null,
+        primary key (caller, operation, key))`,
+    ],
+  },
+  {
+    number: 14,
+    statements: [
+      `create table uplink_versions (
+        node_id text not null, version text not null, node text not null, details text not null, archive_key text not null,
+        archive_size bigint not null, archive_sha256 text not null, archive_tree text not null, fetched_at text not null,
+        primary key (node_id, version))`,
     ],
   },
 ];
-
-/** What differs between engines. */
-export type EngineWords = Readonly<
-  Record<'identity' | 'inAYear' | 'char' | 'searchIndex' | 'fillSearchIndex', string>
->;
 
 /** Puts a space for each separator of words. */
 function toSpacesSql(column: string): string {
@@ -249,46 +297,4 @@ function toSpacesSql(column: string): string {
 /** As `toPlainId` of registry/names.ts. */
 function toPlainSql(column: string): string {
   return `replace(replace(replace(lower(${column}), '-', ''), '_', ''), '.', '')`;
-}
-
-/**
- * Migrates the database to the newest schema in one transaction, which also records the steps.
- * @param words what `{name}` stands for in the statements
- * @throws if the database was written by a newer release
- */
-export async function migrate(database: Kysely<Schema>, words: EngineWords): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    await sql`create table if not exists migrations (number integer primary key)`.execute(transaction);
-    const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
-    const done = new Set(rows.map((row) => row.number));
-    const newest = Math.max(0, ...done);
-    const supported = Math.max(...migrations.map(({ number }) => number));
-    if (newest > supported) {
-      throw new DataUnusable(
-        `The data was written by a newer release (schema ${newest}; this one supports ${supported}); upgrade regen.`,
-      );
-    }
-    for (const step of migrations.filter(({ number }) => !done.has(number))) {
-      for (const statement of step.statements) {
-        const raw = statement.replace(/\{(\w+)\}/g, (_, word: keyof typeof words) => words[word]);
-        await sql.raw(raw).execute(transaction);
-      }
-      await sql`insert into migrations (number) values (${step.number})`.execute(transaction);
-    }
-  });
-}
-
-/**
- * Makes sure that data has the schema of this release, without changing it.
- * @throws DataUnusable
- */
-export async function requireNewestSchema(database: Kysely<Schema>): Promise<void> {
-  const { rows } = await sql<{ number: number }>`select max(number) as number from migrations`.execute(
-    database,
-  );
-  const [found, supported] = [rows[0]?.number, Math.max(...migrations.map(({ number }) => number))];
-  if (found === supported) return;
-  throw new DataUnusable(
-    `The data was written by another release (schema ${found}; this one has ${supported}); use that release.`,
-  );
 }

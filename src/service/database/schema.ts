@@ -1,12 +1,12 @@
-import type { ColumnType, Generated, Selectable } from 'kysely';
-import type { TaskOperation } from '../../contract/index.js';
-
-// Types that both engines share: times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1.
-type Time = string;
-type Json = string;
-
-/** Written once and never updated. */
-type Fixed<Type> = ColumnType<Type, Type, never>;
+import type { Generated, Selectable } from 'kysely';
+import type { Fixed, Json, Time } from './column-types.js';
+import type {
+  ApiKeyTable,
+  CreditTable,
+  TaskTable,
+  WebhookDeliveryTable,
+  WebhookSecretTable,
+} from './task-tables.js';
 
 export interface UserTable {
   id: Fixed<string>;
@@ -15,6 +15,8 @@ export interface UserTable {
   subject: string | null;
   email: string | null;
   name: string | null;
+  /** The most credits of a month, in UTC; null: as the configuration says. */
+  credits_per_month: Generated<number | null>;
   created_at: Fixed<Time>;
 }
 
@@ -103,6 +105,8 @@ export interface VersionTable {
   archive_size: number | null;
   archive_sha256: string | null;
   archive_tree: string | null;
+  /** Its key in the storage; null until the upload. */
+  archive_key: string | null;
   uploaded_at: Time | null;
   created_at: Fixed<Time>;
 }
@@ -117,88 +121,24 @@ export interface HostNodeTable {
   listed: Generated<0 | 1>;
 }
 
+/** Versions of the registry behind this one whose archives were served, as they were then. */
+export interface UplinkVersionTable {
+  node_id: Fixed<string>;
+  version: Fixed<string>;
+  /** The node and the version, in the form of the contract. */
+  node: Fixed<Json>;
+  details: Fixed<Json>;
+  archive_key: Fixed<string>;
+  archive_size: Fixed<number>;
+  archive_sha256: Fixed<string>;
+  archive_tree: Fixed<string>;
+  fetched_at: Fixed<Time>;
+}
+
 /** Stored counts, because counting slows down as tables grow. */
 export interface TotalTable {
   name: Fixed<string>;
   value: number;
-}
-
-/** As in the contract: image tasks in upper case, video tasks in lower case. */
-export type TaskStatus =
-  | 'CREATED'
-  | 'IN_PROGRESS'
-  | 'COMPLETED'
-  | 'FAILED'
-  | 'created'
-  | 'queueing'
-  | 'processing'
-  | 'success'
-  | 'failed';
-
-/** One generation of images or of a video. Only `task-states.ts` changes its status. */
-export interface TaskTable {
-  id: Fixed<string>;
-  /** The operation that started it: `image.relight`. */
-  operation: Fixed<TaskOperation>;
-  creator: Fixed<string>;
-  status: TaskStatus;
-  /** The validated request; a field that held an image holds its name in `images`. */
-  request: Fixed<Json>;
-  /** A list of the names of the stored inputs. */
-  images: Fixed<Json>;
-  seed: Fixed<number>;
-  /** Null without a webhook, or after the receiver answered 410. */
-  webhook_url: string | null;
-  /** The generated files, a list of `{ name, contentType, size, sha256 }`; null until it succeeds. */
-  results: Json | null;
-  /** Why it failed: a sentence, and a code for programs. */
-  reason: string | null;
-  error_code: string | null;
-  /** What its engine stores about it. */
-  memory: string | null;
-  /** The last callback of a vendor about it. */
-  callback: Json | null;
-  created_at: Fixed<Time>;
-}
-
-/** Append-only: the costs of tasks. A task has at most one entry of each kind. */
-export interface CreditTable {
-  task_id: Fixed<string>;
-  kind: Fixed<'charge' | 'refund'>;
-  user_id: Fixed<string>;
-  /** 0 or more; a refund has the amount of the charge. */
-  amount: Fixed<number>;
-  at: Fixed<Time>;
-}
-
-/** Webhook deliveries: one row per change of a task's status, in order. */
-export interface WebhookDeliveryTable {
-  number: Generated<number>;
-  /** The webhook-id, the same for all retries. */
-  id: Fixed<string>;
-  task_id: Fixed<string>;
-  /** The task's creator, whose secret signs. */
-  user_id: Fixed<string>;
-  url: Fixed<string>;
-  /** The task's status that is delivered. */
-  state: Fixed<TaskStatus>;
-  status: 'pending' | 'delivered' | 'failed' | 'gone';
-  attempts: number;
-  /** Why the last attempt failed. */
-  reason: string | null;
-  /** Null unless pending. */
-  next_at: Time | null;
-  created_at: Fixed<Time>;
-}
-
-/** The secrets that sign a user's webhooks: the current one, and for a while the replaced ones. */
-export interface WebhookSecretTable {
-  number: Generated<number>;
-  user_id: Fixed<string>;
-  /** `whsec_` and Base64. */
-  secret: Fixed<string>;
-  created_at: Fixed<Time>;
-  replaced_at: Time | null;
 }
 
 /** Append-only: the source of the histories and the audit log. */
@@ -260,6 +200,17 @@ export interface IdempotencyTable {
   created_at: Fixed<Time>;
 }
 
+/** The requests with an Idempotency-Key that run in one of the services that share the database. */
+export interface RunningKeyTable {
+  caller: Fixed<string>;
+  operation: Fixed<string>;
+  key: Fixed<string>;
+  /** Identifies the request. */
+  holder: string;
+  /** Renewed while it runs; over, if its service ended. */
+  until: Time;
+}
+
 /** Keys that the service creates for itself: one row per key. */
 export interface KeyTable {
   id: Fixed<string>;
@@ -276,10 +227,12 @@ export interface Schema {
   publishers: PublisherTable;
   members: MemberTable;
   personal_access_tokens: PersonalAccessTokenTable;
+  api_keys: ApiKeyTable;
   admin_tokens: AdminTokenTable;
   nodes: NodeTable;
   versions: VersionTable;
   host_nodes: HostNodeTable;
+  uplink_versions: UplinkVersionTable;
   totals: TotalTable;
   tasks: TaskTable;
   credits: CreditTable;
@@ -289,6 +242,7 @@ export interface Schema {
   jobs: JobTable;
   quota_usage: QuotaUsageTable;
   idempotency: IdempotencyTable;
+  running_keys: RunningKeyTable;
   keys: KeyTable;
 }
 

@@ -1,6 +1,7 @@
 import type { TaskOperation } from '../../contract/index.js';
 import type { Configuration } from '../configuration/configuration.js';
-import { readVendorKey, type VendorSettings } from '../configuration/generation-settings.js';
+import type { VendorSettings } from '../configuration/generation-settings.js';
+import { readSecret } from '../configuration/secret-source.js';
 import type { Database } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import type { Engine, EngineJob, Engines, ImageOperation, VideoOperation } from '../operation/engine.js';
@@ -10,7 +11,7 @@ import { createUpstreamEngine } from './upstream/engine.js';
 import { parseState } from './upstream/state.js';
 import { Vendor } from './upstream/vendor.js';
 
-interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log'> {
+interface EngineOptions extends Pick<Context, 'database' | 'now' | 'log' | 'count'> {
   readonly callbacks: VendorCallbacks;
   /** Environment variables, which may hold the keys of vendors. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -34,7 +35,7 @@ function createVendorEngine<Operation extends TaskOperation>(
   settings: VendorSettings,
   { env, database, ...shared }: EngineOptions,
 ): Engine<Operation> {
-  const vendor = new Vendor(settings, readVendorKey(settings, env));
+  const vendor = new Vendor(settings, readSecret(settings.key, env));
   const readState = async (taskId: string, { id }: EngineJob) =>
     parseState(await readMemory(database, taskId, id));
   return createUpstreamEngine({ ...shared, settings, vendor, readState });
@@ -49,4 +50,9 @@ async function readMemory(database: Database, taskId: string, other: string): Pr
     .where('creator', '=', (of) => of.selectFrom('tasks').select('creator').where('id', '=', other))
     .executeTakeFirst();
   return task?.memory ?? undefined;
+}
+
+/** Lists the kinds of tasks whose results are previews made on this machine. */
+export function listPreviews({ generation }: Pick<Configuration, 'generation'>): string[] {
+  return (['image', 'video'] as const).filter((kind) => generation[kind].engine === 'local');
 }

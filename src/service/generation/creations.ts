@@ -29,9 +29,9 @@ export async function findCreation(
 ): Promise<Creation | undefined> {
   const task = await database
     .selectFrom('tasks')
-    .select(['id', 'creator', 'results'])
+    .select(['id', 'creator', 'key_id', 'results'])
     .where('id', '=', creationId.replace(/-\d+$/, ''))
     .executeTakeFirst();
-  if (!task || !canSeeTask(caller, task.creator)) return undefined;
+  if (!task || !canSeeTask(caller, task)) return undefined;
   return listCreations(task.id, parseResults(task.results)).find(({ id }) => id === creationId);
 }

@@ -2,6 +2,7 @@ import type { TaskOperation } from '../../contract/index.js';
 import { getTaskFacts } from '../../contract/index.js';
 import type { Database, Tx } from '../database/database.js';
 import type { Context } from '../operation/context.js';
+import { requireBudget, type Spending, toMonth } from './budgets.js';
 
 /** The current price of a task, in credits. */
 export function getPrice(
@@ -14,25 +15,37 @@ export function getPrice(
   return credits;
 }
 
-interface Charge {
+interface Charge extends Spending {
   readonly taskId: string;
-  readonly userId: string;
-  readonly amount: number;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
+  readonly operation: TaskOperation;
+  /** Of a video. */
+  readonly model: string | undefined;
 }
 
 // Decided: the price is fixed when a task is created and refunded when it fails.
-/** Charges the price of a new task. */
-export async function chargeCredits(tx: Tx, { taskId, userId, amount, now }: Charge): Promise<void> {
+/**
+ * Charges the price of a new task.
+ * @throws Refused quota_exceeded if that is more than what is left of a budget
+ */
+export async function chargeCredits(
+  tx: Tx,
+  context: Pick<Context, 'configuration' | 'now'>,
+  charge: Charge,
+): Promise<void> {
+  await requireBudget(tx, context, charge);
+  const at = new Date(context.now()).toISOString();
   await tx
     .insertInto('credits')
     .values({
-      task_id: taskId,
+      task_id: charge.taskId,
       kind: 'charge',
-      user_id: userId,
-      amount,
-      at: new Date(now).toISOString(),
+      user_id: charge.userId,
+      amount: charge.amount,
+      at,
+      month: toMonth(context.now()),
+      operation: charge.operation,
+      model: charge.model ?? null,
+      key_id: charge.keyId ?? null,
     })
     .execute();
 }

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from '../operation/context.js';
 import type { EngineFile, EngineResult } from '../operation/engine.js';
-import type { Staged } from '../storage/storage.js';
-import { getResultKey, stageFile } from './task-files.js';
+import { storeFile } from './task-files.js';
 
 /** One file that a task made, as stored in its row. */
 export interface TaskResult {
   /** `0.png`; unique within its task. */
   readonly name: string;
+  /** Tells the files of attempts apart; absent in tasks of earlier releases. */
+  readonly attempt?: string;
   readonly contentType: string;
   /** Bytes. */
   readonly size: number;
@@ -27,41 +29,31 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
-export interface StagedResults {
-  readonly results: readonly TaskResult[];
-  commit(): Promise<void>;
-  discard(): Promise<void>;
+/** The storage key of a result of a task. */
+export function getResultKey(
+  taskId: string,
+  { name, attempt }: Pick<TaskResult, 'name' | 'attempt'>,
+): string {
+  return `tasks/${taskId}/results/${attempt === undefined ? '' : `${attempt}/`}${name}`;
 }
 
-/** Writes the files of an engine to the storage, not yet visible. */
-export async function stageResults(
+/** Writes the files of an engine to the storage. */
+export async function storeResults(
   context: Context,
   taskId: string,
   { files }: EngineResult,
-): Promise<StagedResults> {
+): Promise<readonly TaskResult[]> {
   if (files.length === 0) throw new Error('The engine returned no files.');
-  const staged: Staged[] = [];
+  const attempt = randomUUID();
   const results: TaskResult[] = [];
-  const discard = async () => {
-    for (const file of staged) await file.discard();
-  };
-  try {
-    for (const [index, { path, contentType, role }] of files.entries()) {
-      const extension = EXTENSIONS[contentType];
-      if (!extension) throw new Error(`The engine returned a file of the unsupported type ${contentType}.`);
-      const name = `${index}.${extension}`;
-      const file = await stageFile(context, getResultKey(taskId, name), path);
-      staged.push(file);
-      results.push({ name, contentType, size: file.size, sha256: file.sha256, ...(role && { role }) });
-    }
-  } catch (error) {
-    await discard();
-    throw error;
+  for (const [index, { path, contentType, role }] of files.entries()) {
+    const extension = EXTENSIONS[contentType];
+    if (!extension) throw new Error(`The engine returned a file of the unsupported type ${contentType}.`);
+    const name = `${index}.${extension}`;
+    const { size, sha256 } = await storeFile(context, getResultKey(taskId, { name, attempt }), path);
+    results.push({ name, attempt, contentType, size, sha256, ...(role && { role }) });
   }
-  const commit = async () => {
-    for (const file of staged) await file.commit();
-  };
-  return { results, commit, discard };
+  return results;
 }
 
 /** @param json the column `results` of a task */

@@ -2,13 +2,15 @@ import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
-import type { Staged } from '../storage/storage.js';
+import { createScratchFolder } from '../operation/scratch-folder.js';
 import { findCreation } from './creations.js';
 import { type ImageSize, loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
-import { createScratchFolder, getInputKey, getResultKey, stageCopy, stageFile } from './task-files.js';
+import { getResultKey } from './results.js';
+import { copyObject, getInputKey, storeFile } from './task-files.js';
 import { listImageFields, nameInput, VIDEO_INPUT } from './task-inputs.js';
 import type { TaskRef } from './task-states.js';
+import { removeUnusedFiles } from './unused-files.js';
 
 /** A request that starts a task. */
 export interface StartCall {
@@ -18,29 +20,21 @@ export interface StartCall {
   readonly signal: AbortSignal;
 }
 
-/** The inputs of a task that is about to be created: in storage, but not yet visible. */
-export interface StagedInputs {
-  readonly names: readonly string[];
-  commit(): Promise<void>;
-  discard(): Promise<void>;
-}
-
 /**
- * Fetches and checks every image and video of a request.
+ * Fetches, checks and stores every image and video of a request, before its task is created.
+ * @returns the names of the inputs
  * @throws Refused naming every field with a problem; unavailable
  */
-export async function stageInputs(call: StartCall, task: TaskRef): Promise<StagedInputs> {
+export async function stageInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
   const folder = await createScratchFolder(call.context);
-  const staged = new Map<string, Staged>();
-  const discard = async () => {
-    for (const file of staged.values()) await file.discard();
-  };
+  const names: string[] = [];
   try {
     const problems: Refused[] = [];
     // One at a time, because each may be large.
-    for (const [name, stage] of listInputs(call, task, folder.path)) {
+    for (const [name, store] of listInputs(call, task, folder.path)) {
       try {
-        staged.set(name, await stage());
+        await store();
+        names.push(name);
       } catch (error) {
         if (error instanceof SharpMissing) throw new Refused('unavailable', error.message);
         if (!(error instanceof Refused) || error.details === undefined) throw error;
@@ -49,25 +43,22 @@ export async function stageInputs(call: StartCall, task: TaskRef): Promise<Stage
     }
     if (problems.length > 0) throw mergeProblems(problems);
   } catch (error) {
-    await discard();
+    await removeUnusedFiles(call.context, task.id);
     throw error;
   } finally {
     await folder.remove();
   }
-  const commit = async () => {
-    for (const file of staged.values()) await file.commit();
-  };
-  return { names: [...staged.keys()], commit, discard };
+  return names;
 }
 
-type InputStage = readonly [name: string, stage: () => Promise<Staged>];
+type Input = readonly [name: string, store: () => Promise<unknown>];
 
-function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): InputStage[] {
+function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string): Input[] {
   const { body, context, signal } = call;
   const { limits } = context.configuration;
   const options = { limits, ...getOwnOrigin(context), folder, signal };
   const fields = listImageFields(operation).filter((field) => body[field] !== undefined);
-  const images = fields.flatMap((field): InputStage[] => {
+  const images = fields.flatMap((field): Input[] => {
     const values = [body[field]].flat() as string[];
     return [nameInput(field, body[field])].flat().map((name, at) => [
       name,
@@ -75,22 +66,22 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string)
         const httpsOnly = operation === 'image.skinEnhancer';
         const image = await loadImage(values[at] as string, { ...options, field: name, httpsOnly });
         if (operation === 'image.upscaler') requireUpscalable(image, body.scale_factor as number, limits);
-        return stageFile(context, getInputKey(id, name), image.path);
+        return storeFile(context, getInputKey(id, name), image.path);
       },
     ]);
   });
   if (operation !== 'video.extend') return images;
-  return [[VIDEO_INPUT, () => stageVideo(call, getInputKey(id, VIDEO_INPUT), folder)], ...images];
+  return [[VIDEO_INPUT, () => storeVideo(call, getInputKey(id, VIDEO_INPUT), folder)], ...images];
 }
 
 // Decided: a creation of this service that the caller may see is read from storage, even if its URL has
 // expired. For any other creation id, the video is fetched from video_url.
-async function stageVideo({ body, caller, context, signal }: StartCall, key: string, folder: string) {
+async function storeVideo({ body, caller, context, signal }: StartCall, key: string, folder: string) {
   const creation = await findCreation(context.database, caller, body.video_creation_id as string);
-  if (creation) return stageCopy(context, key, getResultKey(creation.taskId, creation.video.name));
+  if (creation) return copyObject(context, key, getResultKey(creation.taskId, creation.video));
   const { limits } = context.configuration;
   const options = { field: 'video_url', limits, ...getOwnOrigin(context), folder, signal };
-  return stageFile(context, key, await loadVideo(body.video_url as string, options));
+  return storeFile(context, key, await loadVideo(body.video_url as string, options));
 }
 
 function mergeProblems(problems: readonly Refused[]): Refused {

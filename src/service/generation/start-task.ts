@@ -7,14 +7,16 @@ import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
 import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
+import { requireBudget, type Spending } from './budgets.js';
 import { chargeCredits } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
-import { type StagedInputs, type StartCall, stageInputs } from './stage-inputs.js';
+import { type StartCall, stageInputs } from './stage-inputs.js';
 import { getTaskKind } from './task-inputs.js';
 import { advanceTask, recordTaskStatus, TASK_STATUSES } from './task-states.js';
 import { viewImageTask, viewNewVideoTask } from './task-views.js';
+import { removeUnusedFiles } from './unused-files.js';
 
-/** How long the inputs of a task that was not created are kept. */
+/** When the inputs of a task that was not created, because the process ended, are removed. */
 const ORPHANS_KEPT_MS = 60 * 60_000;
 
 /** Creates the handler that starts an image task. */
@@ -41,13 +43,11 @@ function prepareTask<Answer>(
     await requireEngine(context, operation);
     await requireTaskQuota(context.database, context, toTaskDemand(call));
     const id = randomUUID();
+    const { credits } = toNewTask(call, id, operation);
+    // Before images are fetched; it counts when the task is charged.
+    await requireBudget(context.database, context, { ...readSpender(call), amount: credits });
+    await enqueueForget(call, id);
     const inputs = await stageInputs(call, { id, operation });
-    try {
-      await enqueueForget(call, id);
-    } catch (error) {
-      await inputs.discard();
-      throw error;
-    }
     const write = async (tx: Tx) => {
       // Again, because other tasks may have started during the preparation.
       await requireTaskQuota(tx, context, toTaskDemand(call));
@@ -55,13 +55,21 @@ function prepareTask<Answer>(
       await createTask(tx, call, task, inputs);
       return answer(context, task);
     };
-    return { write, end: inputs.discard };
+    return { write, undo: () => removeUnusedFiles(context, id) };
   };
 }
 
 function toTaskDemand({ caller, body }: StartCall): TaskDemand {
   const hasWebhook = (body.webhook_url ?? body.callback_url) !== undefined;
   return { userId: caller.userId as string, hasWebhook };
+}
+
+/** The user and the API key that pay. */
+function readSpender({ caller }: StartCall): Pick<Spending, 'userId' | 'keyId'> {
+  return {
+    userId: caller.userId as string,
+    keyId: caller.kind === 'api_key' ? caller.tokenId : undefined,
+  };
 }
 
 async function requireEngine({ engines }: Context, operation: TaskOperation): Promise<void> {
@@ -78,7 +86,7 @@ async function enqueueForget({ context, caller }: StartCall, id: string): Promis
 }
 
 /** Creates task, charge, history and jobs in one transaction. */
-async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: StagedInputs): Promise<void> {
+async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readonly string[]): Promise<void> {
   const { context, caller } = call;
   const { id, operation, seed, createdAt } = task;
   const { webhook_url, callback_url, ...fields } = task.request;
@@ -90,9 +98,10 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: Staged
       id,
       operation,
       creator,
+      key_id: readSpender(call).keyId ?? null,
       status,
       request: JSON.stringify(replaceImages(operation, fields)),
-      images: JSON.stringify(inputs.names),
+      images: JSON.stringify(inputs),
       seed,
       webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
       results: null,
@@ -102,11 +111,11 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: Staged
       created_at: createdAt,
     })
     .execute();
-  await chargeCredits(tx, { taskId: id, userId: creator, amount: task.credits, now: context.now() });
+  const model = task.request.model as string | undefined;
+  const spender = readSpender(call);
+  await chargeCredits(tx, context, { ...spender, taskId: id, amount: task.credits, operation, model });
   await recordTaskStatus(tx, context.now, { taskId: id, status, actor: creator });
   await enqueueTask(tx, call, task);
-  // Last, so that hardly anything can fail after it.
-  await inputs.commit();
 }
 
 async function enqueueTask(
@@ -129,8 +138,8 @@ function wrapPrepared<Call, Answer>(
   prepare: (call: Call) => Promise<PreparedWrite<Answer>>,
 ): (call: Call) => Promise<PreparedWrite<{ data: Answer }>> {
   return async (call) => {
-    const { write, end } = await prepare(call);
-    return { write: async (tx) => ({ data: await write(tx) }), end };
+    const { write, undo } = await prepare(call);
+    return { write: async (tx) => ({ data: await write(tx) }), undo };
   };
 }
 

@@ -2,9 +2,13 @@ import type { TaskOperation } from '../../contract/index.js';
 import type { Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
+import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
+type Retention = Pick<Context, 'configuration' | 'now'>;
+
 interface TaskCall {
+  readonly context: Retention;
   readonly params: { readonly task_id: string };
   readonly caller: Caller;
 }
@@ -14,7 +18,7 @@ interface TaskCall {
  * @throws Refused not_found, also if it is hidden from the caller
  */
 export async function getVisibleTask(
-  { params, caller }: TaskCall,
+  { params, caller, context }: TaskCall,
   database: Database,
   isExpected: (operation: TaskOperation) => boolean = () => true,
 ): Promise<TaskRow> {
@@ -23,11 +27,27 @@ export async function getVisibleTask(
     .selectAll()
     .where('id', '=', params.task_id)
     .executeTakeFirst();
-  if (task && isExpected(task.operation) && canSeeTask(caller, task.creator)) return task;
+  if (task && isExpected(task.operation) && canSeeTask(caller, task))
+    return { ...task, results: readLinkedResults(context, task) };
   throw new Refused('not_found', 'Task not found.');
 }
 
-// Decided: a task is visible to its creator and admins, but not to personal access tokens of publishers.
-export function canSeeTask({ kind, userId, admin }: Caller, creator: string): boolean {
+// Decided: a task is visible to its creator and admins, but not to personal access tokens of publishers. An API
+// key sees the tasks that it started.
+export function canSeeTask(
+  { kind, userId, admin, tokenId }: Caller,
+  { creator, key_id }: Pick<TaskRow, 'creator' | 'key_id'>,
+): boolean {
+  if (kind === 'api_key') return key_id === tokenId;
   return admin || (userId === creator && kind !== 'personal_access_token');
+}
+
+/** The results of a task; none once they are too old for new links, which must not outlast the files. */
+export function readLinkedResults(
+  { configuration, now }: Retention,
+  { created_at, results }: Pick<TaskRow, 'created_at' | 'results'>,
+): string | null {
+  const days = configuration.retention.results;
+  const isOld = days !== false && now() - Date.parse(created_at) > days * 24 * 60 * 60_000;
+  return isOld && results !== null ? '[]' : results;
 }

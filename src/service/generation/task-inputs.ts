@@ -1,4 +1,4 @@
-import { getOperation, getTaskFacts, listTaskOperations, type TaskOperation } from '../../contract/index.js';
+import { getOperation, getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 
@@ -14,13 +14,6 @@ export function listImageFields(operation: TaskOperation): readonly string[] {
 
 /** The name of the video that is extended; images are named after their fields. */
 export const VIDEO_INPUT = 'video';
-
-/** Every name that an input may have. */
-export const INPUT_NAMES: readonly string[] = [
-  ...new Set(listTaskOperations().flatMap(listImageFields)),
-  // At most a start and an end frame.
-  ...['images.0', 'images.1', VIDEO_INPUT],
-];
 
 /** The name of the image in a field, or of each item of a list, for engines, storage and error messages. */
 export function nameInput(field: string, held: unknown): string | string[] {

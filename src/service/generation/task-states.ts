@@ -2,7 +2,7 @@ import type { TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { recordEvent } from '../database/audit-log.js';
 import type { Tx } from '../database/database.js';
-import type { TaskStatus } from '../database/schema.js';
+import type { TaskStatus } from '../database/task-tables.js';
 import type { Context } from '../operation/context.js';
 import { enqueueDelivery } from '../webhooks/deliveries.js';
 import { refundCredits } from './credits.js';
@@ -25,17 +25,18 @@ export const TASK_STATUSES = {
 } as const satisfies Record<TaskKind, Record<TaskStage, TaskStatus>>;
 
 // Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; created → queueing → processing → success or failed.
-// A video task may also fail while queued, if it waits too long. A task never returns to an earlier status.
+// A task may also fail before it runs: a video that waits too long, and any that is cancelled. A task never returns to
+// an earlier status.
 const PREVIOUS_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   CREATED: [],
   IN_PROGRESS: ['CREATED'],
   COMPLETED: ['IN_PROGRESS'],
-  FAILED: ['IN_PROGRESS'],
+  FAILED: ['CREATED', 'IN_PROGRESS'],
   created: [],
   queueing: ['created'],
   processing: ['queueing'],
   success: ['processing'],
-  failed: ['queueing', 'processing'],
+  failed: ['created', 'queueing', 'processing'],
 };
 
 /** The status of tasks that have not ended. */
@@ -50,7 +51,13 @@ export const ACTIVE_STATUSES: readonly TaskStatus[] = [
 export type TaskStep =
   | { readonly to: 'queued' | 'running' }
   | { readonly to: 'done'; readonly results: readonly TaskResult[] }
-  | { readonly to: 'failed'; readonly reason: string; readonly code: string };
+  | {
+      readonly to: 'failed';
+      readonly reason: string;
+      readonly code: string;
+      /** The user who ended it; absent: the service. */
+      readonly actor?: string;
+    };
 
 /** Identifies a task and its operation. */
 export interface TaskRef {
@@ -80,8 +87,8 @@ export async function advanceTask(
     .where('status', 'in', PREVIOUS_STATUSES[status])
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  const reason = step.to === 'failed' ? step.reason : undefined;
-  await recordTaskStatus(tx, now, { taskId: id, status, actor: 'service', reason });
+  const { reason, actor = 'service' } = step.to === 'failed' ? step : {};
+  await recordTaskStatus(tx, now, { taskId: id, status, actor, reason });
   // Decided: webhooks do not report that a task is queued.
   if (step.to !== 'queued') await enqueueDelivery(tx, { queue, now }, id, status);
   if (step.to === 'failed') await refundCredits(tx, id, now());

@@ -3,7 +3,8 @@ import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { ExtendTask, type VideoCreations, type VideoState, VideoTask } from '../../contract/video.js';
 import type { Database } from '../database/database.js';
-import type { TaskRow, TaskStatus } from '../database/schema.js';
+import type { TaskRow } from '../database/schema.js';
+import type { TaskStatus } from '../database/task-tables.js';
 import type { Handlers } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -13,7 +14,7 @@ import { listCreations } from './creations.js';
 import { sumCredits } from './credits.js';
 import type { NewTask } from './new-task.js';
 import { parseResults } from './results.js';
-import { getVisibleTask } from './task-access.js';
+import { getVisibleTask, readLinkedResults } from './task-access.js';
 import { getTaskKind } from './task-inputs.js';
 import { TASK_STATUSES } from './task-states.js';
 
@@ -78,7 +79,10 @@ async function getCreations(call: TaskCall, database: Database): Promise<Creatio
 
 /** Answers `task.get`: status and credits of a task of any kind. */
 async function getAccount(call: TaskCall, database: Database): Promise<z.output<typeof TaskAccount>> {
-  const task = await getVisibleTask(call, database);
+  return viewAccount(database, await getVisibleTask(call, database));
+}
+
+export async function viewAccount(database: Database, task: TaskRow): Promise<z.output<typeof TaskAccount>> {
   return {
     task_id: task.id,
     operation: task.operation,
@@ -93,7 +97,8 @@ async function getAccount(call: TaskCall, database: Database): Promise<z.output<
 /** The webhook body for a task that reached this status, with fresh URLs of its results. */
 export async function buildWebhookBody(context: Context, task: TaskRow, status: TaskStatus): Promise<object> {
   const kind = getTaskKind(task.operation);
-  const atStatus = { ...task, status, results: status === TASK_STATUSES[kind].done ? task.results : null };
+  const isDone = status === TASK_STATUSES[kind].done;
+  const atStatus = { ...task, status, results: isDone ? readLinkedResults(context, task) : null };
   return kind === 'image'
     ? viewImageTask(context, atStatus)
     : viewCreations(context, context.database, atStatus);

@@ -7,6 +7,9 @@ interface RequestFacts {
   /** The pattern of its path, and the client behind proxies, once the framework has found them. */
   route?: string;
   client?: string;
+  /** The user whose credential it has, and the kind of the credential. */
+  user?: string | undefined;
+  credential?: string;
 }
 
 const requests = new WeakMap<IncomingMessage, RequestFacts>();
@@ -30,10 +33,12 @@ export function logRequests(server: Server, log: Log): void {
     const start = performance.now();
     const address = request.socket.remoteAddress;
     response.once('close', () => {
-      const { id, route, client = address } = getRequestFacts(request);
+      const { id, route, client = address, user, credential } = getRequestFacts(request);
       log('info', 'request', {
         requestId: id,
         client,
+        user,
+        credential,
         method: request.method,
         path: request.url?.split('?')[0]?.slice(0, 200),
         route,

@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
+import { renameDocument } from '../../contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
 import { getLogLevel } from '../configuration/configuration.js';
 import type { Context } from '../operation/context.js';
@@ -8,18 +9,24 @@ import { requireCleanUrl } from '../operation/validation.js';
 import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
 import { COMMON_HEADERS } from './common-headers.js';
-import { applyCors, createHostCheck, hostNotAllowed } from './cross-origin.js';
+import { applyCors, createHostCheck, hostNotAllowed, requireOneHost } from './cross-origin.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
 import { createRateLimit } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
+import type { OpenScenario } from './scenario.js';
 
 /**
  * Creates the HTTP server, not yet listening: every operation of the contract and the few paths beside it.
  * @param isReady whether the service accepts work, which `GET /ready` reports
+ * @param scenario what happens to requests to test their callers
  */
-export function createApp(context: Context, isReady: () => boolean): FastifyInstance {
+export function createApp(
+  context: Context,
+  isReady: () => boolean,
+  scenario?: OpenScenario,
+): FastifyInstance {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: context.configuration.limits.jsonBody,
@@ -44,19 +51,15 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   acceptJsonBodies(app);
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
-  const isStopping = guardRequests(app, context);
+  guardRequests(app, context, isReady);
   app.get('/health', async () => ({ status: 'ok' }));
   const checkReadiness = createReadinessCheck(context, isReady);
   app.get('/ready', async () => {
     await checkReadiness();
     return { status: 'ready' };
   });
-  // Built on the first request, because it takes a third of the start-up time.
-  let document: ReturnType<typeof createOpenApiDocument> | undefined;
-  app.get('/openapi.json', async () => {
-    document ??= createOpenApiDocument(contract, { version: context.configuration.version });
-    return { ...document, servers: [{ url: context.baseUrl() }] };
-  });
+  routeDocument(app, context);
+  scenario?.disturbRequests(app);
   const answers = new PublicAnswers(context);
   const takeRequest = createRateLimit(context);
   routeOperations(app, { context, answers, takeRequest });
@@ -64,15 +67,30 @@ export function createApp(context: Context, isReady: () => boolean): FastifyInst
   const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
   replayPublicAnswers(app.server, {
     answers,
-    isAdmitted: ({ headers, socket }) => {
+    isAdmitted: ({ headers, headersDistinct, socket }) => {
+      if (headers[context.naming?.behaviors.apiKeyHeader ?? ''] !== undefined) return false;
       // The framework finds the client behind proxies.
-      if (isBehindProxy || isStopping() || !isHostAllowed(headers.host)) return false;
+      if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
+      if (headersDistinct.host?.length !== 1) return false;
       return takeRequest(`address:${socket.remoteAddress ?? '127.0.0.1'}`) === 0;
     },
   });
   const { configuration, log } = context;
   if (getLogLevel(configuration) === 'info') logRequests(app.server, log);
   return app;
+}
+
+/** Adds the OpenAPI document; with a naming also in the names of the other service. */
+function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }: Context): void {
+  // Built on the first request, because it takes a third of the start-up time.
+  let document: ReturnType<typeof createOpenApiDocument> | undefined;
+  const read = () => {
+    document ??= createOpenApiDocument(contract, { version: configuration.version });
+    return { ...document, servers: [{ url: baseUrl() }] };
+  };
+  app.get('/openapi.json', async () => read());
+  const other = naming?.rewrites.find(({ regen }) => regen === 'GET /openapi.json')?.real.split(' ')[1];
+  if (naming && other) app.get(other, async () => renameDocument(naming, read()));
 }
 
 /** X-Forwarded-For is believed as far as it was written by these proxies. */
@@ -84,11 +102,8 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
   reply.headers({ 'x-request-id': request.id, ...COMMON_HEADERS });
 }
 
-/**
- * Checks that apply to every request, before it is authenticated.
- * @returns whether the service is stopping
- */
-function guardRequests(app: FastifyInstance, context: Context): () => boolean {
+/** Checks that apply to every request, before it is authenticated. */
+function guardRequests(app: FastifyInstance, context: Context, isReady: () => boolean): void {
   const listMethods = trackMethods(app);
   const isHostAllowed = createHostCheck(context);
   const origins = new Set(context.configuration.cors.origins.map((origin) => new URL(origin).origin));
@@ -102,16 +117,15 @@ function guardRequests(app: FastifyInstance, context: Context): () => boolean {
     const facts = getRequestFacts(request.raw);
     facts.client = request.ip;
     if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
-    if (closing) {
-      reply.raw.shouldKeepAlive = false;
-      throw new Refused('unavailable', 'The service is stopping.');
-    }
+    // Its connections end with their next answer.
+    if (!isReady()) reply.raw.shouldKeepAlive = false;
+    if (closing) throw new Refused('unavailable', 'The service is stopping.');
+    requireOneHost(request.raw);
     if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();
     if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
     if (request.is404) refuseUnknown(request, reply, listMethods(request.url));
   });
-  return () => closing;
 }
 
 function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply, allowed: string[]): never {

@@ -1,12 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { findAdminToken, isAdminToken } from '../auth/admin-tokens.js';
+import { findApiKey, isApiKey, listKeyOperations } from '../auth/api-keys.js';
 import {
   findPersonalAccessToken,
   isPersonalAccessToken,
-  isUseOutdated,
   listTokenNodes,
-  recordUse,
 } from '../auth/personal-access-tokens.js';
+import { isUseOutdated, recordUse } from '../auth/random-tokens.js';
 import { findOrCreateUser, getOwnerUser } from '../auth/users.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -14,6 +15,28 @@ import type { Identity } from '../operation/identity.js';
 import { Refused } from '../operation/refused.js';
 
 const ANONYMOUS: Caller = { kind: 'none', admin: false, key: 'none' };
+
+/** The Authorization header, or the header with the key that another service takes in its place. */
+export function readCredential({ naming }: Context, { headers }: FastifyRequest): string | undefined {
+  const key = headers[naming?.behaviors.apiKeyHeader ?? ''];
+  return headers.authorization ?? (typeof key === 'string' ? `Bearer ${key}` : undefined);
+}
+
+/**
+ * Finds the caller that reads what anyone may read.
+ * @throws Refused unauthenticated, also without a credential if the configuration asks for one
+ */
+export async function authenticateReader(context: Context, request: FastifyRequest): Promise<Caller> {
+  const caller = await authenticate(context, readCredential(context, request));
+  if (caller.kind === 'none' && context.configuration.registry.read === 'authenticated')
+    throw credentialRequired();
+  return caller;
+}
+
+export function credentialRequired(): Refused {
+  const message = 'A credential is required; sign in and send it as `Authorization: Bearer <token>`.';
+  return new Refused('unauthenticated', message);
+}
 
 /**
  * Finds the caller that the Authorization header identifies; an anonymous one without a header.
@@ -26,6 +49,7 @@ export async function authenticate(context: Context, authorization: string | und
   if (isOwner(context, token))
     return toUserCaller(await getOwnerUser(context), { kind: 'owner', admin: true });
   if (isPersonalAccessToken(token)) return toTokenCaller(context, token);
+  if (isApiKey(token)) return toKeyCaller(context, token);
   if (isAdminToken(token)) return toAdminTokenCaller(context, token);
   for (const verifier of context.verifiers) {
     const identity = await verifier(context, token);
@@ -58,9 +82,7 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
   if (!row) {
     throw new Refused('unauthenticated', 'The personal access token is unknown, expired or revoked.');
   }
-  if (isUseOutdated(row, context.now())) {
-    await context.database.transaction().execute((tx) => recordUse(tx, row, context.now));
-  }
+  await noteUse(context, 'personal_access_tokens', row);
   return {
     kind: 'personal_access_token',
     userId: row.created_by,
@@ -71,6 +93,30 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
     expiresAt: row.expires_at,
     key: `token:${row.id}`,
   };
+}
+
+async function toKeyCaller(context: Context, token: string): Promise<Caller> {
+  const row = await findApiKey(context.database, token, context.now());
+  if (!row) throw new Refused('unauthenticated', 'The API key is unknown, expired or revoked.');
+  await noteUse(context, 'api_keys', row);
+  return {
+    kind: 'api_key',
+    userId: row.user_id,
+    admin: false,
+    operations: listKeyOperations(row),
+    tokenId: row.id,
+    expiresAt: row.expires_at,
+    key: `key:${row.id}`,
+  };
+}
+
+async function noteUse(
+  { database, now }: Context,
+  table: 'personal_access_tokens' | 'api_keys',
+  row: { readonly id: string; readonly last_used_at: string | null },
+): Promise<void> {
+  if (!isUseOutdated(row, now())) return;
+  await database.transaction().execute((tx) => recordUse(tx, table, row.id, now()));
 }
 
 async function toAdminTokenCaller(context: Context, token: string): Promise<Caller> {

@@ -3,6 +3,7 @@ import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
 import type { Database } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
+import { credentialRequired } from './authenticate.js';
 
 export interface AuthorizationRequest {
   readonly who: Who;
@@ -10,6 +11,10 @@ export interface AuthorizationRequest {
   /** Of the path, if it has one. */
   readonly publisherId?: string;
   readonly nodeId?: string;
+  /** The operation, if it starts a task. */
+  readonly starts?: string | undefined;
+  /** Whether even what anyone may read needs a credential. */
+  readonly isClosed: boolean;
   /** Whether a request without a credential may pass, because its body holds one. */
   readonly bearerOptional: boolean;
 }
@@ -17,22 +22,22 @@ export interface AuthorizationRequest {
 /** @throws Refused unauthenticated, not_found, forbidden, admin_required, banned */
 export async function authorize(database: Database, attempt: AuthorizationRequest): Promise<void> {
   const { who, caller, publisherId, nodeId } = attempt;
-  if (who === 'anyone') return;
-  if (caller.kind === 'none' && !attempt.bearerOptional) {
-    throw new Refused(
-      'unauthenticated',
-      'A credential is required; sign in and send it as `Authorization: Bearer <token>`.',
-    );
-  }
-  if (who === 'bearer') return;
-  if (who === 'person') return requirePerson(caller);
+  if (who === 'anyone' && !attempt.isClosed) return;
+  if (caller.kind === 'none' && !attempt.bearerOptional) throw credentialRequired();
+  if (who === 'bearer' || who === 'anyone') return;
+  if (who === 'person') return requirePerson(caller, attempt.starts);
   if (who === 'admin' || who === 'admin in person') return requireAdmin(who, caller);
   await authorizeOnPublisher(database, who, caller, publisherId as string);
   refuseOtherNodes(caller.nodes, nodeId);
 }
 
-function requirePerson({ kind }: Caller): void {
-  if (kind !== 'personal_access_token' && kind !== 'admin_token') return;
+/** @param starts the operation, if it starts a task, which an API key may do */
+function requirePerson({ kind, operations }: Caller, starts?: string): void {
+  if (kind === 'api_key' && starts !== undefined) {
+    if (operations === undefined || operations.includes(starts)) return;
+    throw new Refused('forbidden', `This API key may only start ${operations.join(', ')}.`);
+  }
+  if (kind !== 'personal_access_token' && kind !== 'admin_token' && kind !== 'api_key') return;
   throw new Refused('forbidden', `${CREDENTIAL_NAMES[kind]} cannot do this; sign in as yourself.`);
 }
 
@@ -43,7 +48,11 @@ function requireAdmin(who: 'admin' | 'admin in person', { admin, kind }: Caller)
   throw new Refused('admin_required', 'An admin token cannot do this; sign in as an admin yourself.');
 }
 
-const CREDENTIAL_NAMES = { personal_access_token: 'A personal access token', admin_token: 'An admin token' };
+const CREDENTIAL_NAMES = {
+  personal_access_token: 'A personal access token',
+  admin_token: 'An admin token',
+  api_key: 'An API key',
+};
 
 async function authorizeOnPublisher(
   database: Database,
@@ -97,6 +106,7 @@ async function findStanding(
     .select(['publishers.status', 'publishers.status_reason', 'members.role'])
     .where('publishers.id', '=', publisherId)
     .executeTakeFirst();
+  if (row && caller.kind === 'api_key') return { ...row, role: null };
   if (!row || caller.kind !== 'personal_access_token') return row;
   return { ...row, role: caller.publisherId === publisherId ? 'member' : null };
 }

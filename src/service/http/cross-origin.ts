@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Context } from '../operation/context.js';
@@ -55,6 +56,13 @@ export function createHostCheck({
     const name = /^(\[[\da-f:]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? '')?.[1];
     return Boolean((name && isLoopbackHost(name)) || (own && host === own));
   };
+}
+
+/** A proxy may believe the other of two. */
+export function requireOneHost({ headersDistinct }: IncomingMessage): void {
+  if ((headersDistinct.host?.length ?? 0) < 2) return;
+  const message = 'must not appear twice';
+  throw new Refused('invalid_request', `The header Host ${message}.`, [{ path: 'Host', message }]);
 }
 
 export function hostNotAllowed(): Refused {

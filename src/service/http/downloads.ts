@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
-import { type ArchiveName, getArchiveKey } from '../operation/signed-urls.js';
+import type { ArchiveName } from '../operation/signed-urls.js';
 import { getVisibleVersion, loadViewer } from '../registry/access.js';
-import { authenticate } from './authenticate.js';
+import { authenticateReader } from './authenticate.js';
 import { sendFile } from './send-file.js';
+import { routeUplinkArchives } from './uplink-archives.js';
 
-/** Adds GET and HEAD of every downloadUrl. */
+/** Adds GET and HEAD of every downloadUrl, those for the archives of the uplink included. */
 export function routeDownloads(app: FastifyInstance, context: Context): void {
   app.route<{ Params: ArchiveName }>({
     method: ['GET', 'HEAD'],
@@ -15,6 +17,7 @@ export function routeDownloads(app: FastifyInstance, context: Context): void {
     url: '/archives/:publisherId/:nodeId/:version/node.zip',
     handler: (request, reply) => sendArchive(context, request, reply),
   });
+  routeUplinkArchives(app, context);
 }
 
 async function sendArchive(
@@ -22,13 +25,13 @@ async function sendArchive(
   request: FastifyRequest<{ Params: ArchiveName }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { headers, params } = request;
-  const archive = await findArchive(context, params, headers.authorization);
+  const { params } = request;
+  const caller = await authenticateReader(context, request);
+  const archive = await findArchive(context, params, caller);
   // A version may be banned or deleted at any time.
   reply.header('cache-control', 'no-cache');
   if (archive.tree) reply.header('x-archive-tree', `sha256=${archive.tree}`);
   return sendFile(context, request, reply, {
-    key: getArchiveKey(params),
     type: 'application/zip',
     disposition: `attachment; filename="${params.nodeId}-${params.version}.zip"`,
     ...archive,
@@ -36,6 +39,7 @@ async function sendArchive(
 }
 
 interface ArchiveFile {
+  readonly key: string;
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
@@ -44,17 +48,12 @@ interface ArchiveFile {
 }
 
 // Decided: downloadUrl serves Active versions to anyone, and others only to members and admins.
-async function findArchive(
-  context: Context,
-  name: ArchiveName,
-  authorization?: string,
-): Promise<ArchiveFile> {
-  const caller = await authenticate(context, authorization);
+async function findArchive(context: Context, name: ArchiveName, caller: Caller): Promise<ArchiveFile> {
   const viewer = await loadViewer(context.database, caller);
   const { node, version } = await getVisibleVersion(context.database, viewer, name.nodeId, name.version);
-  const { archive_size: size, archive_sha256: sha256, archive_tree: tree } = version;
-  if (node.publisher_id !== name.publisherId || size === null || sha256 === null) {
+  const { archive_size: size, archive_sha256: sha256, archive_tree: tree, archive_key: key } = version;
+  if (node.publisher_id !== name.publisherId || size === null || sha256 === null || key === null) {
     throw new Refused('not_found', 'Archive not found.');
   }
-  return { size, sha256, tree };
+  return { key, size, sha256, tree };
 }

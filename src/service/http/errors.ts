@@ -6,13 +6,26 @@ import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import type { ErrorBody } from '../../contract/errors.js';
 import { formatChallenge } from '../auth/protected-resource.js';
 import { StoreLost } from '../database/data-unusable.js';
+import { isDatabaseAway } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
-import { ObjectMissing, StorageMissing } from '../storage/storage.js';
+import { ObjectMissing, StorageAway, StorageMissing } from '../storage/storage.js';
 
 // Decided: the body of every failure is { error, message, details? }.
-function toErrorBody({ code, message, details }: Refused): ErrorBody {
-  return { error: code, message, ...(details ? { details: [...details] } : {}) };
+function toErrorBody({ code, message, details }: Refused, speak = (sentence: string) => sentence): ErrorBody {
+  const spoken = details?.map((one) => ({ path: speak(one.path), message: speak(one.message) }));
+  return { error: code, message: speak(message), ...(spoken && { details: spoken }) };
+}
+
+/** Enough of a request to find out in whose words it is written. */
+const MAX_HEARD_CHARACTERS = 100_000;
+
+/** Where both services have a path, the words of the request decide in whose words it is refused. */
+function findSpeech({ naming }: Context, { side, url, body }: FastifyRequest) {
+  if (!naming || side === 'ours') return undefined;
+  const text = () => `${url} ${JSON.stringify(body ?? '').slice(0, MAX_HEARD_CHARACTERS)}`;
+  const isTheirs = side === 'theirs' || naming.isHeardIn(side === 'both' ? text() : url);
+  return isTheirs ? (sentence: string) => naming.speak(sentence) : undefined;
 }
 
 /** The framework's own refusals, in the service's wording. */
@@ -37,6 +50,10 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
     log(error);
     return new Refused('unavailable', 'The service has lost its data folder; its operator must restart it.');
   }
+  if (error instanceof StorageAway) {
+    log(error);
+    return new Refused('unavailable', 'The storage of the service cannot be reached; try again later.');
+  }
   if (error instanceof ObjectMissing) {
     log(error);
     return new Refused('not_found', 'The file is missing in the storage of the service.');
@@ -44,7 +61,7 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);
-  if (TRANSIENT_CODES.includes(code)) {
+  if (TRANSIENT_CODES.includes(code) || isDatabaseAway(error)) {
     log(error);
     return new Refused('unavailable', 'The service is temporarily out of a resource; try again soon.');
   }
@@ -85,7 +102,7 @@ export async function sendError(
     .code(status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(toErrorBody(refusal));
+    .send(toErrorBody(refusal, findSpeech(context, request)));
 }
 
 const refusedSockets = new WeakSet<Socket>();

@@ -1,6 +1,9 @@
 import { protectedResourceHandlers } from '../auth/protected-resource.js';
+import { cancelTaskHandlers } from '../generation/cancel-task.js';
+import { keyHandlers } from '../generation/keys.js';
 import { startTaskHandlers } from '../generation/start-task.js';
 import { taskViewHandlers } from '../generation/task-views.js';
+import { usageHandlers } from '../generation/usage.js';
 import type { Handlers } from '../operation/call.js';
 import { adminHostNodeHandlers } from '../registry/admin/host-nodes.js';
 import { adminNodeHandlers } from '../registry/admin/nodes.js';
@@ -17,6 +20,7 @@ import { nodePageHandlers } from '../registry/node-pages.js';
 import { nodeHandlers } from '../registry/nodes.js';
 import { publishHandlers } from '../registry/publish.js';
 import { publisherHandlers } from '../registry/publishers.js';
+import { reviewHandlers } from '../registry/review.js';
 import { tokenHandlers } from '../registry/tokens.js';
 import { userHandlers } from '../registry/users.js';
 import { versionHandlers } from '../registry/versions.js';
@@ -26,8 +30,11 @@ import { webhookSecretHandlers } from '../webhooks/secrets.js';
 /** The handler of each operation. One without a handler does not compile. */
 export const handlers: Handlers = {
   ...protectedResourceHandlers,
+  ...cancelTaskHandlers,
+  ...keyHandlers,
   ...startTaskHandlers,
   ...taskViewHandlers,
+  ...usageHandlers,
   ...adminHostNodeHandlers,
   ...adminNodeHandlers,
   ...adminPublisherHandlers,
@@ -43,6 +50,7 @@ export const handlers: Handlers = {
   ...nodeHandlers,
   ...publishHandlers,
   ...publisherHandlers,
+  ...reviewHandlers,
   ...tokenHandlers,
   ...userHandlers,
   ...versionHandlers,

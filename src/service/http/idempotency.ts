@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Database, Tx } from '../database/database.js';
+import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
@@ -30,26 +31,78 @@ export function hashRequest(path: string, bodyHash: Buffer | undefined): string 
     .digest('hex');
 }
 
-/** The requests with an Idempotency-Key that are running in this process. */
+/** Longer than a process that is alive keeps the database waiting. */
+const RESERVED_MS = 20_000;
+
+/** The requests with an Idempotency-Key that are running, in this process or another one on the same database. */
 export class RunningKeys {
   readonly #keys = new Set<string>();
+  readonly #database: Database;
+  readonly #now: Context['now'];
+
+  constructor({ database, now }: Pick<Context, 'database' | 'now'>) {
+    this.#database = database;
+    this.#now = now;
+  }
 
   /** @throws Refused idempotency_in_flight */
-  async run<Result>({ caller, operation, key }: KeyedRequest, work: () => Promise<Result>): Promise<Result> {
-    const name = JSON.stringify([caller, operation, key]);
-    if (this.#keys.has(name)) {
-      throw new Refused(
-        'idempotency_in_flight',
-        'A request with this Idempotency-Key is still in progress; wait for its answer.',
-      );
-    }
+  async run<Result>(request: KeyedRequest, work: () => Promise<Result>): Promise<Result> {
+    const name = JSON.stringify([request.caller, request.operation, request.key]);
+    if (this.#keys.has(name)) throw inFlight();
     this.#keys.add(name);
     try {
-      return await work();
+      return await (isPostgres(this.#database) ? this.#runReserved(request, work) : work());
     } finally {
       this.#keys.delete(name);
     }
   }
+
+  /** Keeps a row while the request runs, so that slow preparation is not done twice. */
+  async #runReserved<Result>(
+    { caller, operation, key }: KeyedRequest,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const holder = randomUUID();
+    const reserve = () => ({ holder, until: new Date(this.#now() + RESERVED_MS).toISOString() });
+    const { numInsertedOrUpdatedRows } = await this.#database
+      .insertInto('running_keys')
+      .values({ caller, operation, key, ...reserve() })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['caller', 'operation', 'key'])
+          .doUpdateSet(reserve())
+          .where('running_keys.until', '<', new Date(this.#now()).toISOString()),
+      )
+      .executeTakeFirstOrThrow();
+    if (numInsertedOrUpdatedRows === 0n) throw inFlight();
+    const own = { caller, operation, key, holder };
+    // If the database is away, nothing of this request is written either.
+    const ignore = () => {};
+    const renew = () =>
+      this.#database
+        .updateTable('running_keys')
+        .set(reserve())
+        .where((where) => where.and(own))
+        .execute();
+    const renewing = setInterval(() => void renew().catch(ignore), RESERVED_MS / 3);
+    try {
+      return await work();
+    } finally {
+      clearInterval(renewing);
+      await this.#database
+        .deleteFrom('running_keys')
+        .where((where) => where.and(own))
+        .execute()
+        .catch(ignore);
+    }
+  }
+}
+
+function inFlight(): Refused {
+  return new Refused(
+    'idempotency_in_flight',
+    'A request with this Idempotency-Key is still in progress; wait for its answer.',
+  );
 }
 
 /**

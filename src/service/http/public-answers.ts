@@ -10,6 +10,7 @@ import { matchesEtag } from './send-file.js';
 /** What anyone may read, as it was sent. */
 interface PublicAnswer {
   readonly text: string;
+  readonly route: string | undefined;
   readonly headers: Readonly<Record<string, string | number>>;
 }
 
@@ -23,12 +24,14 @@ const MAX_ONE = 64 * 1024;
  */
 export class PublicAnswers {
   readonly #database: Context['database'];
+  readonly #vary: string;
   readonly #answers = new Map<string, PublicAnswer>();
   #revision: number | undefined;
   #characters = 0;
 
-  constructor({ database }: Pick<Context, 'database'>) {
+  constructor({ database, naming }: Pick<Context, 'database' | 'naming'>) {
     this.#database = database;
+    this.#vary = ['Authorization', naming?.behaviors.apiKeyHeader ?? []].flat().join(', ');
   }
 
   /** @returns undefined if it has to be read */
@@ -38,19 +41,20 @@ export class PublicAnswers {
   }
 
   /** Creates an answer; call it before the read, so that what is kept is never newer than the read. */
-  begin(url: string): (text: string) => PublicAnswer {
+  begin({ url, routeOptions: { url: route } }: FastifyRequest): (text: string) => PublicAnswer {
     const revision = readRevision(this.#database);
     return (text) => {
       const hash = createHash('sha256').update(text).digest('base64url');
       const answer = {
         text,
+        route,
         headers: {
           'content-type': 'application/json; charset=utf-8',
           'content-length': Buffer.byteLength(text),
           etag: `"${hash.slice(0, 22)}"`,
           // Decided: caches may answer reads without a credential for half a minute.
           'cache-control': 'public, max-age=30',
-          vary: 'Authorization',
+          vary: this.#vary,
         },
       };
       if (revision !== this.#revision) this.#clear(revision);
@@ -59,13 +63,14 @@ export class PublicAnswers {
     };
   }
 
-  #clear(revision: number): void {
+  #clear(revision: number | undefined): void {
     this.#answers.clear();
     this.#characters = 0;
     this.#revision = revision;
   }
 
   #keep(url: string, answer: PublicAnswer): void {
+    if (this.#revision === undefined) return;
     const size = url.length + answer.text.length;
     if (size > MAX_ONE || this.#answers.has(url)) return;
     this.#answers.set(url, answer);
@@ -113,7 +118,9 @@ export function replayPublicAnswers(server: Server, { answers, isAdmitted }: Rep
       for (const listener of others) listener(request, response);
       return;
     }
-    const headers = { 'x-request-id': getRequestFacts(request).id, ...COMMON_HEADERS, ...answer.headers };
+    const facts = getRequestFacts(request);
+    if (answer.route !== undefined) facts.route = answer.route;
+    const headers = { 'x-request-id': facts.id, ...COMMON_HEADERS, ...answer.headers };
     if (matchesEtag(request.headers['if-none-match'], answer.headers.etag as string)) {
       const { 'content-type': _, 'content-length': __, ...rest } = headers as Record<string, string>;
       response.writeHead(304, rest).end();

@@ -1,28 +1,37 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { z } from 'zod';
 import { contract, type OperationName } from '../../contract/index.js';
-import { listOperations, type Operation } from '../../contract/operation.js';
+import type { Side } from '../../contract/naming/rename-value.js';
+import { isCacheable, listOperations, type Operation } from '../../contract/operation.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
 import type { Handler, OperationCall } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createQueryReader, requireCleanText, requireValid } from '../operation/validation.js';
-import { findNodeInAnySpelling, isInsider, loadViewer } from '../registry/access.js';
-import { authenticate } from './authenticate.js';
+import { findNodeInAnySpelling, getOwnNode, isInsider, loadViewer } from '../registry/access.js';
+import { askUplink } from '../registry/uplink.js';
+import { getRequestFacts } from './access-log.js';
+import { authenticate, readCredential } from './authenticate.js';
 import { type AuthorizationRequest, authorize } from './authorize.js';
 import { type BodyBudget, createBodyBudget } from './bodies.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { type PublicAnswers, sendPublicAnswer } from './public-answers.js';
 import { type RateLimit, rateLimitExceeded } from './rate-limit.js';
+import { listRoutes, type OperationRoute } from './route-names.js';
 import { runOperation } from './run-operation.js';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: OperationName;
+  }
   interface FastifyRequest {
     caller: Caller;
     /** SHA-256 of the body as received, when there is an Idempotency-Key. */
     bodyHash: Buffer | undefined;
+    /** In whose names it is answered; undefined for those of the contract. */
+    side: Side | undefined;
   }
 }
 
@@ -41,13 +50,15 @@ interface SharedState extends RouteOptions {
 export function routeOperations(app: FastifyInstance, options: RouteOptions): void {
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');
+  app.decorateRequest('side');
   const shared: SharedState = {
     ...options,
-    running: new RunningKeys(),
+    running: new RunningKeys(options.context),
     takeMemory: createBodyBudget(options.context.configuration.limits.generationBody),
   };
   for (const [name, operation] of listOperations(contract)) {
-    routeOperation(app, shared, name as OperationName, operation);
+    for (const route of listRoutes(options.context.naming, name, operation))
+      routeOperation(app, shared, name as OperationName, operation, route);
   }
 }
 
@@ -56,6 +67,7 @@ function routeOperation(
   shared: SharedState,
   name: OperationName,
   operation: Operation,
+  { method, path, names }: OperationRoute,
 ): void {
   const { context, running, answers } = shared;
   const { status = 200, response, query, task } = operation;
@@ -64,35 +76,46 @@ function routeOperation(
   const handler = handlers[name] as Handler<OperationName>;
   const asker = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
   const readQuery = createQueryReader(query);
-  const isPublic =
-    operation.method === 'GET' && operation.who === 'anyone' && 'read' in handler && !handler.noHead;
+  // Where to sign in is no secret.
+  const isClosed = context.configuration.registry.read === 'authenticated' && !name.startsWith('service.');
+  const isPublic = !isClosed && isCacheable(operation);
   const toAuthorization = (request: FastifyRequest): AuthorizationRequest => ({
     who: operation.who,
     caller: request.caller,
+    starts: task && name,
     ...(request.params as { publisherId?: string; nodeId?: string }),
-    bearerOptional: name === 'version.publish' && context.configuration.publish.bearer === 'optional',
+    isClosed,
+    bearerOptional:
+      name === 'version.publish' &&
+      (context.configuration.publish.bearer === 'optional' ||
+        context.naming?.behaviors.publishWithoutBearer === true),
   });
 
   app.route({
-    method: operation.method as HTTPMethods,
-    url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    exposeHeadRoute: operation.method === 'GET' && 'read' in handler && !handler.noHead,
+    method: method as HTTPMethods,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    exposeHeadRoute: method === 'GET' && 'read' in handler && !operation.counts,
+    config: { operation: name },
     bodyLimit: task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody,
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
+      request.side = names?.side;
       request.caller = await admitCaller(shared, request, reply);
       const answer = isPublic && request.caller.kind === 'none' ? answers.find(request.url) : undefined;
       if (answer) return sendPublicAnswer(answer, request, reply);
       requireValid(operation.params, request.params, 'path');
       await authorize(context.database, toAuthorization(request));
+      await requireOwnership(context, operation, request.params);
       if (task) shared.takeMemory(request, reply);
     },
     handler: async (request, reply) => {
       requireCleanText(request.body);
       const validated: unknown = {
         params: request.params,
-        query: readQuery(request.query),
-        body: operation.body && requireValid(operation.body, request.body, 'body', asker()),
+        query: readQuery(names ? names.readQuery(request.query) : request.query),
+        body:
+          operation.body &&
+          requireValid(operation.body, names ? names.readBody(request.body) : request.body, 'body', asker()),
         caller: request.caller,
         address: readAddress(request),
         context,
@@ -102,20 +125,25 @@ function routeOperation(
       };
       const call = validated as OperationCall<OperationName>;
       const access = toAuthorization(request);
-      const keep = isPublic && request.caller.kind === 'none' ? answers.begin(request.url) : undefined;
+      const keep = isPublic && request.caller.kind === 'none' ? answers.begin(request) : undefined;
       const run = { name, operation, handler, call, access, running };
       let answer: unknown;
+      let isFromUplink = false;
       try {
         answer = await runOperation(run, request, reply);
       } catch (error) {
         const location = isMissing(error) && (await findCanonicalUrl(context, request));
         if (location) return reply.redirect(location, 302);
-        throw error;
+        answer = isMissing(error) ? await askUplink(context, name, call) : undefined;
+        if (answer === undefined) throw error;
+        isFromUplink = true;
       }
       reply.code(status);
       if (!response) return reply.send(answer);
-      if (keep) return sendPublicAnswer(keep(serialize(reply, response, answer)), request, reply);
-      return reply.type('application/json; charset=utf-8').send(serialize(reply, response, answer));
+      const written = serialize(reply, response, answer);
+      const text = names ? names.writeAnswer(written) : written;
+      if (keep && !isFromUplink) return sendPublicAnswer(keep(text), request, reply);
+      return reply.type('application/json; charset=utf-8').send(text);
     },
   });
 }
@@ -147,10 +175,12 @@ async function admitCaller(
   };
   // Callers without a valid credential, who may be guessing one, are counted by their address.
   const address = `address:${readAddress(request)}`;
-  const caller = await authenticate(context, request.headers.authorization).catch((error) => {
+  const caller = await authenticate(context, readCredential(context, request)).catch((error) => {
     take(address);
     throw error;
   });
+  if (caller.kind !== 'none')
+    Object.assign(getRequestFacts(request.raw), { user: caller.userId, credential: caller.kind });
   if (caller.kind !== 'owner') take(caller.kind === 'none' ? address : caller.key);
   return caller;
 }
@@ -173,6 +203,16 @@ async function findCanonicalUrl(
   const query = rest.length === 0 && url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const prefix = new URL(baseUrl()).pathname.replace(/\/$/, '');
   return [`${prefix}/nodes/${encodeURIComponent(node.id)}${query}`, ...rest].join('/');
+}
+
+/**
+ * Paths of another service may name the publisher of a node where those of the contract do not.
+ * @throws Refused not_found
+ */
+async function requireOwnership({ database }: Context, { params }: Operation, given: unknown): Promise<void> {
+  const { publisherId, nodeId } = given as { publisherId?: string; nodeId?: string };
+  if (publisherId === undefined || nodeId === undefined || 'publisherId' in params.shape) return;
+  await getOwnNode(database, publisherId, nodeId);
 }
 
 function isMissing(error: unknown): boolean {

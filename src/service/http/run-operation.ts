@@ -3,6 +3,7 @@ import type { OperationName } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import type { Tx } from '../database/database.js';
 import type { Handler, OperationAnswer, OperationCall, WriteHandler } from '../operation/call.js';
+import { Refused } from '../operation/refused.js';
 import { type AuthorizationRequest, authorize } from './authorize.js';
 import {
   findStoredAnswer,
@@ -83,18 +84,20 @@ function inTransaction({ call, access }: OperationRun, write: Write): Promise<An
   });
 }
 
-/** Does what comes before the transaction, and cleans up after it. */
+/** Does what comes before the transaction, and undoes it if the transaction is refused. */
 async function prepareWrite(
   handler: WriteHandler<OperationName>,
   call: OperationCall<OperationName>,
   execute: (write: Write) => Promise<AnyAnswer>,
 ): Promise<AnyAnswer> {
   if ('write' in handler) return execute((tx) => handler.write(call, tx));
-  const { write, end } = await handler.prepare(call);
+  const { write, undo } = await handler.prepare(call);
   try {
     return await execute(write);
-  } finally {
-    await end();
+  } catch (error) {
+    // After any other error the transaction may have been committed.
+    if (error instanceof Refused) await undo();
+    throw error;
   }
 }
 

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import type { Range } from '../storage/storage.js';
+import { watchReader } from './bodies.js';
 
 /** A stored object and the headers it is sent with. */
 export interface SendFileOptions {
@@ -36,6 +37,10 @@ export async function sendFile(
     reply.header('content-range', `bytes */${size}`);
     throw new Refused('range_not_satisfiable', `The range is outside the ${size} bytes of the file.`);
   }
+  if (method === 'GET' && storage.signDownload) {
+    const url = await storage.signDownload(key, { type, disposition });
+    return reply.header('cache-control', 'no-store').redirect(url);
+  }
   // Also for HEAD, which must not promise a file that is missing.
   const file = await storage.read(key, method === 'HEAD' ? FIRST_BYTE : range);
   if (method === 'HEAD') file.destroy();
@@ -45,6 +50,7 @@ export async function sendFile(
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`);
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   reply.type(type).header('content-length', range ? range.end - range.start + 1 : size);
+  if (method !== 'HEAD') watchReader(reply.raw);
   return reply.send(method === 'HEAD' ? undefined : file);
 }
 

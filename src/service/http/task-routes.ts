@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VendorCallbacks } from '../engines/upstream/callbacks.js';
-import { parseResults } from '../generation/results.js';
-import { getResultKey } from '../generation/task-files.js';
+import { getResultKey, parseResults } from '../generation/results.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import {
@@ -47,7 +46,7 @@ async function sendResult(
   // It never changes, but only holders of the URL may read it.
   reply.header('cache-control', 'private, max-age=86400, immutable');
   return sendFile(context, request, reply, {
-    key: getResultKey(taskId, name),
+    key: getResultKey(taskId, result),
     type: result.contentType,
     disposition: `inline; filename="${taskId}-${name}"`,
     size: result.size,

@@ -1,12 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
 import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
-import { type ArchiveName, getArchiveKey, type SignedQuery, verifyUpload } from '../operation/signed-urls.js';
+import {
+  type ArchiveName,
+  getArchiveFolder,
+  type SignedQuery,
+  verifyUpload,
+} from '../operation/signed-urls.js';
 import { getUploadTarget } from '../registry/upload-target.js';
 import { markUploaded } from '../registry/version-states.js';
-import { type Staged, TooLarge } from '../storage/storage.js';
+import { type StoredObject, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
 
 const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
@@ -45,29 +51,35 @@ async function receiveUpload(context: Context, request: UploadRequest): Promise<
   }
   const announced = readAnnouncedSize(request, context.configuration.limits.archive);
   await refuseEarly(context, versionId, announced);
-  const key = getArchiveKey(request.params);
-  const body = Readable.from(readChunks(request.raw));
-  const staged = await context.storage.stage(key, body, context.configuration.limits.archive);
+  const { limits } = context.configuration;
+  const key = `${getArchiveFolder(request.params)}/${randomUUID()}.zip`;
+  const archive = await context.storage.write(key, Readable.from(readChunks(request.raw)), limits.archive);
   try {
-    if (announced !== undefined && staged.size !== announced) {
-      throw new Refused(
-        'upload_incomplete',
-        `Content-Length announced ${announced} bytes but ${staged.size} arrived.`,
-      );
-    }
-    if (wasRefused(request.raw.socket)) {
-      throw new Refused('upload_incomplete', 'More bytes arrived than Content-Length announced.');
-    }
-    // Decided: an empty body does not use up the version number.
-    if (staged.size === 0) {
-      const message = 'must not be empty';
-      throw new Refused('invalid_request', `The archive ${message}.`, [{ path: 'body', message }]);
-    }
-    await keepArchive(context, versionId, staged);
-  } finally {
-    await staged.discard();
+    requireWhole(request, archive.size, announced);
+    if (!(await keepArchive(context, versionId, archive))) await context.storage.remove(key);
+  } catch (error) {
+    // After any other error the transaction may have been committed; if not, a job removes the archive.
+    if (error instanceof Refused) await context.storage.remove(key);
+    throw error;
   }
-  return { size: staged.size, sha256: staged.sha256 };
+  return { size: archive.size, sha256: archive.sha256 };
+}
+
+function requireWhole(request: UploadRequest, size: number, announced: number | undefined): void {
+  if (announced !== undefined && size !== announced) {
+    throw new Refused(
+      'upload_incomplete',
+      `Content-Length announced ${announced} bytes but ${size} arrived.`,
+    );
+  }
+  if (wasRefused(request.raw.socket)) {
+    throw new Refused('upload_incomplete', 'More bytes arrived than Content-Length announced.');
+  }
+  // Decided: an empty body does not use up the version number.
+  if (size === 0) {
+    const message = 'must not be empty';
+    throw new Refused('invalid_request', `The archive ${message}.`, [{ path: 'body', message }]);
+  }
 }
 
 /**
@@ -114,19 +126,22 @@ async function refuseEarly(context: Context, versionId: string, announced?: numb
   if (version.archive_size !== null && otherSize) throw differentArchive(version.version);
 }
 
-/** Makes file, row and job durable together. The same bytes again are a retry whose answer was lost. */
-async function keepArchive(context: Context, versionId: string, staged: Staged): Promise<void> {
-  await context.database.transaction().execute(async (tx) => {
-    const { size, sha256 } = staged;
+/**
+ * Records the archive and enqueues its check.
+ * @returns false if the version has the same archive already: a retry whose answer was lost
+ */
+async function keepArchive(context: Context, versionId: string, archive: StoredObject): Promise<boolean> {
+  return context.database.transaction().execute(async (tx) => {
     // Checked again, because the node may have been banned or deleted during the transfer.
     const version = await getUploadTarget(tx, versionId);
-    if (await markUploaded(tx, { versionId, size, sha256, now: context.now() })) {
-      const { publisher_id: publisherId } = version;
-      await takeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount: size });
-      await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner: publisherId });
-      // Last, so that hardly anything can fail after it; without its row the file is not reachable.
-      await staged.commit();
-    } else if (version.archive_sha256 !== sha256) throw differentArchive(version.version);
+    if (!(await markUploaded(tx, { versionId, archive, now: context.now() }))) {
+      if (version.archive_sha256 === archive.sha256) return false;
+      throw differentArchive(version.version);
+    }
+    const { publisher_id: publisherId } = version;
+    await takeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount: archive.size });
+    await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner: publisherId });
+    return true;
   });
 }
 

@@ -1,10 +1,11 @@
+import type { NotNull } from 'kysely';
 import { ReaderInterrupted } from '../../python/reader-child.js';
 import type { InspectionWithCode } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
 import type { Tx } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
-import { type ArchiveName, getArchiveKey } from '../operation/signed-urls.js';
+import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler } from '../queue/queue.js';
 import { storeDefinitions } from '../registry/definitions.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
@@ -25,7 +26,7 @@ export function checkArchive(context: Context): JobHandler {
   };
 }
 
-type Unchecked = ArchiveName & Pick<VersionRow, 'id'>;
+type Unchecked = ArchiveName & Pick<VersionRow, 'id'> & { readonly key: string };
 
 async function findUnchecked({ database }: Context, versionId: string): Promise<Unchecked | undefined> {
   return await database
@@ -36,11 +37,13 @@ async function findUnchecked({ database }: Context, versionId: string): Promise<
       'nodes.publisher_id as publisherId',
       'versions.node_id as nodeId',
       'versions.version',
+      'versions.archive_key as key',
     ])
     .where('versions.id', '=', versionId)
     .where('versions.status', '<>', 'NodeVersionStatusDeleted')
     .where('versions.uploaded_at', 'is not', null)
     .where('versions.archive_tree', 'is', null)
+    .$narrowType<{ key: NotNull }>()
     .executeTakeFirst();
 }
 
@@ -54,7 +57,7 @@ async function inspectArchive(
   const { limits } = context.configuration;
   const { packReader } = context;
   try {
-    const archive = await context.storage.borrow(getArchiveKey(version));
+    const archive = await context.storage.borrow(version.key);
     try {
       return await packReader.inspectArchive(archive.path, limits, signal).catch((error) => {
         if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;

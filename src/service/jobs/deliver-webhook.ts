@@ -1,14 +1,16 @@
 import type { Selectable } from 'kysely';
-import { getWebhookEvent, webhookHeaders } from '../../contract/events.js';
+import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
-import type { Tx } from '../database/database.js';
-import type { TaskRow, WebhookDeliveryTable } from '../database/schema.js';
+import { createWebhookHeaders } from '../../wire/webhook-signature.js';
+import type { Database, Tx } from '../database/database.js';
+import type { TaskRow } from '../database/schema.js';
+import type { WebhookDeliveryTable } from '../database/task-tables.js';
 import { buildWebhookBody } from '../generation/task-views.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import type { JobHandler } from '../queue/queue.js';
 import { getNextAttemptTime, MAX_WAIT_MS } from '../webhooks/next-attempt.js';
 import { type PostOutcome, postWebhook } from '../webhooks/post.js';
-import { formatSignatures, listSigningSecrets } from '../webhooks/secrets.js';
+import { listSigningSecrets } from '../webhooks/secrets.js';
 
 // Decided: the changes of a task are delivered in order, each until it succeeds or is given up.
 /** Delivers the pending changes of a task's status to its webhook. */
@@ -17,8 +19,10 @@ export function deliverWebhook(context: Context): JobHandler {
     for (let next = await findNext(context, taskId); next; next = await findNext(context, taskId)) {
       const ms = Date.parse(next.next_at as string) - context.now();
       // A later change of the task also starts this job.
-      if (ms > 0 && ms <= MAX_WAIT_MS) return enqueueWakeUp(context, next);
-      await recordOutcome(context, next, await attemptPost(context, next, signal));
+      if (ms > 0 && ms <= MAX_WAIT_MS) return enqueueWakeUp(context, taskId);
+      const outcome = await attemptPost(context, next, signal);
+      context.count('webhook_attempts', { outcome: outcome.kind });
+      await recordOutcome(context, next, outcome);
     }
   };
 }
@@ -27,8 +31,8 @@ type DeliveryRow = Selectable<WebhookDeliveryTable>;
 type Pending = DeliveryRow & { readonly task: TaskRow };
 
 /** Finds the oldest pending delivery of a task. */
-async function findNext({ database }: Context, taskId: string): Promise<Pending | undefined> {
-  const delivery = await database
+function findDelivery(database: Database, taskId: string): Promise<DeliveryRow | undefined> {
+  return database
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('task_id', '=', taskId)
@@ -36,6 +40,10 @@ async function findNext({ database }: Context, taskId: string): Promise<Pending 
     .orderBy('number')
     .limit(1)
     .executeTakeFirst();
+}
+
+async function findNext({ database }: Context, taskId: string): Promise<Pending | undefined> {
+  const delivery = await findDelivery(database, taskId);
   if (!delivery) return undefined;
   const task = await database
     .selectFrom('tasks')
@@ -51,16 +59,11 @@ async function attemptPost(context: Context, delivery: Pending, signal: AbortSig
   const secrets = await database
     .transaction()
     .execute((tx) => listSigningSecrets(tx, { userId: task.creator, now }));
-  const timestamp = String(Math.floor(now() / 1000));
   const body = JSON.stringify(await buildWebhookBody(context, task, state));
+  const event = getWebhookEvent(getTaskFacts(task.operation).kind);
   return await postWebhook({
     url,
-    headers: {
-      [webhookHeaders.id]: id,
-      [webhookHeaders.timestamp]: timestamp,
-      [webhookHeaders.signature]: formatSignatures(secrets, { id, timestamp, body }),
-      [webhookHeaders.event]: getWebhookEvent(getTaskFacts(task.operation).kind),
-    },
+    headers: createWebhookHeaders(secrets, { id, body, event, now: now() }),
     body,
     ...getOwnOrigin(context),
     signal,
@@ -80,6 +83,8 @@ async function recordOutcome(context: Context, delivery: Pending, outcome: PostO
       .updateTable('webhook_deliveries')
       .set({ attempts, status, reason, next_at })
       .where('id', '=', delivery.id)
+      // One that was cancelled during the attempt stays so, unless it arrived.
+      .$if(outcome.kind !== 'delivered', (query) => query.where('status', '=', 'pending'))
       .execute();
     if (status === 'gone') await stopDeliveries(tx, delivery);
   });
@@ -111,8 +116,12 @@ async function stopDeliveries(tx: Tx, { task_id, reason }: DeliveryRow): Promise
     .execute();
 }
 
-async function enqueueWakeUp({ database, queue }: Context, delivery: DeliveryRow): Promise<void> {
-  const { task_id: key, user_id: owner, next_at } = delivery;
-  const job = { kind: 'deliver-webhook', key, owner, runAt: Date.parse(next_at as string) };
-  await database.transaction().execute((tx) => queue.enqueue(tx, job));
+async function enqueueWakeUp({ database, queue }: Context, taskId: string): Promise<void> {
+  await database.transaction().execute(async (tx) => {
+    // Read again, because its user may have asked to send it now.
+    const next = await findDelivery(tx, taskId);
+    if (!next) return;
+    const runAt = Date.parse(next.next_at as string);
+    await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: next.user_id, runAt });
+  });
 }

@@ -1,15 +1,28 @@
+import type { JobKindName } from '../configuration/job-kinds.js';
 import type { Context } from '../operation/context.js';
+import type { Engine } from '../operation/engine.js';
 import type { JobKind } from '../queue/queue.js';
 import { checkArchive } from './check-archive.js';
 import { abandonVersion, expireTask, forgetInputs } from './cleanup.js';
 import { deliverWebhook } from './deliver-webhook.js';
+import { pruneDaily } from './prune.js';
 import { failDelivery, failQuarantinedTask, flagVersion } from './quarantine.js';
 import { runTask } from './run-task.js';
 
-/** Every kind of job with its handler and how many run in parallel. */
+/** A look takes one request, and the last one the download of the files. */
+const LOOKS_AT_ONCE = 50;
+
+/** The kinds of jobs that this service runs, with their handlers and how many run in parallel. */
 export function createJobKinds(context: Context): Readonly<Record<string, JobKind>> {
+  const kinds = Object.entries(createAllKinds(context));
+  const { work } = context.configuration;
+  return Object.fromEntries(kinds.filter(([kind]) => work?.includes(kind as JobKindName) ?? true));
+}
+
+function createAllKinds(context: Context): Readonly<Record<JobKindName, JobKind>> {
   const { image, video } = context.engines;
   const task = { run: runTask(context), quarantine: failQuarantinedTask(context) };
+  const watching = { ...task, atOnce: LOOKS_AT_ONCE, resumes: true };
   return {
     'abandon-version': { run: abandonVersion(context), atOnce: 1 },
     // One at a time, because the memory that hostile archives use would add up.
@@ -17,7 +30,14 @@ export function createJobKinds(context: Context): Readonly<Record<string, JobKin
     'deliver-webhook': { run: deliverWebhook(context), atOnce: 20, quarantine: failDelivery(context) },
     'expire-task': { run: expireTask(context), atOnce: 1 },
     'forget-inputs': { run: forgetInputs(context), atOnce: 1 },
-    'run-image-task': { ...task, atOnce: image.atOnce, resumes: image.resumes },
-    'run-video-task': { ...task, atOnce: video.atOnce, resumes: video.resumes },
+    prune: { run: pruneDaily(context), atOnce: 1, resumes: true },
+    'run-image-task': { ...task, ...limitStarts(image, 'watch-image-task') },
+    'run-video-task': { ...task, ...limitStarts(video, 'watch-video-task') },
+    'watch-image-task': watching,
+    'watch-video-task': watching,
   };
+}
+
+function limitStarts({ atOnce, resumes, isRemote }: Engine, watchKind: string): Omit<JobKind, 'run'> {
+  return { atOnce, resumes, sharesWith: isRemote ? watchKind : undefined };
 }

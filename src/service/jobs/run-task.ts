@@ -1,11 +1,21 @@
+import type { Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
-import { stageResults } from '../generation/results.js';
-import { createScratchFolder, getInputKey } from '../generation/task-files.js';
+import { storeResults } from '../generation/results.js';
+import { getInputKey } from '../generation/task-files.js';
 import { getTaskKind } from '../generation/task-inputs.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
+import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
-import { type Engine, EngineFailure, type EngineMemory, type EngineResult } from '../operation/engine.js';
-import type { JobHandler } from '../queue/queue.js';
+import {
+  type Engine,
+  EngineFailure,
+  type EngineMemory,
+  type EngineResult,
+  type EngineWait,
+  getWatchKind,
+} from '../operation/engine.js';
+import { createScratchFolder } from '../operation/scratch-folder.js';
+import { type Job, type JobHandler, RunAgain } from '../queue/queue.js';
 
 /** A task that crashes the process at every attempt must fail at some point. */
 const MAX_ATTEMPTS = 10;
@@ -14,18 +24,29 @@ const SILENCE_MS = 15 * 60_000;
 
 /** Runs a task to its end. Restarted after a crash, it generates everything again but stores it once. */
 export function runTask(context: Context): JobHandler {
-  return async ({ key: taskId, attempts }, signal) => {
-    const task = await beginTask(context, taskId);
-    if (!task) return;
+  return async ({ kind, key: taskId, attempts }, signal) => {
+    const task = await beginTask(context, { kind, key: taskId });
+    // A crash may have left results of an attempt that ended after the task.
+    if (!task) return removeUnusedFiles(context, taskId);
     if (attempts >= MAX_ATTEMPTS) {
       const reason = `The task did not finish in ${attempts} attempts.`;
       await failTask(context, task, new EngineFailure(reason, { code: 'attempts_exhausted' }));
       return;
     }
+    const isWatched = kind === getWatchKind(task.operation);
+    const { isRemote } = context.engines[getTaskKind(task.operation)];
+    // The configuration names another engine than the one that was started.
+    if (isWatched && !isRemote) return enqueueTask(context, task, getRunKind(task));
     const folder = await createScratchFolder(context);
     try {
-      await finishTask(context, task, await runEngine(context, task, folder.path, signal));
+      const outcome = await runEngine(context, task, { folder: folder.path, isWatched }, signal);
+      if ('files' in outcome) return await finishTask(context, task, outcome);
+      const again = context.now() + outcome.waitMs;
+      if (isWatched || !outcome.isStarted) throw new RunAgain(again);
+      await enqueueTask(context, task, getWatchKind(task.operation), again);
     } catch (error) {
+      // Its files are removed with its inputs.
+      if (error instanceof TaskEnded) return;
       if (signal.aborted || !(error instanceof EngineFailure)) throw error;
       await failTask(context, task, error);
     } finally {
@@ -34,34 +55,72 @@ export function runTask(context: Context): JobHandler {
   };
 }
 
-type OpenTask = Pick<TaskRow, 'id' | 'operation' | 'request' | 'images' | 'seed'>;
+type OpenTask = Pick<TaskRow, 'id' | 'operation' | 'creator' | 'request' | 'images' | 'seed' | 'callback'>;
 
 /** @returns undefined if the task has already ended */
-async function beginTask(context: Context, taskId: string): Promise<OpenTask | undefined> {
-  return await context.database.transaction().execute(async (tx) => {
-    const task = await tx
-      .selectFrom('tasks')
-      .select(['id', 'operation', 'status', 'request', 'images', 'seed'])
-      .where('id', '=', taskId)
-      .executeTakeFirst();
+async function beginTask(
+  { database, ...context }: Context,
+  { kind, key }: Pick<Job, 'kind' | 'key'>,
+): Promise<OpenTask | undefined> {
+  // Looks are frequent, and need no turn among the transactions: their tasks run already.
+  if (kind.startsWith('watch-')) {
+    const watched = await findTask(database, key);
+    return watched && isRunning(watched) ? watched : undefined;
+  }
+  return await database.transaction().execute(async (tx) => {
+    const task = await findTask(tx, key);
     if (!task) return undefined;
-    const isRunning = task.status === TASK_STATUSES[getTaskKind(task.operation)].running;
-    return isRunning || (await advanceTask(tx, context, task, { to: 'running' })) ? task : undefined;
+    return isRunning(task) || (await advanceTask(tx, context, task, { to: 'running' })) ? task : undefined;
+  });
+}
+
+function findTask(database: Database, taskId: string) {
+  return database
+    .selectFrom('tasks')
+    .select(['id', 'operation', 'creator', 'status', 'request', 'images', 'seed', 'callback'])
+    .where('id', '=', taskId)
+    .executeTakeFirst();
+}
+
+function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>): boolean {
+  return status === TASK_STATUSES[getTaskKind(operation)].running;
+}
+
+function getRunKind({ operation }: OpenTask): string {
+  return `run-${getTaskKind(operation)}-task`;
+}
+
+/** @param runAt a callback since the job began makes it due at once */
+async function enqueueTask(
+  { database, queue }: Context,
+  { id, creator, callback }: OpenTask,
+  kind: string,
+  runAt?: number,
+): Promise<void> {
+  await database.transaction().execute(async (tx) => {
+    const now = await tx
+      .selectFrom('tasks')
+      .select('callback')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const isDue = runAt === undefined || now.callback !== callback;
+    await queue.enqueue(tx, { kind, key: id, owner: creator, ...(!isDue && { runAt }) });
   });
 }
 
 async function runEngine(
   context: Context,
   task: OpenTask,
-  folder: string,
+  { folder, isWatched }: { readonly folder: string; readonly isWatched: boolean },
   signal: AbortSignal,
-): Promise<EngineResult> {
+): Promise<EngineResult | EngineWait> {
   const engine: Engine = context.engines[getTaskKind(task.operation)];
-  const fields: string[] = JSON.parse(task.images);
+  const fields: string[] = isWatched ? [] : JSON.parse(task.images);
   const borrowed = await Promise.all(
     fields.map((field) => context.storage.borrow(getInputKey(task.id, field))),
   );
   const silence = watchSilence();
+  const end = watchEnd(context, task);
   try {
     const job = {
       id: task.id,
@@ -71,12 +130,13 @@ async function runEngine(
       seed: Number(task.seed),
       folder,
     };
-    const abort = AbortSignal.any([signal, silence.signal]);
+    const abort = AbortSignal.any([signal, silence.signal, end.signal]);
     return await engine.run(job, abort, silence.reset, createMemory(context, task.id));
   } catch (error) {
-    throw silence.signal.aborted ? silence.signal.reason : error;
+    throw [end, silence].find((watch) => watch.signal.aborted)?.signal.reason ?? error;
   } finally {
     silence.end();
+    end.end();
     for (const image of borrowed) await image.release();
   }
 }
@@ -99,6 +159,33 @@ function createMemory({ database }: Context, taskId: string): EngineMemory {
   };
 }
 
+/** The task was ended while it ran: cancelled, or too late. */
+class TaskEnded extends Error {
+  override readonly name = 'TaskEnded';
+}
+
+/** How often a running task is looked at: another process may have ended it. */
+const LOOK_MS = 1000;
+
+/** Aborts when a running task has been ended. */
+function watchEnd(
+  { database, log }: Context,
+  { id, operation }: OpenTask,
+): { signal: AbortSignal; end(): void } {
+  const abort = new AbortController();
+  const { running } = TASK_STATUSES[getTaskKind(operation)];
+  const look = async () => {
+    const row = await database.selectFrom('tasks').select('status').where('id', '=', id).executeTakeFirst();
+    if (row?.status !== running) abort.abort(new TaskEnded('The task was ended.'));
+  };
+  const timer = setInterval(() => {
+    look().catch((error) =>
+      log('warn', 'Could not look at a running task.', { taskId: id, error: String(error) }),
+    );
+  }, LOOK_MS);
+  return { signal: abort.signal, end: () => clearInterval(timer) };
+}
+
 function watchSilence(): { signal: AbortSignal; reset(): void; end(): void } {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error('The engine stalled.')), SILENCE_MS);
@@ -107,17 +194,11 @@ function watchSilence(): { signal: AbortSignal; reset(): void; end(): void } {
 
 /** Makes results and status visible together. */
 async function finishTask(context: Context, task: OpenTask, result: EngineResult): Promise<void> {
-  const staged = await stageResults(context, task.id, result);
-  try {
-    await context.database.transaction().execute(async (tx) => {
-      const { results } = staged;
-      if (!(await advanceTask(tx, context, task, { to: 'done', results }))) return;
-      // Last, so that hardly anything can fail after it; without its row the file is written again.
-      await staged.commit();
-    });
-  } finally {
-    await staged.discard();
-  }
+  const results = await storeResults(context, task.id, result);
+  const isDone = await context.database
+    .transaction()
+    .execute((tx) => advanceTask(tx, context, task, { to: 'done', results }));
+  if (!isDone) await removeUnusedFiles(context, task.id);
 }
 
 async function failTask(context: Context, task: OpenTask, { message, code }: EngineFailure): Promise<void> {

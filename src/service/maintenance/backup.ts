@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DataUnusable } from '../database/data-unusable.js';
 import { openSqlite, snapshotSqlite } from '../database/sqlite.js';
+import { requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
 import { packFolder, unpackFolder } from './archive.js';
 import { checkStore, type StoreReport } from './check-store.js';
@@ -74,10 +74,6 @@ async function checkData(folder: string, migrates: boolean): Promise<StoreReport
   }
 }
 
-function requireDatabase(folder: string): void {
-  if (!existsSync(join(folder, DATABASE))) throw new DataUnusable(`There is no ${DATABASE} in ${folder}.`);
-}
-
 /** Writes a folder under another name first, so that it is there whole or not at all. */
 async function writeFolder(
   target: string,
@@ -109,11 +105,15 @@ async function inPartialFolder(
 
 async function copyData(data: string, folder: string): Promise<StoreReport> {
   mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
+  let before = '';
   for (let attempts = 1; ; attempts++) {
     rmSync(join(folder, DATABASE), { force: true });
     snapshotSqlite(join(data, DATABASE), join(folder, DATABASE));
     const report = await copyObjects(data, folder, false);
-    if (report.problems.length === 0 || attempts === MAX_ATTEMPTS) return report;
+    // What is wrong twice is wrong in the data itself.
+    const found = JSON.stringify(report.problems);
+    if (report.problems.length === 0 || found === before || attempts === MAX_ATTEMPTS) return report;
+    before = found;
     // Objects that a running service replaced or removed after the snapshot; the next one knows.
     for (const { object } of report.problems) rmSync(join(folder, 'objects', object), { force: true });
   }

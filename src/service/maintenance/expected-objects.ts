@@ -1,8 +1,8 @@
+import type { NotNull } from 'kysely';
 import type { Database } from '../database/database.js';
-import { parseResults } from '../generation/results.js';
-import { getInputKey, getResultKey } from '../generation/task-files.js';
+import { getResultKey, parseResults } from '../generation/results.js';
+import { getInputKey } from '../generation/task-files.js';
 import { ACTIVE_STATUSES } from '../generation/task-states.js';
-import { getArchiveKey } from '../operation/signed-urls.js';
 
 /** An object that a row of the database names. */
 export interface ExpectedObject {
@@ -19,6 +19,7 @@ const PAGE = 500;
 /** Lists every object that the database names, a page of rows at a time. */
 export async function* listExpectedObjects(database: Database): AsyncGenerator<ExpectedObject> {
   yield* listArchives(database);
+  yield* listUplinkArchives(database);
   yield* listTaskFiles(database);
 }
 
@@ -26,18 +27,32 @@ async function* listArchives(database: Database): AsyncGenerator<ExpectedObject>
   for (let after = ''; ; ) {
     const rows = await database
       .selectFrom('versions')
-      .innerJoin('nodes', 'nodes.id', 'versions.node_id')
-      .select(['versions.id', 'nodes.publisher_id as publisherId', 'versions.node_id as nodeId'])
-      .select(['versions.version', 'versions.archive_size as size', 'versions.archive_sha256 as sha256'])
-      .where('versions.id', '>', after)
-      .where('versions.archive_sha256', 'is not', null)
-      .orderBy('versions.id')
+      .select(['id', 'archive_key as key', 'archive_size as size', 'archive_sha256 as sha256'])
+      .where('id', '>', after)
+      .where('archive_key', 'is not', null)
+      .$narrowType<{ key: NotNull }>()
+      .orderBy('id')
       .limit(PAGE)
       .execute();
-    for (const { size, sha256, ...name } of rows)
-      yield { key: getArchiveKey(name), size: size ?? undefined, sha256: sha256 ?? undefined };
+    for (const { key, size, sha256 } of rows)
+      yield { key, size: size ?? undefined, sha256: sha256 ?? undefined };
     if (rows.length < PAGE) return;
     after = rows.at(-1)?.id as string;
+  }
+}
+
+async function* listUplinkArchives(database: Database): AsyncGenerator<ExpectedObject> {
+  for (let after = ''; ; ) {
+    const rows = await database
+      .selectFrom('uplink_versions')
+      .select(['archive_key as key', 'archive_size as size', 'archive_sha256 as sha256'])
+      .where('archive_key', '>', after)
+      .orderBy('archive_key')
+      .limit(PAGE)
+      .execute();
+    yield* rows;
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)?.key as string;
   }
 }
 
@@ -51,8 +66,8 @@ async function* listTaskFiles(database: Database): AsyncGenerator<ExpectedObject
       .limit(PAGE)
       .execute();
     for (const { id, status, images, results } of rows) {
-      for (const { name, size, sha256 } of parseResults(results))
-        yield { key: getResultKey(id, name), size, sha256 };
+      for (const result of parseResults(results))
+        yield { key: getResultKey(id, result), size: result.size, sha256: result.sha256 };
       const optional = !ACTIVE_STATUSES.includes(status);
       for (const name of JSON.parse(images) as string[]) yield { key: getInputKey(id, name), optional };
     }

@@ -14,13 +14,28 @@ export interface FetchMediaOptions extends OwnOrigin {
   /** Requires https, except for the service's own origin, and loopback if that is allowed. */
   readonly httpsOnly: boolean;
   /** The expected content. */
-  readonly media: 'image' | 'video';
+  readonly media: keyof typeof MEDIA;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What is asked for, and the content types with which it may come; none is accepted as well. */
+const MEDIA = {
+  image: { noun: 'an image', accept: 'image/*', types: /^image\// },
+  video: { noun: 'a video', accept: 'video/*', types: /^video\// },
+  archive: { noun: 'a zip archive', accept: 'application/zip', types: /^application\/(?:x-)?zip/ },
+  json: { noun: 'JSON', accept: 'application/json', types: /^application\/json$/ },
+};
 
 /** Why a file cannot be fetched; the message continues `could not be fetched: …`. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
+  /** @param status of the server, if it answered with another than 200 */
+  constructor(
+    message: string,
+    readonly status?: number,
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -80,7 +95,7 @@ async function fetchOnce(
   const { statusCode, headers, body } = await request(url, {
     dispatcher: agent,
     signal: options.signal,
-    headers: { accept: `${options.media}/*`, 'accept-encoding': 'identity', 'user-agent': 'regen' },
+    headers: { accept: MEDIA[options.media].accept, 'accept-encoding': 'identity', 'user-agent': 'regen' },
   });
   // Destroying the body emits an error.
   body.on('error', () => {});
@@ -112,15 +127,14 @@ function checkHeaders(
   headers: Record<string, unknown>,
   { bytes, media }: FetchMediaOptions,
 ): void {
-  if (status !== 200) throw new FetchFailed(`the server answered ${status}`);
+  if (status !== 200) throw new FetchFailed(`the server answered ${status}`, status);
   const type = String(headers['content-type'] ?? '')
     .split(';')[0]
     ?.trim()
     .toLowerCase();
-  if (type && !type.startsWith(`${media}/`) && !/^(application|binary)\/octet-stream$/.test(type)) {
-    throw new FetchFailed(
-      `its content type is ${type.slice(0, 60)}, not ${media === 'image' ? 'an image' : 'a video'}`,
-    );
+  const { noun, types } = MEDIA[media];
+  if (type && !types.test(type) && !/^(application|binary)\/octet-stream$/.test(type)) {
+    throw new FetchFailed(`its content type is ${type.slice(0, 60)}, not ${noun}`);
   }
   if (Number(headers['content-length']) > bytes) throw fileTooLarge(bytes);
 }

@@ -35,6 +35,7 @@ export interface GuardedAgentOptions extends OwnOrigin {
 /**
  * Creates an agent for one request to a URL that a user chose. Destroy it after the request.
  * @throws AddressRefused if the URL has an address that is not public; the request does, if its name has none
+ * @internal
  */
 export function createGuardedAgent(
   url: URL,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 
 /** The URL of another service that the configuration trusts. */
-export const SecureUrl = z.url().refine(isSecureUrl, {
+export const SecureUrl = z.url({ abort: true }).refine(isSecureUrl, {
   error: 'must be an https URL (http only on loopback) without credentials, query or fragment',
 });
 

@@ -27,15 +27,13 @@ export type OperationAnswer<Name extends OperationName> = SchemaOutput<Operation
 /** Reads, and changes nothing. */
 interface ReadHandler<Name extends OperationName> {
   readonly read: (call: OperationCall<Name>, database: Database) => Promise<OperationAnswer<Name>>;
-  /** Refuses HEAD, because the read has an effect. */
-  readonly noHead?: true;
 }
 
 /** A request whose preparation succeeded. */
 export interface PreparedWrite<Result> {
   write(tx: Tx): Promise<Result>;
-  /** Always called at the end, even if the write failed. */
-  end(): Promise<void>;
+  /** Called if the write was refused. */
+  undo(): Promise<void>;
 }
 
 /** Writes, with audit events and idempotency record in one transaction. */

@@ -3,15 +3,24 @@ export const OWNER_ID = 'owner';
 
 /** Who sends a request. */
 export interface Caller {
-  readonly kind: 'none' | 'service' | 'owner' | 'personal_access_token' | 'identity_provider' | 'admin_token';
-  /** The user; for a personal access token, its creator. Absent if the kind is `none`. */
+  readonly kind:
+    | 'none'
+    | 'service'
+    | 'owner'
+    | 'personal_access_token'
+    | 'identity_provider'
+    | 'admin_token'
+    | 'api_key';
+  /** The user; for a personal access token or an API key, its creator. Absent if the kind is `none`. */
   readonly userId?: string;
   readonly admin: boolean;
   /** The publisher of a personal access token. */
   readonly publisherId?: string;
   /** The ids of the nodes that a personal access token is limited to; absent if it is not. */
   readonly nodes?: readonly string[] | undefined;
-  /** The id of a personal access token or an admin token. */
+  /** The operations that an API key may start; absent if it may start all. */
+  readonly operations?: readonly string[] | undefined;
+  /** The id of a personal access token, an admin token or an API key. */
   readonly tokenId?: string;
   /** ISO 8601; absent if the credential does not expire. */
   readonly expiresAt?: string;

@@ -1,7 +1,8 @@
+import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { PackReader } from '../../python/reader-process.js';
 import type { Configuration } from '../configuration/configuration.js';
-import type { Log } from '../configuration/log.js';
+import type { Count, Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
 import type { Lookup, OwnOrigin } from '../network/guarded-agent.js';
 import type { Queue } from '../queue/queue.js';
@@ -21,6 +22,10 @@ export interface Install {
 /** The parts of a running service; created once by serve.ts. */
 export interface Context {
   readonly configuration: Configuration;
+  /** The names of another service in which requests are answered, too. */
+  readonly naming: Naming | undefined;
+  /** The names of the registry behind this one. */
+  readonly uplinkNaming: Naming | undefined;
   readonly database: Database;
   readonly storage: Storage;
   readonly queue: Queue;
@@ -45,6 +50,8 @@ export interface Context {
   /** Resolves the host names of webhooks. Default: the system's resolver. */
   readonly lookup?: Lookup | undefined;
   readonly log: Log;
+  /** Does nothing unless metrics are configured. */
+  readonly count: Count;
 }
 
 /** Without a public URL, a service that listens on all addresses has one on loopback, but users elsewhere. */

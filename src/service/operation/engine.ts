@@ -1,4 +1,4 @@
-import type { TaskOperation } from '../../contract/index.js';
+import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 
 export type ImageOperation = TaskOperation<'image'>;
 export type VideoOperation = TaskOperation<'video'>;
@@ -35,6 +35,19 @@ export interface EngineResult {
   readonly files: readonly EngineFile[];
 }
 
+/** The task goes on elsewhere, or is tried again: nothing of it runs here until the engine is asked again. */
+export interface EngineWait {
+  /** Milliseconds until then. */
+  readonly waitMs: number;
+  /** Whether it was started elsewhere, where it takes one of the places of `atOnce`. */
+  readonly isStarted: boolean;
+}
+
+/** The kind of job that looks at tasks that were started elsewhere. */
+export function getWatchKind(operation: TaskOperation): string {
+  return `watch-${getTaskFacts(operation).kind}-task`;
+}
+
 /** A text that an engine stores with a task across attempts and crashes, such as a vendor's task id. */
 export interface EngineMemory {
   /** @returns undefined if nothing was written */
@@ -48,12 +61,15 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
   readonly name: string;
   /** How many tasks run in parallel. */
   readonly atOnce: number;
+  /** Tasks run elsewhere, so that `atOnce` holds for all services together. */
+  readonly isRemote?: boolean;
   /** An interrupted attempt continues where it was, so a shutdown need not wait for it. */
   readonly resumes?: boolean;
   /** Why the engine cannot run, in a sentence that new tasks are refused with; undefined if it can run. */
   unavailable?(): Promise<string | undefined>;
   /**
    * @param signal aborted when the service stops; the promise settles soon after
+   * @param job its `images` are empty once it was started elsewhere
    * @param progress called with the part that is done, 0 to 1
    * @throws EngineFailure if the task cannot be done; any other error is the service's own and is retried
    */
@@ -62,7 +78,7 @@ export interface Engine<Operation extends TaskOperation = TaskOperation> {
     signal: AbortSignal,
     progress: (part: number) => void,
     memory: EngineMemory,
-  ): Promise<EngineResult>;
+  ): Promise<EngineResult | EngineWait>;
 }
 
 /** The engine of each kind of task. */

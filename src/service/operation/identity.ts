@@ -13,6 +13,17 @@ export interface Identity {
   readonly expiresAt: number;
 }
 
+/** Whom a token of the service is for. */
+export interface TokenSubject {
+  readonly sub: string;
+  /** `admin` for an admin. */
+  readonly roles?: readonly string[] | undefined;
+  readonly email?: string;
+  readonly name?: string;
+  /** At most an hour, which is the default; negative for an expired token. */
+  readonly expiresInSeconds?: number;
+}
+
 /**
  * Verifies the tokens of one issuer.
  * @returns undefined if the token is from another issuer

@@ -13,4 +13,6 @@ export interface Keys {
   token: readonly SigningKey[];
   /** The embedded owner's bearer token, absent without a data folder. Replaced when it is rotated. */
   owner?: string;
+  /** Reads the signing keys again, because another service may have added one. */
+  reload(): Promise<void>;
 }

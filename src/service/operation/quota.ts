@@ -9,7 +9,7 @@ import { Refused } from './refused.js';
 /** The embedded owner is the operator. */
 const hasQuotas = (userId: string) => userId !== OWNER_ID;
 
-const TASK_KINDS = ['run-image-task', 'run-video-task'];
+const TASK_KINDS = ['run-image-task', 'run-video-task', 'watch-image-task', 'watch-video-task'];
 
 /** A new task. */
 export interface TaskDemand {

@@ -10,9 +10,9 @@ export interface ArchiveName {
 
 type Signer = Pick<Context, 'keys' | 'now' | 'baseUrl' | 'configuration'>;
 
-/** The storage key of an archive. */
-export function getArchiveKey(name: ArchiveName): string {
-  return `archives/${name.publisherId}/${name.nodeId}/${name.version}/node.zip`;
+/** The folder of the storage keys of a version's uploads. */
+export function getArchiveFolder(name: ArchiveName): string {
+  return `archives/${name.publisherId}/${name.nodeId}/${name.version}`;
 }
 
 /**

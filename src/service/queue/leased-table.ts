@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../configuration/log.js';
+import type { Count, Log } from '../configuration/log.js';
 import type { Database, Tx } from '../database/database.js';
+import { type Notices, sendNotice } from '../database/notices.js';
+import { isPostgres } from '../database/postgres.js';
+import { bringJobForward, insertJob } from './enqueue.js';
 import {
-  claimJob,
+  claimJobs,
   completeJob,
   extendLease,
   failJob,
@@ -11,17 +13,21 @@ import {
   limitDelays,
   recoverLeases,
   releaseJob,
+  type SharedLimit,
 } from './leases.js';
-import { type JobKind, MAX_CRASHES, type NewJob, type Queue } from './queue.js';
+import { type JobKind, MAX_CRASHES, type NewJob, type Queue, RunAgain } from './queue.js';
 
 export interface LeasedTableOptions {
   readonly database: Database;
   readonly now: () => number;
   readonly log: Log;
+  readonly count?: Count | undefined;
   /** Identifies this process in its leases. */
   readonly instance: string;
   /** No other process uses this table, so leases found at start belong to a dead process. */
   readonly alone: boolean;
+  /** Tells that jobs are due; an embedded database needs none. */
+  readonly notices?: Notices | undefined;
   /** How long a lease lasts without renewal. Milliseconds; default: a minute. */
   readonly leaseMs?: number;
   /** How far ahead a job may be scheduled. Milliseconds; default: a day. */
@@ -48,6 +54,7 @@ class LeasedTable implements Queue {
   #woken = false;
   #isRecoveryDue = false;
   #stopped = true;
+  #unhear: (() => void) | undefined;
 
   constructor(options: LeasedTableOptions) {
     this.#options = options;
@@ -55,39 +62,28 @@ class LeasedTable implements Queue {
 
   /**
    * Wakes the worker at once: its claim is a transaction too, and transactions of the embedded database are
-   * serialized, so it runs right after this commit. A database with concurrent transactions is polled.
+   * serialized, so it runs right after this commit. PostgreSQL wakes all services with the commit.
    */
   async enqueue(tx: Tx, job: NewJob): Promise<void> {
     const now = this.#options.now();
-    await tx
-      .insertInto('jobs')
-      .values({
-        id: randomUUID(),
-        kind: job.kind,
-        key: job.key,
-        owner: job.owner,
-        priority: job.last ? 1 : 0,
-        turn: null,
-        // A job that is due immediately stays due even if the clock is set back.
-        run_at: new Date(job.runAt ?? 0).toISOString(),
-        attempts: 0,
-        leased_until: null,
-        leased_by: null,
-        last_error: null,
-        created_at: new Date(now).toISOString(),
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['kind', 'key']).doUpdateSet((row) => ({
-          run_at: row.ref('excluded.run_at'),
-          owner: row.ref('excluded.owner'),
-          priority: row.ref('excluded.priority'),
-          ...(job.runAt !== undefined && job.runAt > now && { turn: null }),
-          // This tells a worker at the end that the job was enqueued again.
-          attempts: 0,
-        })),
-      )
-      .execute();
-    this.#wake();
+    await insertJob(tx, job, now);
+    if (job.runAt !== undefined && job.runAt > now) this.#wakeAt(job.runAt);
+    else await this.#wakeAll(tx);
+  }
+
+  async bringForward(tx: Tx, job: Pick<NewJob, 'kind' | 'key'>): Promise<void> {
+    if (await bringJobForward(tx, job)) await this.#wakeAll(tx);
+  }
+
+  async #wakeAll(tx: Tx): Promise<void> {
+    if (isPostgres(tx)) await sendNotice(tx, 'jobs');
+    else this.#wake();
+  }
+
+  /** A job that is due before the next poll does not wait for it. */
+  #wakeAt(time: number): void {
+    const ms = time - this.#options.now();
+    if (ms < (this.#options.pollMs ?? POLL_MS)) setTimeout(() => this.#wake(), ms).unref();
   }
 
   start(kinds: Readonly<Record<string, JobKind>>): void {
@@ -97,6 +93,7 @@ class LeasedTable implements Queue {
       await this.#recover();
       await this.#claimAll();
     });
+    this.#unhear = this.#options.notices?.on('jobs', () => this.#wake());
     this.#timer = setInterval(() => {
       this.#isRecoveryDue = !this.#options.alone;
       this.#wake();
@@ -106,6 +103,7 @@ class LeasedTable implements Queue {
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
+    this.#unhear?.();
     await this.#claiming;
     const running = [...this.#running.values()];
     const ended = Promise.all(running.map((run) => run.ended));
@@ -160,13 +158,14 @@ class LeasedTable implements Queue {
         await recoverLeases(this.#options, { running: [...this.#running.keys()], alone: false });
       }
       while (!this.#stopped && !this.#runsSuspected()) {
-        const job = await claimJob(this.#options, {
+        const jobs = await claimJobs(this.#options, {
           kinds: Object.keys(this.#kinds),
-          free: this.#listFreeKinds(),
+          free: this.#countFree(),
+          shared: this.#listShared(),
           isIdle: this.#running.size === 0,
         });
-        if (!job) break;
-        this.#start(job);
+        if (jobs.length === 0) break;
+        for (const job of jobs) this.#start(job);
       }
     } catch (error) {
       this.#woken = false;
@@ -179,14 +178,20 @@ class LeasedTable implements Queue {
     return [...this.#running.values()].some(({ job }) => job.isSuspected);
   }
 
-  /** The kinds that may start one more job. */
-  #listFreeKinds(): string[] {
+  /** How many more jobs of each kind may start; without kinds that may not. */
+  #countFree(): Record<string, number> {
     const running = [...this.#running.values()];
-    const isFree = ([kind, { atOnce }]: [string, JobKind]) =>
-      running.filter(({ job }) => job.kind === kind).length < atOnce;
-    return Object.entries(this.#kinds)
-      .filter(isFree)
-      .map(([kind]) => kind);
+    const free = Object.entries(this.#kinds).map(
+      ([kind, { atOnce }]) => [kind, atOnce - running.filter(({ job }) => job.kind === kind).length] as const,
+    );
+    return Object.fromEntries(free.filter(([, places]) => places > 0));
+  }
+
+  #listShared(): Record<string, SharedLimit> {
+    const shared = Object.entries(this.#kinds).flatMap(([kind, { atOnce, sharesWith }]) =>
+      sharesWith ? [[kind, { atOnce, sharesWith }] as const] : [],
+    );
+    return Object.fromEntries(shared);
   }
 
   #start(job: LeasedJob): void {
@@ -248,6 +253,10 @@ class LeasedTable implements Queue {
   async #recordOutcome(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
     if (outcome.ok) return completeJob(this.#options, job);
     const { error } = outcome;
+    if (error instanceof RunAgain) {
+      await completeJob(this.#options, job, error.at);
+      return this.#wakeAt(error.at);
+    }
     if (signal.aborted) return releaseJob(this.#options, job);
     this.#options.log('warn', `Job ${job.kind} failed; retrying.`, {
       key: job.key,
@@ -258,7 +267,11 @@ class LeasedTable implements Queue {
 
   #renewLease(job: LeasedJob, abort: AbortController): void {
     extendLease(this.#options, job).then(
-      (kept) => kept || abort.abort(),
+      (kept) => {
+        if (kept || abort.signal.aborted) return;
+        this.#options.count?.('leases_lost', { kind: job.kind });
+        abort.abort();
+      },
       // The lease lasts for two more attempts; if they fail too, another worker takes the job.
       (error) => this.#options.log('warn', 'Could not renew the lease of a job.', { error: String(error) }),
     );

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
 import type { Database, Tx } from '../database/database.js';
+import { isPostgres } from '../database/postgres.js';
 import type { Job } from './queue.js';
 import { assignTurns } from './turns.js';
 
@@ -26,31 +27,54 @@ const MAX_PAUSE_MS = 60 * 60_000;
 export interface ClaimOptions {
   /** The kinds that this process runs. */
   readonly kinds: readonly string[];
-  /** Those of them that may start one more job. */
-  readonly free: readonly string[];
+  /** How many more jobs of a kind may start. */
+  readonly free: Readonly<Record<string, number>>;
+  /** The kinds whose number is limited together with that of others, in all processes. */
+  readonly shared?: Readonly<Record<string, SharedLimit>>;
   /** Whether no job runs in this process. */
   readonly isIdle: boolean;
 }
 
+export interface SharedLimit {
+  readonly atOnce: number;
+  readonly sharesWith: string;
+}
+
+/** Jobs of a kind that are leased at once, so that other services get some too. */
+const MAX_CLAIMED = 10;
+
 /**
- * Leases the next job: a suspected one if no other job runs here, else the one whose turn it is. While a
+ * Leases the next jobs: a suspected one if no other job runs here, else those whose turn it is. While a
  * suspected job waits, no other starts. Indexes find each, however many jobs wait.
  */
-export async function claimJob(
+export async function claimJobs(
   holder: LeaseHolder,
-  { kinds, free, isIdle }: ClaimOptions,
-): Promise<LeasedJob | undefined> {
+  { kinds, free, shared = {}, isIdle }: ClaimOptions,
+): Promise<LeasedJob[]> {
   const now = toIsoTime(holder.now());
-  return await holder.database.transaction().execute(async (tx) => {
+  return await changeJobs(holder, async (tx) => {
     const suspected = await findSuspectedJob(tx, kinds, now);
-    if (suspected) return isIdle ? leaseJob(tx, holder, { ...suspected, isSuspected: true }) : undefined;
+    if (suspected) return isIdle ? leaseJobs(tx, holder, [{ ...suspected, isSuspected: true }]) : [];
     // Also for kinds that are not free, so that turns follow the order of arrival.
     await assignTurns(tx, kinds, now);
     const due = [];
-    for (const kind of free) due.push(await findNextJob(tx, kind));
-    const [job] = due.filter((one) => one !== undefined).sort(compareDue);
-    return job && leaseJob(tx, holder, { ...job, isSuspected: false });
+    for (const [kind, places] of Object.entries(free)) {
+      const next = await findNextJobs(tx, kind, places);
+      const limit = shared[kind];
+      due.push(...(limit && next.length > 0 ? next.slice(0, await countPlaces(tx, kind, limit)) : next));
+    }
+    return leaseJobs(
+      tx,
+      holder,
+      due.sort(compareDue).map((job) => ({ ...job, isSuspected: false })),
+    );
   });
+}
+
+/** Every change locks its rows first, so on PostgreSQL it sees their newest state and conflicts with none. */
+function changeJobs<Result>({ database }: LeaseHolder, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const transaction = database.transaction();
+  return (isPostgres(database) ? transaction.setIsolationLevel('read committed') : transaction).execute(work);
 }
 
 const CLAIMED_COLUMNS = ['id', 'kind', 'key', 'attempts', 'crashes', 'run_at', 'created_at'] as const;
@@ -66,10 +90,11 @@ function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
     .where('run_at', '<=', now)
     .orderBy('created_at')
     .limit(1)
+    .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked())
     .executeTakeFirst();
 }
 
-function findNextJob(tx: Tx, kind: string) {
+function findNextJobs(tx: Tx, kind: string, places: number) {
   return tx
     .selectFrom('jobs')
     .select(CLAIMED_COLUMNS)
@@ -80,11 +105,29 @@ function findNextJob(tx: Tx, kind: string) {
     .orderBy('turn')
     .orderBy('created_at')
     .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
+    .limit(Math.min(places, MAX_CLAIMED))
+    .$if(isPostgres(tx), (query) => query.forUpdate().skipLocked())
+    .execute();
 }
 
-type DueJob = NonNullable<Awaited<ReturnType<typeof findNextJob>>>;
+/** How many more jobs of a kind may start in all processes. */
+async function countPlaces(tx: Tx, kind: string, { atOnce, sharesWith }: SharedLimit): Promise<number> {
+  // One process after the other, or two would take the same place.
+  if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(7719)`.execute(tx);
+  const { taken } = await tx
+    .selectFrom('jobs')
+    .select((column) => column.fn.countAll<number>().as('taken'))
+    .where((where) =>
+      where.or([
+        where('kind', '=', sharesWith),
+        where.and([where('kind', '=', kind), where('leased_by', 'is not', null)]),
+      ]),
+    )
+    .executeTakeFirstOrThrow();
+  return Math.max(0, atOnce - Number(taken));
+}
+
+type DueJob = Awaited<ReturnType<typeof findNextJobs>>[number];
 
 /** Between kinds, the job that has been due longest comes first. */
 function compareDue(one: DueJob, other: DueJob): number {
@@ -92,18 +135,23 @@ function compareDue(one: DueJob, other: DueJob): number {
   return (left as string) < (right as string) ? -1 : 1;
 }
 
-async function leaseJob(tx: Tx, holder: LeaseHolder, job: LeasedJob): Promise<LeasedJob | undefined> {
-  const { numUpdatedRows } = await tx
+/** @param jobs that the transaction keeps from others */
+async function leaseJobs(tx: Tx, holder: LeaseHolder, jobs: LeasedJob[]): Promise<LeasedJob[]> {
+  if (jobs.length === 0) return jobs;
+  await tx
     .updateTable('jobs')
     .set({
       leased_until: getLeaseEnd(holder),
       leased_by: holder.instance,
       attempts: sql<number>`attempts + 1`,
     })
-    .where('id', '=', job.id)
-    .where('leased_by', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n ? job : undefined;
+    .where(
+      'id',
+      'in',
+      jobs.map(({ id }) => id),
+    )
+    .execute();
+  return jobs;
 }
 
 /** @returns false if another worker has taken the lease */
@@ -111,20 +159,30 @@ export async function extendLease(holder: LeaseHolder, job: LeasedJob): Promise<
   return await updateLeasedJob(holder, job, { leased_until: getLeaseEnd(holder) });
 }
 
-/** Deletes a job that is done; one that was enqueued again during its run waits for its next turn instead. */
-export async function completeJob({ database, instance }: LeaseHolder, job: LeasedJob): Promise<void> {
-  await database.transaction().execute(async (tx) => {
-    const own = { id: job.id, leased_by: instance };
-    const { numDeletedRows } = await tx
-      .deleteFrom('jobs')
-      .where((where) => where.and({ ...own, attempts: job.attempts + 1 }))
-      .executeTakeFirst();
-    if (numDeletedRows > 0n) return;
-    await tx
-      .updateTable('jobs')
-      .set({ ...NO_LEASE, turn: null, unclean_ends: 0, crashes: 0 })
-      .where((where) => where.and(own))
-      .execute();
+/**
+ * Deletes a job that is done; one that was enqueued again during its run waits for its next turn instead.
+ * @param again when it runs again instead; milliseconds since the epoch
+ */
+export async function completeJob(holder: LeaseHolder, job: LeasedJob, again?: number): Promise<void> {
+  await changeJobs(holder, async (tx) => {
+    // Of jobs enqueued since, while this turn still counts; an embedded database has given them on waking up.
+    if (isPostgres(tx) && again === undefined) await assignTurns(tx, [job.kind], toIsoTime(holder.now()));
+    const own = { id: job.id, leased_by: holder.instance };
+    const unchanged = { ...own, attempts: job.attempts + 1 };
+    const released = { ...NO_LEASE, turn: null, unclean_ends: 0, crashes: 0 };
+    const update = tx.updateTable('jobs').set(released);
+    const ended =
+      again === undefined
+        ? await tx
+            .deleteFrom('jobs')
+            .where((where) => where.and(unchanged))
+            .executeTakeFirst()
+        : await update
+            .set({ run_at: toIsoTime(again), attempts: 0 })
+            .where((where) => where.and(unchanged))
+            .executeTakeFirst();
+    const isEnded = ('numDeletedRows' in ended ? ended.numDeletedRows : ended.numUpdatedRows) > 0n;
+    if (!isEnded) await update.where((where) => where.and(own)).execute();
   });
 }
 
@@ -156,22 +214,22 @@ export interface RecoveryOptions {
  * Ends the leases of processes that ended without releasing them. This is not an attempt of the jobs; but it
  * is held against a job that was the only one to run.
  */
-export async function recoverLeases(
-  { database, instance, now }: LeaseHolder,
-  { running, alone }: RecoveryOptions,
-): Promise<void> {
-  const time = toIsoTime(now());
-  await database.transaction().execute(async (tx) => {
+export async function recoverLeases(holder: LeaseHolder, { running, alone }: RecoveryOptions): Promise<void> {
+  const { instance } = holder;
+  const time = toIsoTime(holder.now());
+  await changeJobs(holder, async (tx) => {
     const leases = await tx
       .selectFrom('jobs')
       .select(['id', 'leased_by', 'leased_until'])
       .where('leased_by', 'is not', null)
+      .orderBy('id')
+      .$if(isPostgres(tx), (query) => query.forUpdate())
       .execute();
     const isOver = (until: string | null) => until === null || until < time;
-    const holders = new Set(leases.map(({ leased_by }) => leased_by as string));
-    holders.delete(instance);
-    for (const holder of holders) {
-      const held = leases.filter(({ leased_by }) => leased_by === holder);
+    const others = new Set(leases.map(({ leased_by }) => leased_by as string));
+    others.delete(instance);
+    for (const other of others) {
+      const held = leases.filter(({ leased_by }) => leased_by === other);
       // A process that renews any of its leases runs, and releases the others itself.
       if (!alone && !held.every(({ leased_until }) => isOver(leased_until))) continue;
       await tx
@@ -182,7 +240,7 @@ export async function recoverLeases(
           unclean_ends: sql<number>`unclean_ends + 1`,
           crashes: sql<number>`crashes + ${held.length === 1 ? 1 : 0}`,
         })
-        .where('leased_by', '=', holder)
+        .where('leased_by', '=', other)
         .execute();
     }
     // Jobs of this process whose end could not be recorded.
@@ -195,9 +253,10 @@ export async function recoverLeases(
 }
 
 /** Corrects times set while the clock was ahead: beyond the longest pause of a retry or delay of a job. */
-export async function limitDelays({ database, now }: LeaseHolder, maxDelayMs: number): Promise<void> {
+export async function limitDelays(holder: LeaseHolder, maxDelayMs: number): Promise<void> {
+  const { now } = holder;
   const longest = toIsoTime(now() + maxDelayMs);
-  await database.transaction().execute(async (tx) => {
+  await changeJobs(holder, async (tx) => {
     await tx
       .updateTable('jobs')
       .set({ run_at: toIsoTime(now()) })
@@ -220,21 +279,15 @@ interface JobChange {
   readonly last_error?: string;
 }
 
-async function updateLeasedJob(
-  { database, instance }: LeaseHolder,
-  job: LeasedJob,
-  change: JobChange,
-): Promise<boolean> {
-  const { numUpdatedRows } = await database
-    .transaction()
-    .execute((tx) =>
-      tx
-        .updateTable('jobs')
-        .set(change)
-        .where('id', '=', job.id)
-        .where('leased_by', '=', instance)
-        .executeTakeFirst(),
-    );
+async function updateLeasedJob(holder: LeaseHolder, job: LeasedJob, change: JobChange): Promise<boolean> {
+  const { numUpdatedRows } = await changeJobs(holder, (tx) =>
+    tx
+      .updateTable('jobs')
+      .set(change)
+      .where('id', '=', job.id)
+      .where('leased_by', '=', holder.instance)
+      .executeTakeFirst(),
+  );
   return numUpdatedRows === 1n;
 }
 

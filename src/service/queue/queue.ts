@@ -25,6 +25,14 @@ export interface Job {
  */
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<void>;
 
+/** Thrown by a job that is not done: it runs again at a time, and the attempt does not count as failed. */
+export class RunAgain extends Error {
+  /** @param at milliseconds since the epoch */
+  constructor(readonly at: number) {
+    super('The job runs again later.');
+  }
+}
+
 /** A job that ended the process this often, while no other job ran, is not run again. */
 export const MAX_CRASHES = 5;
 
@@ -33,6 +41,8 @@ export interface JobKind {
   readonly run: JobHandler;
   /** How many of this kind run in parallel in this process: no kind waits for another. */
   readonly atOnce: number;
+  /** `atOnce` holds for all processes together, and the jobs of this kind, whether they run or wait, count too. */
+  readonly sharesWith?: string | undefined;
   /** Aborted at once when the service stops, because it continues where it was. */
   readonly resumes?: boolean | undefined;
   /** Tells the user about a job that ended the process too often. Absent: only the log has it. */
@@ -45,6 +55,8 @@ export interface JobKind {
  */
 export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
+  /** Makes a job due now, if there is one; if it runs, it runs once more. */
+  bringForward(tx: Tx, job: Pick<NewJob, 'kind' | 'key'>): Promise<void>;
   /** Starts to run jobs; called once. */
   start(kinds: Readonly<Record<string, JobKind>>): void;
   /** Takes no more jobs and waits at most `graceMs` for running ones; those that resume are aborted. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../database/database.js';
+import { isPostgres } from '../database/postgres.js';
 
 /**
  * Gives turns to the jobs of these kinds that became due. The jobs of one owner get turns in a row, from the
@@ -8,6 +9,11 @@ import type { Tx } from '../database/database.js';
  * @param now ISO 8601
  */
 export async function assignTurns(tx: Tx, kinds: readonly string[], now: string): Promise<void> {
+  if (isPostgres(tx)) {
+    if (!(await isAnyWaiting(tx, kinds, now))) return;
+    // One service after the other, or two would give the same turn.
+    await sql`select pg_advisory_xact_lock(7718)`.execute(tx);
+  }
   await sql`update jobs set turn = given.turn from (
       select due.id as id,
         row_number() over (
@@ -31,4 +37,17 @@ export async function assignTurns(tx: Tx, kinds: readonly string[], now: string)
           and waiting.turn is null and waiting.leased_by is null
       ) as due
     ) as given where jobs.id = given.id`.execute(tx);
+}
+
+async function isAnyWaiting(tx: Tx, kinds: readonly string[], now: string): Promise<boolean> {
+  const waiting = await tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('kind', 'in', kinds)
+    .where('run_at', '<=', now)
+    .where('turn', 'is', null)
+    .where('leased_by', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return waiting !== undefined;
 }

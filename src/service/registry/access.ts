@@ -18,7 +18,9 @@ export async function loadViewer(database: Database, caller: Caller): Promise<Vi
   if (caller.publisherId !== undefined) {
     return { admin: false, publishers: new Set([caller.publisherId]), nodes: caller.nodes };
   }
-  if (caller.userId === undefined) return { admin: false, publishers: new Set() };
+  // An API key generates, and sees of the registry what is public.
+  if (caller.userId === undefined || caller.kind === 'api_key')
+    return { admin: false, publishers: new Set() };
   const memberships = await database
     .selectFrom('members')
     .select('publisher_id')

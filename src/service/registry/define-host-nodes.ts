@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import type { Tx } from '../database/database.js';
 import type { Handlers, OperationCall } from '../operation/call.js';
+import { recordAction } from '../operation/record-action.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, versionNotFound } from './access.js';
 import { storeDefinitions } from './definitions.js';
-import { recordAction } from './record-action.js';
 
 type DefineBody = OperationCall<'hostNodes.define'>['body'];
 type HostNodeDefinition = z.output<typeof HostNode>;

@@ -5,6 +5,8 @@ import type { Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
+import type { NodeDetails } from './details.js';
+import { viewNode } from './node-view.js';
 import { countPages, getOffset, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
 import { readTotal } from './totals.js';
 
@@ -36,6 +38,35 @@ export async function findHostNode(
     `Version ${version.version} of the node ${node.id} has no definition ${name.hostNodeName}.`,
   );
 }
+
+/**
+ * Finds the node to install for a definition: one that preempts the name, else the one that search shows first.
+ * @throws Refused not_found
+ */
+async function findNodeOf(
+  { params, caller, context }: OperationCall<'hostNodes.findNode'>,
+  database: Database,
+): Promise<OperationAnswer<'hostNodes.findNode'>> {
+  const viewer = await loadViewer(database, caller);
+  const rows = await selectShown(database, viewer)
+    .innerJoin('nodes', 'nodes.id', 'host_nodes.node_id')
+    .select(['nodes.id', 'nodes.details'])
+    .where('host_nodes.name', '=', params.hostNodeName)
+    .where('host_nodes.listed', '=', sql.lit(1))
+    .orderBy('nodes.search_key')
+    .limit(MAX_NODES_OF_NAME)
+    .execute();
+  const preempting = rows.find(({ details }) => {
+    const { preempted_host_node_names: names } = JSON.parse(details) as NodeDetails;
+    return names?.includes(params.hostNodeName);
+  });
+  const found = preempting ?? rows[0];
+  if (!found) throw new Refused('not_found', `No node has a definition ${params.hostNodeName}.`);
+  return viewNode({ context, database, viewer }, found.id);
+}
+
+/** Nodes with a definition of the same name that are looked at. */
+const MAX_NODES_OF_NAME = 100;
 
 async function listHostNodes(
   { params, query, caller }: OperationCall<'hostNodes.list'>,
@@ -146,6 +177,7 @@ function viewHostNode(row: { name: string; definition: string; policy: string })
 
 export const hostNodeHandlers = {
   'hostNodes.get': { read: getHostNode },
+  'hostNodes.findNode': { read: findNodeOf },
   'hostNodes.listAll': { read: listAllHostNodes },
   'hostNodes.list': { read: listHostNodes },
 } satisfies Partial<Handlers>;

@@ -31,6 +31,5 @@ async function installNode(
 }
 
 export const installHandlers = {
-  // A HEAD must not count as an installation.
-  'node.install': { read: installNode, noHead: true },
+  'node.install': { read: installNode },
 } satisfies Partial<Handlers>;

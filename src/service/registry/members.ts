@@ -3,9 +3,9 @@ import { foldEmail } from '../auth/users.js';
 import type { Database, Tx } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { findMembers, type MemberView } from './publisher-view.js';
-import { recordAction } from './record-action.js';
 import { revokeTokensOf } from './tokens.js';
 
 type Role = 'owner' | 'member';

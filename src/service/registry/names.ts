@@ -1,4 +1,4 @@
-import type { Tx } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { Refused } from '../operation/refused.js';
 
 /** An id without what is easily overlooked. `toPlainSql` of migrations.ts does the same in SQL. */
@@ -26,7 +26,7 @@ interface NewId {
 // Decided: a new id must differ from every other in more than case and `-`, `_`, `.`; ids that did not before
 // this rule keep working.
 /** @throws Refused duplicate_node or duplicate_publisher; invalid_request if the id is reserved */
-export async function refuseLikeness(tx: Tx, { kind, id, byAdmin }: NewId): Promise<void> {
+export async function refuseLikeness(tx: Database, { kind, id, byAdmin }: NewId): Promise<void> {
   const plain = toPlainId(id);
   if (RESERVED_IDS.has(plain) && !byAdmin) {
     const message = 'is reserved; choose another';

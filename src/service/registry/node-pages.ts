@@ -1,7 +1,9 @@
 import type { Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, isInsider, loadViewer } from './access.js';
-import { listNodeRecords, searchNodeRecords } from './node-records.js';
+import { filterNodes, isUnfiltered } from './node-filters.js';
+import { findNodeRecords, listNodeRecords, searchNodeRecords } from './node-records.js';
 import { viewNodes } from './node-view.js';
 import { countPages, requireReachablePage } from './paging.js';
 import { countFound, parseSearch } from './search-index.js';
@@ -39,8 +41,16 @@ async function countNodes(
 async function searchNodes(call: OperationCall<'node.search'>, database: Database): Promise<NodePage> {
   const { query, caller, context } = call;
   const slice = { limit: query.limit, offset: requireReachablePage(query) };
-  const match = parseSearch(query.search ?? '');
+  const match = parseSearch(database, query.search ?? '');
   const viewer = await loadViewer(database, caller);
+  if (query.include_banned && !viewer.admin)
+    throw new Refused('admin_required', 'Only an admin may list banned nodes; leave out include_banned.');
+  const { page, limit, search: _, ...filters } = query;
+  if (!isUnfiltered(filters)) {
+    const { ids, total } = await filterNodes(database, match, filters, slice);
+    const found = await findNodeRecords(database, ids);
+    return toPage({ page, limit }, await viewNodes({ context, database, viewer }, found), total);
+  }
   const records = await searchNodeRecords(database, match, slice);
   const nodes = await viewNodes({ context, database, viewer }, records);
   return toPage(query, nodes, await countFound(database, match));

@@ -68,7 +68,11 @@ const selectAll = compileOnce((database: Database, limit: number, offset: number
 
 const selectMatching = compileOnce((database: Database, match: string, limit: number, offset: number) =>
   selectRecords(database)
-    .innerJoin(selectMatches(match, limit, offset).as('found'), 'found.search_key', 'nodes.search_key')
+    .innerJoin(
+      selectMatches(database, match, limit, offset).as('found'),
+      'found.search_key',
+      'nodes.search_key',
+    )
     .orderBy('found.search_key'),
 );
 
@@ -77,10 +81,18 @@ interface Slice {
   readonly offset: number;
 }
 
-/** @returns undefined if there is no such node, seen by anybody or not */
+/** @returns undefined if no node has the id, hidden ones included */
 export async function findNodeRecord(database: Database, nodeId: string): Promise<NodeRecord | undefined> {
   const [row] = await selectNode(database, nodeId);
   return row && toRecord(row as JoinedRow);
+}
+
+/** The nodes with these ids, in their order. */
+export async function findNodeRecords(database: Database, ids: readonly string[]): Promise<NodeRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = (await selectRecords(database).where('nodes.id', 'in', ids).execute()) as JoinedRow[];
+  const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** Lists the nodes of a publisher by id. */

@@ -6,6 +6,7 @@ import type { Database, Tx } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { requireValid } from '../operation/validation.js';
 import {
@@ -23,7 +24,6 @@ import { refreshNode } from './listed-host-nodes.js';
 import { refuseLikeness, toPlainId } from './names.js';
 import { findNodeRecord, type NodeRecord } from './node-records.js';
 import { type NodeView, viewNode, viewNodes } from './node-view.js';
-import { recordAction } from './record-action.js';
 import { buildSearchText, refreshSearch } from './search-index.js';
 
 type NodeBody = z.output<typeof Node>;

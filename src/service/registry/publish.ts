@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  findPersonalAccessToken,
-  listTokenNodes,
-  recordUse,
-  refuseOtherNodes,
-} from '../auth/personal-access-tokens.js';
+import { findPersonalAccessToken, listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
+import { recordUse } from '../auth/random-tokens.js';
 import type { Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
@@ -86,7 +82,7 @@ async function requireToken({ params, body, context }: PublishCall, tx: Tx): Pro
   const token = await findPersonalAccessToken(tx, body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {
     refuseOtherNodes(listTokenNodes(token), params.nodeId);
-    await recordUse(tx, token, context.now);
+    await recordUse(tx, 'personal_access_tokens', token.id, context.now());
     return token;
   }
   const message = token ? `is not for the publisher ${params.publisherId}` : 'is unknown, expired or revoked';
@@ -176,6 +172,7 @@ async function insertVersion(
     archive_size: null,
     archive_sha256: null,
     archive_tree: null,
+    archive_key: null,
     uploaded_at: null,
     created_at: new Date(now).toISOString(),
   };

@@ -1,13 +1,15 @@
+import { checkValue } from '../../contract/schema/check.js';
+import { PublisherId } from '../../contract/schema/identifiers.js';
 import type { Database, Tx } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { requirePublisherQuota } from '../operation/quota.js';
+import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, loadViewer, requireSameIds, type Viewer } from './access.js';
 import { refuseLargeFields } from './details.js';
 import { refuseLikeness, toPlainId } from './names.js';
 import { type PublisherView, viewPublishers } from './publisher-view.js';
-import { recordAction } from './record-action.js';
 
 type Texts = Pick<PublisherRow, (typeof TEXT_FIELDS)[number]>;
 const TEXT_FIELDS = ['description', 'logo', 'source_code_repo', 'support', 'website'] as const;
@@ -97,6 +99,35 @@ async function updatePublisher(call: OperationCall<'publisher.update'>, tx: Tx):
   return getPublisherView(tx, await loadViewer(tx, caller), id);
 }
 
+async function validatePublisher(
+  { query }: OperationCall<'publisher.validate'>,
+  database: Database,
+): Promise<OperationAnswer<'publisher.validate'>> {
+  const { username: id } = query;
+  if (!checkValue(PublisherId, id).ok) return { isAvailable: false };
+  const refusal = await refuseLikeness(database, { kind: 'publisher', id, byAdmin: false }).catch(
+    (error: unknown) => error,
+  );
+  if (refusal !== undefined && !(refusal instanceof Refused)) throw refusal;
+  return { isAvailable: refusal === undefined };
+}
+
+// Decided: a publisher that ever had a node is not deleted, because its nodes keep their ids.
+async function deletePublisher(call: OperationCall<'publisher.delete'>, tx: Tx): Promise<undefined> {
+  const { publisherId: id } = call.params;
+  const node = await tx.selectFrom('nodes').select('id').where('publisher_id', '=', id).executeTakeFirst();
+  if (node) {
+    throw new Refused(
+      'invalid_transition',
+      `The publisher ${id} has the node ${node.id}; a publisher with nodes, deleted ones included, stays.`,
+    );
+  }
+  for (const table of ['personal_access_tokens', 'members', 'quota_usage'] as const)
+    await tx.deleteFrom(table).where('publisher_id', '=', id).execute();
+  await tx.deleteFrom('publishers').where('id', '=', id).execute();
+  await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.delete' });
+}
+
 async function getPublisherView(
   database: Database,
   viewer: Viewer,
@@ -110,5 +141,7 @@ export const publisherHandlers = {
   'publisher.create': { write: createPublisher },
   'publisher.get': { read: getPublisher },
   'publisher.list': { read: listPublishers },
+  'publisher.validate': { read: validatePublisher },
+  'publisher.delete': { write: deletePublisher },
   'publisher.update': { write: updatePublisher },
 } satisfies Partial<Handlers>;

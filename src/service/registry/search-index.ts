@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { compileOnce } from '../database/compile-once.js';
 import type { Database, Tx } from '../database/database.js';
+import { isPostgres } from '../database/postgres.js';
 import type { NodeDetails } from './details.js';
 import { addToTotal, readTotal } from './totals.js';
 
@@ -63,12 +64,13 @@ export async function refreshSearch(tx: Tx, nodeId: string, isTextNew = false): 
 
 // Decided: a word of one or two characters is found at the start of words, a longer one anywhere. `-`, `_`, `.` and
 // spaces are the same.
-/** @returns what the index is asked for; empty if no words were given */
-export function parseSearch(search: string): string {
+/** @returns what the index of this database is asked for; empty if no words were given */
+export function parseSearch(database: Database, search: string): string {
   const words = search.toLowerCase().split(/\s+/);
   const texts = words.map((word) => word.replace(SEPARATOR, '  ').trim()).filter(Boolean);
   const padded = texts.map((text) => (Array.from(text).length < 3 ? `  ${text}` : text));
   const different = [...new Set(padded)].sort().slice(0, MAX_WORDS);
+  if (isPostgres(database)) return different.join('\n');
   return different.map((text) => `"${text.replaceAll('"', '""')}"`).join(' ');
 }
 
@@ -80,17 +82,25 @@ export function selectAllFound(limit: number, offset: number): RawBuilder<{ sear
 
 /** The same for the nodes that contain all texts of `match`. */
 export function selectMatches(
+  database: Database,
   match: string,
   limit: number,
   offset: number,
 ): RawBuilder<{ search_key: number }> {
+  if (isPostgres(database)) {
+    const texts = sql`unnest(string_to_array(${match}, chr(10))) as text`;
+    return sql`(select rowid as search_key from node_search
+      where to_trigrams(search_text) @> array(select unnest(to_trigrams(text)) from ${texts})
+        and not exists (select from ${texts} where position(text in search_text) = 0)
+      order by rowid limit ${limit} offset ${offset})`;
+  }
   return sql`(select rowid as search_key from node_search where node_search match ${match}
     order by rowid limit ${limit} offset ${offset})`;
 }
 
 const countMatches = compileOnce((database: Database, match: string) =>
   database
-    .selectFrom(selectMatches(match, MAX_FOUND, 0).as('found'))
+    .selectFrom(selectMatches(database, match, MAX_FOUND, 0).as('found'))
     .select((column) => column.fn.countAll<number>().as('total')),
 );
 

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createPersonalAccessToken,
-  LIFETIME_MS,
-  listTokenNodes,
-  maskToken,
-} from '../auth/personal-access-tokens.js';
+import { createPersonalAccessToken, listTokenNodes, maskToken } from '../auth/personal-access-tokens.js';
+import { toExpiry } from '../auth/random-tokens.js';
 import type { Database, Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { recordAction } from './record-action.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
 async function createToken(
@@ -40,14 +36,6 @@ async function createToken(
     .where('id', '=', row.created_by)
     .executeTakeFirst();
   return { ...viewToken({ ...row, email: maker?.email ?? null }), token };
-}
-
-// Decided: a token expires a year after it is created, unless another time is given.
-function toExpiry(text: string | undefined, now: number): string {
-  const at = text === undefined ? now + LIFETIME_MS : Date.parse(text);
-  if (at > now) return new Date(at).toISOString();
-  const message = 'must be in the future';
-  throw new Refused('invalid_request', `expires_at ${message}.`, [{ path: 'expires_at', message }]);
 }
 
 async function listTokens(

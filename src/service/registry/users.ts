@@ -21,15 +21,17 @@ async function getCurrentUser(
       kind: caller.kind as OperationAnswer<'user.me'>['credential']['kind'],
       expires_at: caller.expiresAt,
       nodes: caller.nodes && [...caller.nodes],
+      operations: caller.operations && [...caller.operations],
     },
   };
 }
 
 async function listMemberships(
-  { userId, publisherId }: OperationCall<'user.me'>['caller'],
+  { kind, userId, publisherId }: OperationCall<'user.me'>['caller'],
   database: Database,
 ): Promise<OperationAnswer<'user.me'>['publishers']> {
   if (publisherId !== undefined) return [{ id: publisherId, role: 'member' }];
+  if (kind === 'api_key') return [];
   return database
     .selectFrom('members')
     .select(['publisher_id as id', 'role'])

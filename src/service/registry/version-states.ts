@@ -1,6 +1,7 @@
 import type { Tx } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
+import type { StoredObject } from '../storage/storage.js';
 import { refreshListing } from './listed-host-nodes.js';
 import { compareVersions, isPreRelease } from './version-order.js';
 
@@ -116,10 +117,7 @@ export async function recordVersionStatus(tx: Tx, record: VersionStatusRecord): 
 
 export interface UploadedArchive {
   readonly versionId: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Hex. */
-  readonly sha256: string;
+  readonly archive: StoredObject;
   readonly now: number;
 }
 
@@ -129,12 +127,18 @@ export interface UploadedArchive {
  */
 export async function markUploaded(
   tx: Tx,
-  { versionId, size, sha256, now }: UploadedArchive,
+  { versionId, archive: { key, size, sha256 }, now }: UploadedArchive,
 ): Promise<boolean> {
   const at = new Date(now).toISOString();
   const { numUpdatedRows } = await tx
     .updateTable('versions')
-    .set({ archive_size: size, archive_sha256: sha256, uploaded_at: at, status_reason: null })
+    .set({
+      archive_key: key,
+      archive_size: size,
+      archive_sha256: sha256,
+      uploaded_at: at,
+      status_reason: null,
+    })
     .where('id', '=', versionId)
     .where('status', '=', 'NodeVersionStatusPending')
     .where('uploaded_at', 'is', null)

@@ -1,5 +1,6 @@
 import type { Database, Tx } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { recordAction } from '../operation/record-action.js';
 import {
   getOwnVersion,
   getVisibleNode,
@@ -10,7 +11,6 @@ import {
   refuseDeletedNode,
 } from './access.js';
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
-import { recordAction } from './record-action.js';
 import { compareVersions } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
 import { type VersionView, viewVersion } from './version-view.js';

@@ -29,16 +29,17 @@ export interface DataFolder {
 /**
  * Locks a data folder, creating it if necessary.
  * @param data absent: a private temporary folder, removed on release
+ * @param holdsDatabase `false` if the database is elsewhere
  * @throws FolderInUse, OwnerTokenInvalid, DataUnusable
  */
-export function openDataFolder(data: string | undefined): DataFolder {
+export function openDataFolder(data: string | undefined, holdsDatabase = true): DataFolder {
   const path = data ?? mkdtempSync(join(tmpdir(), 'regen-'));
   mkdirSync(path, { recursive: true, mode: 0o700 });
   refuseSharedFolder(path);
   const lock = lockFolder(path);
   const tokenFile = join(path, 'owner.token');
   const token = releaseOnError(lock, () => {
-    refuseLostDatabase(path);
+    if (holdsDatabase) refuseLostDatabase(path);
     return loadOwnerToken(tokenFile);
   });
   const socket = releaseOnError(lock, () => prepareSocket(path));
@@ -76,6 +77,11 @@ export function openDataFolder(data: string | undefined): DataFolder {
       if (data === undefined) rmSync(path, { recursive: true, force: true });
     },
   };
+}
+
+/** @throws DataUnusable if a folder holds no embedded database */
+export function requireDatabase(folder: string): void {
+  if (!existsSync(join(folder, 'regen.db'))) throw new DataUnusable(`There is no regen.db in ${folder}.`);
 }
 
 /** Others could replace the files in it, however private each file is. */

@@ -1,24 +1,37 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ObjectMissing, type Range, type Staged, type Storage, StorageMissing, TooLarge } from './storage.js';
+import { ObjectMissing, type Range, type Storage, StorageMissing, TooLarge } from './storage.js';
 
 /** No key begins with a dot, so it cannot collide with an object. */
 const STAGING_FOLDER = '.staging';
 
+interface DiskStorageOptions {
+  /** `false` while another process may write to it. */
+  readonly sweeps?: boolean;
+  /** Files that were half written later may be another process's. Milliseconds since the epoch. */
+  readonly before?: number | undefined;
+}
+
 /**
- * Stores objects as files below `root`, for one process at a time. Removes files left half written by a crash.
+ * Stores objects as files below `root`. Removes files left half written by a crash.
  * @param root a folder only for this storage, created if necessary
- * @param sweeps `false` while another process may write to it
  */
-export function createDiskStorage(root: string, { sweeps = true } = {}): Storage {
+export function createDiskStorage(
+  root: string,
+  { sweeps = true, before = Number.POSITIVE_INFINITY }: DiskStorageOptions = {},
+): Storage {
   const staging = join(root, STAGING_FOLDER);
   if (sweeps) {
-    rmSync(staging, { recursive: true, force: true });
     mkdirSync(staging, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(staging)) {
+      const path = join(staging, name);
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found && found.mtimeMs < before) rmSync(path, { recursive: true, force: true });
+    }
   }
   const toName = (key: string) => key.split('/').map(toFileName).join('/');
   const toFilePath = (key: string) => join(root, toName(key));
@@ -31,11 +44,11 @@ export function createDiskStorage(root: string, { sweeps = true } = {}): Storage
   };
 
   return {
-    stage: async (key, source, maxBytes) => {
+    write: async (key, source, maxBytes) => {
       // Never with its parent: a new folder would hide that the objects are gone.
       if (!existsSync(root)) throw new StorageMissing(`${root} is missing.`);
       if (!existsSync(staging)) mkdirSync(staging, { mode: 0o700 });
-      return stageFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes);
+      return { key, ...(await writeFile(join(staging, randomUUID()), toFilePath(key), source, maxBytes)) };
     },
     // Opened here, so that a missing object rejects this promise and not the stream.
     read: async (key, range?: Range) => {
@@ -46,13 +59,17 @@ export function createDiskStorage(root: string, { sweeps = true } = {}): Storage
     },
     borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
     remove: (key) => rm(toFilePath(key), { force: true }),
-    list: () => listFiles(root),
+    list: (folder) => listFiles(root, folder === undefined ? '' : toName(folder)),
     toName,
   };
 }
 
-async function* listFiles(root: string, within = ''): AsyncGenerator<string> {
-  for await (const entry of await opendir(join(root, within))) {
+async function* listFiles(root: string, within: string): AsyncGenerator<string> {
+  const opened = await opendir(join(root, within)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && within !== '') return [];
+    throw error;
+  });
+  for await (const entry of opened) {
     const name = within === '' ? entry.name : `${within}/${entry.name}`;
     if (name === STAGING_FOLDER) continue;
     if (entry.isDirectory()) yield* listFiles(root, name);
@@ -63,6 +80,8 @@ async function* listFiles(root: string, within = ''): AsyncGenerator<string> {
 /** Reserved device names of Windows. */
 const DEVICE_NAME = /^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/;
 const PLAIN_NAME = /^[a-z0-9][a-z0-9._+-]{0,99}$/;
+/** What `toFileName` makes of a segment; no segment of a key looks like this. */
+const DIGEST_NAME = /^~[0-9a-f]{40}$/;
 
 /**
  * The file name of one segment of a key: the segment itself if it is unique and valid on every file system,
@@ -73,11 +92,16 @@ function toFileName(segment: string): string {
     throw new TypeError('A storage key has an empty or parent segment.');
   }
   if (PLAIN_NAME.test(segment) && !segment.endsWith('.') && !DEVICE_NAME.test(segment)) return segment;
+  if (DIGEST_NAME.test(segment)) return segment;
   return `~${createHash('sha256').update(segment).digest('hex').slice(0, 40)}`;
 }
 
-async function stageFile(temp: string, target: string, source: Readable, maxBytes: number): Promise<Staged> {
-  const discard = () => rm(temp, { force: true });
+async function writeFile(
+  temp: string,
+  target: string,
+  source: Readable,
+  maxBytes: number,
+): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;
   const measure = new Transform({
@@ -90,20 +114,14 @@ async function stageFile(temp: string, target: string, source: Readable, maxByte
   });
   try {
     await pipeline(source, measure, createWriteStream(temp, { flags: 'wx', mode: 0o600, flush: true }));
+    const firstCreated = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await rename(temp, target);
+    await syncFolders(dirname(target), firstCreated);
   } catch (error) {
-    await discard();
+    await rm(temp, { force: true });
     throw error;
   }
-  return {
-    size,
-    sha256: hash.digest('hex'),
-    discard,
-    commit: async () => {
-      const firstCreated = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(temp, target);
-      await syncFolders(dirname(target), firstCreated);
-    },
-  };
+  return { size, sha256: hash.digest('hex') };
 }
 
 /** A rename is durable once its folder is synced, and a new folder once its parent is. */

@@ -1,14 +1,13 @@
 import type { Readable } from 'node:stream';
+import { DataUnusable } from '../database/data-unusable.js';
 
-/** An object that is written but not yet visible under its key. */
-export interface Staged {
+/** An object that was written. */
+export interface StoredObject {
+  readonly key: string;
+  /** Bytes. */
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** Makes it visible under its key, replacing the previous object; durable when it returns. */
-  commit(): Promise<void>;
-  /** Removes it; does nothing after commit. */
-  discard(): Promise<void>;
 }
 
 /** First and last byte, both included. */
@@ -18,24 +17,58 @@ export interface Range {
 }
 
 /**
- * Stores archives and results, on disk or in S3. Keys are `/`-separated and created by the service.
+ * Stores archives and results, on disk or in S3. Keys are `/`-separated and created by the service. An object is
+ * written before the row that names it, under a key of its own, so that a transaction can be repeated; a job removes
+ * the objects that no row came to name.
  */
 export interface Storage {
   /**
-   * Writes a stream; a failed source leaves nothing.
-   * @throws StorageMissing; TooLarge once more than `maxBytes` were read
+   * Writes a stream; durable when it returns. A failed source leaves nothing.
+   * @throws StorageMissing, StorageAway; TooLarge once more than `maxBytes` were read
    */
-  stage(key: string, source: Readable, maxBytes: number): Promise<Staged>;
-  /** @throws ObjectMissing, StorageMissing */
+  write(key: string, source: Readable, maxBytes: number): Promise<StoredObject>;
+  /** @throws ObjectMissing, StorageMissing, StorageAway */
   read(key: string, range?: Range): Promise<Readable>;
   /** A local file that holds the object until `release`. */
   borrow(key: string): Promise<{ readonly path: string; release(): Promise<void> }>;
   /** Does nothing if nothing is stored. */
   remove(key: string): Promise<void>;
-  /** The names of all objects. */
-  list(): AsyncIterable<string>;
-  /** The name of the object of a key. */
+  /**
+   * Signs a URL from which a client reads the object itself, valid for some minutes; absent if it reads from the
+   * service.
+   */
+  signDownload?(key: string, file: DownloadHeaders): Promise<string>;
+  /** The names of the objects below a folder of keys, or of all. */
+  list(folder?: string): AsyncIterable<string>;
+  /** The name of the object of a key, which stands for the same object wherever a key does. */
   toName(key: string): string;
+}
+
+/** The headers with which an object is downloaded. */
+export interface DownloadHeaders {
+  readonly type: string;
+  readonly disposition: string;
+}
+
+/**
+ * Makes sure that a storage can be read.
+ * @throws DataUnusable
+ */
+export async function requireStorage(storage: Storage): Promise<void> {
+  try {
+    for await (const _ of storage.list()) return;
+  } catch (error) {
+    if (!(error instanceof StorageAway)) throw error;
+    throw new DataUnusable(`${error.message} Correct the settings storage and s3, or the rights of the key.`);
+  }
+}
+
+/** Removes the objects below a folder of keys, except those of some keys. */
+export async function removeOthers(storage: Storage, folder: string, keys: readonly string[]): Promise<void> {
+  const kept = new Set(keys.map((key) => storage.toName(key)));
+  for await (const name of storage.list(folder)) {
+    if (!kept.has(name)) await storage.remove(name);
+  }
 }
 
 /** Nothing is stored under a key. */
@@ -46,6 +79,11 @@ export class ObjectMissing extends Error {
 /** The storage itself is gone. */
 export class StorageMissing extends Error {
   override readonly name = 'StorageMissing';
+}
+
+/** The server that holds the objects cannot be reached, or refuses. */
+export class StorageAway extends Error {
+  override readonly name = 'StorageAway';
 }
 
 export class TooLarge extends Error {

@@ -1,42 +1,111 @@
 import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
 import type { Database, Tx } from '../database/database.js';
-import type { TaskStatus } from '../database/schema.js';
+import type { TaskStatus, WebhookDeliveryTable } from '../database/task-tables.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
 
 const MAX_LISTED = 1000;
+
+type Delivery = OperationAnswer<'webhook.resend'>;
 
 /** Lists the caller's own deliveries, newest first. */
 async function listDeliveries(
   { caller, query }: OperationCall<'webhook.deliveries'>,
   database: Database,
-): Promise<OperationAnswer<'webhook.deliveries'>> {
-  const rows = await database
-    .selectFrom('webhook_deliveries as delivery')
-    .innerJoin('tasks', 'tasks.id', 'delivery.task_id')
-    .select(['delivery.id', 'task_id', 'operation', 'state', 'url', 'attempts', 'delivery.status'])
-    .select(['delivery.reason', 'delivery.created_at'])
-    // A delivery is not attempted before the earlier ones of its task.
-    .select(({ selectFrom }) =>
-      selectFrom('webhook_deliveries as waiting')
-        .select(({ fn }) => fn.max('waiting.next_at').as('next_at'))
-        .whereRef('waiting.task_id', '=', 'delivery.task_id')
-        .where('waiting.status', '=', 'pending')
-        .as('next_at'),
-    )
-    .where('delivery.user_id', '=', caller.userId as string)
+): Promise<Delivery[]> {
+  const rows = await selectDeliveries(database, caller)
     .$if(query.task_id !== undefined, (of) => of.where('task_id', '=', query.task_id as string))
     .orderBy('number', 'desc')
     .limit(MAX_LISTED)
     .execute();
-  return rows.map(({ operation, reason, next_at, ...row }) => ({
+  return rows.map(viewDelivery);
+}
+
+function selectDeliveries(database: Database, { userId }: Caller) {
+  return (
+    database
+      .selectFrom('webhook_deliveries as delivery')
+      .innerJoin('tasks', 'tasks.id', 'delivery.task_id')
+      .select(['delivery.id', 'task_id', 'operation', 'state', 'url', 'attempts', 'delivery.status'])
+      .select(['delivery.reason', 'delivery.created_at'])
+      // A delivery is not attempted before the earlier ones of its task.
+      .select(({ selectFrom }) =>
+        selectFrom('webhook_deliveries as waiting')
+          .select(({ fn }) => fn.max('waiting.next_at').as('next_at'))
+          .whereRef('waiting.task_id', '=', 'delivery.task_id')
+          .where('waiting.status', '=', 'pending')
+          .as('next_at'),
+      )
+      .where('delivery.user_id', '=', userId as string)
+  );
+}
+
+type DeliveryFacts = Awaited<ReturnType<ReturnType<typeof selectDeliveries>['executeTakeFirstOrThrow']>>;
+
+function viewDelivery({ operation, reason, next_at, ...row }: DeliveryFacts): Delivery {
+  return {
     ...row,
     event: getWebhookEvent(getTaskFacts(operation).kind),
     reason: reason ?? undefined,
     next_at: row.status === 'pending' ? (next_at ?? undefined) : undefined,
-  }));
+  };
+}
+
+async function resendDelivery(call: OperationCall<'webhook.resend'>, tx: Tx): Promise<Delivery> {
+  const { id, task_id, url, status } = await getOwnDelivery(call, tx);
+  const next_at = new Date(call.context.now()).toISOString();
+  await updateDelivery(tx, id, { status: 'pending', reason: null, next_at });
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ next_at })
+    .where('task_id', '=', task_id)
+    .where('status', '=', 'pending')
+    .where('number', '<', (of) => of.selectFrom('webhook_deliveries').select('number').where('id', '=', id))
+    .execute();
+  // The receiver that answered 410 is there again, for later changes too.
+  if (status === 'gone')
+    await tx.updateTable('tasks').set({ webhook_url: url }).where('id', '=', task_id).execute();
+  return attemptNext(call, tx, task_id);
+}
+
+async function cancelDelivery(call: OperationCall<'webhook.cancel'>, tx: Tx): Promise<Delivery> {
+  const { id, task_id, status } = await getOwnDelivery(call, tx);
+  if (status !== 'pending')
+    throw new Refused(
+      'invalid_transition',
+      `Only a pending delivery can be cancelled; this one is ${status}.`,
+    );
+  await updateDelivery(tx, id, { status: 'cancelled', reason: 'cancelled by its user', next_at: null });
+  return attemptNext(call, tx, task_id);
+}
+
+type OwnDeliveryCall = OperationCall<'webhook.resend' | 'webhook.cancel'>;
+
+/** @throws Refused not_found, also if it is another user's */
+async function getOwnDelivery({ params, caller }: OwnDeliveryCall, tx: Tx): Promise<Delivery> {
+  const row = await selectDeliveries(tx, caller)
+    .where('delivery.id', '=', params.deliveryId)
+    .executeTakeFirst();
+  if (!row) throw new Refused('not_found', `You have no delivery ${params.deliveryId}.`);
+  return viewDelivery(row);
+}
+
+type DeliveryChange = Pick<Selectable<WebhookDeliveryTable>, 'status' | 'reason' | 'next_at'>;
+
+async function updateDelivery(tx: Tx, id: string, change: DeliveryChange): Promise<void> {
+  await tx.updateTable('webhook_deliveries').set(change).where('id', '=', id).execute();
+}
+
+/** Goes on with the pending deliveries of a task, and answers with the delivery of the path. */
+async function attemptNext(call: OwnDeliveryCall, tx: Tx, key: string): Promise<Delivery> {
+  const { context, caller } = call;
+  await context.queue.enqueue(tx, { kind: 'deliver-webhook', key, owner: caller.userId as string });
+  return getOwnDelivery(call, tx);
 }
 
 /** Schedules the delivery of a task's new status to its webhook, if it has one. */
@@ -73,4 +142,6 @@ export async function enqueueDelivery(
 
 export const deliveryHandlers = {
   'webhook.deliveries': { read: listDeliveries },
+  'webhook.resend': { write: resendDelivery },
+  'webhook.cancel': { write: cancelDelivery },
 } satisfies Partial<Handlers>;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
-import { type SignedMessage, signWebhook } from '../../wire/webhook-signature.js';
 import type { Tx } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -73,11 +72,6 @@ function toIsoTime(milliseconds: number): string {
 
 function generateWebhookSecret(): string {
   return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64');
-}
-
-/** The signature header of Standard Webhooks: one signature per secret. */
-export function formatSignatures(secrets: readonly string[], message: SignedMessage): string {
-  return secrets.map((secret) => signWebhook(secret, message)).join(' ');
 }
 
 export const webhookSecretHandlers = {

@@ -128,9 +128,9 @@ describe('a schema with rules', () => {
         {
           not: {
             anyOf: [
-              { required: ['red', 'green'] },
-              { required: ['red', 'blue'] },
-              { required: ['green', 'blue'] },
+              { required: ['red', 'green'], properties: { red: {}, green: {} } },
+              { required: ['red', 'blue'], properties: { red: {}, blue: {} } },
+              { required: ['green', 'blue'], properties: { green: {}, blue: {} } },
             ],
           },
         },

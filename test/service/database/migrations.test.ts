@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { expect, it, onTestFinished } from 'vitest';
+import { fillWords } from '../../../src/service/database/migrate.js';
 import { migrations } from '../../../src/service/database/migrations.js';
-import { openSqlite } from '../../../src/service/database/sqlite.js';
+import { openSqlite, SQLITE_WORDS } from '../../../src/service/database/sqlite.js';
+import { startService } from '../../../src/service/serve.js';
+import { regen } from '../../support/cli.js';
 import { folderForTest } from '../../support/service.js';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -17,7 +20,7 @@ function createEarlier(
   handle.exec('create table migrations (number integer primary key)');
   for (const { number, statements } of migrations.filter(({ number }) => number < before)) {
     for (const statement of statements) {
-      handle.exec(statement.replace('{identity}', 'integer primary key autoincrement'));
+      handle.exec(fillWords(statement, SQLITE_WORDS));
     }
     handle.prepare('insert into migrations (number) values (?)').run(number);
   }
@@ -95,4 +98,81 @@ it('step 9 gives existing tokens an end, and existing events and ids what new on
 
   await database.transaction().execute((tx) => tx.deleteFrom('members').execute());
   expect(await database.selectFrom('personal_access_tokens').select('id').execute()).toEqual([]);
+});
+
+it('step 12 keeps what tasks cost, with the model and the month of the charge, though the task is deleted', async () => {
+  const file = join(folderForTest(), 'regen.db');
+  const task = (id: string, operation: string, request: object) => ({
+    ...{ id, operation, creator: 'ann', status: 'FAILED', request: JSON.stringify(request), images: '[]' },
+    ...{ seed: 1, created_at: at },
+  });
+  const credit = (task_id: string, kind: string, time: string) => ({
+    ...{ task_id, kind, user_id: 'ann', amount: 20, at: time },
+  });
+  createEarlier(file, 12, {
+    users: [{ id: 'ann', created_at: at }],
+    tasks: [task('t1', 'video.text2video', { model: 'vvq1' }), task('t2', 'image.relight', {})],
+    credits: [
+      ...[
+        credit('t1', 'charge', '2026-01-31T23:59:00.000Z'),
+        credit('t1', 'refund', '2026-02-01T00:00:00.000Z'),
+      ],
+      credit('t2', 'charge', at),
+    ],
+  });
+  const database = await openSqlite({ file, durable: false });
+  onTestFinished(() => database.destroy());
+  const columns = ['task_id', 'kind', 'amount', 'month', 'operation', 'model', 'key_id'] as const;
+  const read = () =>
+    database.selectFrom('credits').select(columns).orderBy('task_id').orderBy('kind').execute();
+  const video = { amount: 20, month: '2026-01', operation: 'video.text2video', model: 'vvq1', key_id: null };
+  const expected = [
+    { task_id: 't1', kind: 'charge', ...video },
+    { task_id: 't1', kind: 'refund', ...video },
+    { task_id: 't2', kind: 'charge', ...video, operation: 'image.relight', model: null },
+  ];
+  expect(await read()).toEqual(expected);
+  await database.transaction().execute((tx) => tx.deleteFrom('tasks').execute());
+  expect(await read()).toEqual(expected);
+});
+
+it('serve migrate says which steps are missing, takes them, and refuses a folder in use or of a newer release', async () => {
+  const data = folderForTest();
+  const file = join(data, 'regen.db');
+  createEarlier(file, 12, { users: [{ id: 'ann', created_at: at }] });
+  const run = async (...more: string[]) => {
+    const { exit, stdout, stderr } = await regen(['serve', 'migrate', '--data', data, '--json', ...more]);
+    return { exit, answer: stdout === '' ? undefined : JSON.parse(stdout), stderr };
+  };
+  const newest = Math.max(...migrations.map(({ number }) => number));
+  const pending = migrations.map(({ number }) => number).filter((number) => number >= 12);
+  const check = await run('--check');
+  expect(check).toMatchObject({ exit: 6, answer: { schema: 11, pending, rolling: false } });
+  expect(check.stderr).toContain('stop all services of the earlier release');
+  expect((await run('--check')).answer.schema).toBe(11);
+
+  expect(await run()).toMatchObject({ exit: 0, answer: { schema: newest, steps: pending } });
+  expect(await run('--check')).toMatchObject({
+    exit: 0,
+    answer: { schema: newest, pending: [], rolling: true },
+  });
+  expect(await run()).toMatchObject({ exit: 0, answer: { schema: newest, steps: [] } });
+
+  const service = await startService({ data, graceMs: 0 }, { log: () => {} });
+  try {
+    expect((await run('--check')).exit).toBe(0);
+    expect(await run()).toMatchObject({ exit: 5, stderr: expect.stringContaining('is using') });
+  } finally {
+    await service.stop();
+  }
+  const handle = new Database(file);
+  handle.exec('insert into migrations (number) values (999)');
+  handle.close();
+  for (const more of [[], ['--check']])
+    expect(await run(...more)).toMatchObject({ exit: 2, stderr: expect.stringContaining('newer release') });
+});
+
+it('serve migrate refuses a folder without data', async () => {
+  const { exit, stderr } = await regen(['serve', 'migrate', '--data', folderForTest()]);
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('There is no regen.db')]);
 });

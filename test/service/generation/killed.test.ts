@@ -25,7 +25,7 @@ const cases: Readonly<Record<string, Case>> = {
     credits: 5,
     statuses: ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
     files: ['0.png'],
-    reached: ['stage inputs/image', 'commit inputs/image', 'commit results/0.png', 'remove inputs/image'],
+    reached: ['write inputs/image', 'write results/0.png', 'remove inputs/image'],
   },
   'a video from a start frame': {
     operation: 'video.text2video',
@@ -33,12 +33,7 @@ const cases: Readonly<Record<string, Case>> = {
     credits: 30,
     statuses: [...waiting, 'success'],
     files: ['0.mp4', '1.png'],
-    reached: [
-      'commit inputs/images.0',
-      'stage results/0.mp4',
-      'commit results/0.mp4',
-      'commit results/1.png',
-    ],
+    reached: ['write inputs/images.0', 'write results/0.mp4', 'write results/1.png'],
   },
   'a video that cannot be made': {
     operation: 'video.text2video',
@@ -47,7 +42,7 @@ const cases: Readonly<Record<string, Case>> = {
     statuses: [...waiting, 'failed'],
     fails: 'unfit',
     files: [],
-    reached: ['commit inputs/images.0', 'remove inputs/images.0'],
+    reached: ['write inputs/images.0', 'remove inputs/images.0'],
   },
   'an off-peak video whose time is over': {
     operation: 'video.text2video',
@@ -57,7 +52,7 @@ const cases: Readonly<Record<string, Case>> = {
     fails: 'late',
     files: [],
     // The result that the engine still makes.
-    reached: ['stage results/0.mp4', 'stage results/1.png'],
+    reached: ['write results/0.mp4', 'write results/1.png', 'remove results/0.mp4'],
   },
 };
 

@@ -30,8 +30,14 @@ const images = (field: string): Row => ({
 });
 const webhook: Row = {
   field: 'webhook_url',
-  takes: ['https://example.com/hook', 'http://127.0.0.1:9/hook'],
-  refuses: ['', 'hook', 'ftp://example.com/hook'],
+  takes: ['https://example.com/hook', 'http://127.0.0.1:9/hook', 'https://example.com/a@b?c=d@e'],
+  refuses: [
+    '',
+    'hook',
+    'ftp://example.com/hook',
+    'https://user:secret@example.com/hook',
+    'http://user@127.0.0.1:9/',
+  ],
 };
 
 const table: Readonly<Record<ImageOperation, readonly Row[]>> = {

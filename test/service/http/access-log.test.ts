@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ServiceParts } from '../../../src/service/serve.js';
 import { zipOf } from '../../support/archives.js';
+import { issuerForTest, personNamed } from '../../support/issuer.js';
 import { ask, publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -32,6 +33,24 @@ it('logs each request once it has ended, with its id, client, route, status and 
     }),
   );
   expect(JSON.stringify(lines)).not.toContain('secret');
+});
+
+it('logs a sign-in once, and whose credential each request has, but not the credential', async () => {
+  const { lines, log } = keepLines();
+  const issuer = await issuerForTest();
+  const { url } = await serviceForTest({ logLevel: 'info', issuers: [{ issuer: issuer.url }] }, { log });
+  const token = await issuer.signIn(personNamed('una'), url);
+  for (let round = 0; round < 2; round++) await ask(`${url}/users/me`, { token });
+  const { body } = await ask(`${url}/users/me`, { token });
+  await waitFor(async () => {
+    const requests = lines.filter(({ message }) => message === 'request');
+    expect(requests).toHaveLength(3);
+    for (const request of requests)
+      expect(request).toMatchObject({ user: body.id, credential: 'identity_provider' });
+  });
+  const signedIn = lines.filter(({ message }) => message === 'sign-in');
+  expect(signedIn).toMatchObject([{ issuer: issuer.url, subject: 'una', admin: false }]);
+  expect(JSON.stringify(lines)).not.toContain(token.split('.').at(-1));
 });
 
 it('keeps a request id that a proxy gave, and replaces one that could forge a line', async () => {

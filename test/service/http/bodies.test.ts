@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { zipOf } from '../../support/archives.js';
 import { nextRequest } from '../../support/next-request.js';
-import { publisherForTest, register, serviceForTest } from '../../support/service.js';
+import { publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
@@ -118,5 +121,41 @@ describe('a body that stalls', () => {
     }
     socket.write(' '.repeat(300_000 - 1 - 280_000));
     await waitFor(() => expect(answer()).toMatch(/^HTTP\/1.1 400 .*malformed_json/s));
+  });
+});
+
+describe('a download that is not read', () => {
+  it('is cut off after a minute or two, and one that is read goes on', async () => {
+    const running = await serviceForTest();
+    const publisher = await publisherForTest(running);
+    const { signedUrl, node_version } = await register(publisher);
+    const zip = await zipOf({ '__init__.py': '', 'weights.bin': randomBytes(24 * 1024 ** 2) });
+    expect((await upload(signedUrl, zip)).status).toBe(200);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { host, hostname, port, pathname } = new URL(node_version.downloadUrl);
+    const head = [`GET ${pathname} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${running.ownerToken}`];
+    const open = () => {
+      const socket = connect(Number(port), hostname);
+      socket.write([...head, '', ''].join('\r\n'));
+      return socket;
+    };
+    const [idle, reading] = [open(), open()];
+    const closed = once(idle, 'close');
+    let received = 0;
+    const read = new Promise<void>((resolve) => {
+      reading.on('data', (chunk) => {
+        received += chunk.length;
+        if (received > zip.length) resolve();
+      });
+    });
+    await read;
+    idle.pause();
+    await arrived();
+    vi.advanceTimersByTime(120_000);
+    idle.resume();
+    await closed;
+    expect(idle.bytesRead).toBeLessThan(zip.length);
+    reading.destroy();
   });
 });

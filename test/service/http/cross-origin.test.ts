@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { Configuration } from '../../../src/service/configuration/configuration.js';
 import { createHostCheck } from '../../../src/service/http/cross-origin.js';
@@ -42,4 +44,15 @@ describe('a check of hosts', () => {
     expect(behindProxy('other.example.org')).toBe(false);
     expect(check({ host: '0.0.0.0' })('other.example.org')).toBe(true);
   });
+});
+
+it('a request with two Host headers is refused, also where the answer is kept', async () => {
+  const { url } = await serviceForTest();
+  const { host, hostname, port } = new URL(url);
+  await fetch(`${url}/nodes`);
+  for (const path of ['/nodes', '/health']) {
+    const socket = connect(Number(port), hostname);
+    socket.end(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*The header Host must not appear twice/s);
+  }
 });

@@ -83,7 +83,7 @@ describe('a request that the service cannot route or read', () => {
 
   it.each([
     ['/nodes?serch=x', 'serch', 'did you mean search?'],
-    ['/nodes?timestamp=1', 'timestamp', 'known are page, limit, search'],
+    ['/nodes?form_factor=x', 'form_factor', 'known are page, limit, search'],
     ['/publishers/acme?limit=1', 'limit', 'this operation has none'],
   ])('refuses the unknown query parameter of %s', async (path, name, help) => {
     const { status, body } = await registry().as('nobody', 'GET', path);
@@ -108,7 +108,11 @@ describe('a request that the service cannot route or read', () => {
 
   it('lists the methods of a path', async () => {
     const { status, body, headers } = await registry().as('nobody', 'PATCH', '/publishers/acme');
-    expect([status, body.error, headers.get('allow')]).toEqual([405, 'method_not_allowed', 'GET, HEAD, PUT']);
+    expect([status, body.error, headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'DELETE, GET, HEAD, PUT',
+    ]);
     const head = await registry().as('nobody', 'HEAD', '/nodes/x/install');
     expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET']);
   });

@@ -30,6 +30,8 @@ it('ends task, version and delivery visibly if they ended the service too often'
   const { signedUrl } = await register(publisher);
   expect((await upload(signedUrl, await zipOf({ '__init__.py': '' }))).status).toBe(200);
   const kinds = ['check-archive', 'deliver-webhook', 'run-image-task'];
+  const running = database.selectFrom('jobs').select('kind').where('leased_by', 'is not', null);
+  await waitFor(async () => expect(await running.execute()).toHaveLength(3));
   const changed = await database
     .transaction()
     .execute((tx) =>

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
@@ -82,10 +83,10 @@ it('a check finds objects that are missing, changed or in no row, and exits with
   await service.stop();
   const objects = join(data, 'objects');
   const archive = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) =>
-    path.endsWith('node.zip'),
+    path.endsWith('.zip'),
   ) as string;
   const result = readdirSync(objects, { recursive: true, encoding: 'utf8' }).find((path) =>
-    /results.\w/.test(path),
+    /results.*\.png$/.test(path),
   ) as string;
   writeFileSync(join(objects, archive), 'x'.repeat(statSync(join(objects, archive)).size));
   rmSync(join(objects, result));
@@ -112,4 +113,49 @@ it('nothing that exists is overwritten, and a folder without data is refused', a
   const empty = await regen(['serve', 'backup', join(target, 'copy'), '--data', target]);
   expect([empty.exit, empty.stderr]).toEqual([2, expect.stringContaining('There is no regen.db')]);
   expect((await ask(`${service.url}/ready`)).status).toBe(200);
+});
+
+it('serve prune counts and removes beside the service, and serve status says what data takes', async () => {
+  const { data, service } = await folderInUse();
+  const settings = { REGEN_SERVE_RETENTION__RESULTS: '7', REGEN_SERVE_RETENTION__TASKS: '7' };
+  const old = new Date(service.context.now() - 15 * 24 * 60 * 60_000).toISOString();
+  // The clock of a command cannot be moved.
+  await service.context.database
+    .transaction()
+    .execute((tx) => sql`update tasks set created_at = ${old}`.execute(tx));
+  const status = async () => counts((await regen(['serve', 'status', '--data', data, '--json'])).stdout);
+  const before = await status();
+  expect(before).toMatchObject({ url: service.localUrl, archive_bytes: zip.length });
+  expect(before.task_bytes).toBeGreaterThan(0);
+  expect(before.database_bytes).toBeGreaterThan(before.archive_bytes);
+  expect(before.free_bytes).toBeGreaterThan(0);
+
+  const prune = async (...more: string[]) => {
+    const { exit, stdout, stderr } = await regen(['serve', 'prune', '--data', data, '--json', ...more], {
+      env: settings,
+    });
+    expect(exit, stderr).toBe(0);
+    return counts(stdout);
+  };
+  const results = { kind: 'results', days: 7, count: 1, bytes: before.task_bytes };
+  expect(await prune('--dry-run')).toContainEqual(results);
+  expect(await status()).toMatchObject({ task_bytes: before.task_bytes });
+  const pruned = await prune();
+  expect(pruned).toContainEqual(results);
+  expect(pruned).toContainEqual({ kind: 'tasks', days: 7, count: 1, bytes: 0 });
+  expect(pruned).toContainEqual({ kind: 'bannedArchives', days: null, count: 0, bytes: 0 });
+  expect(await status()).toMatchObject({ task_bytes: 0, archive_bytes: zip.length });
+  expect((await regen(['serve', 'check', '--data', data])).exit).toBe(0);
+});
+
+it('serve prune refuses a folder without data and settings that would break a promise', async () => {
+  const data = folderForTest();
+  const nothing = await regen(['serve', 'prune', '--data', data]);
+  expect([nothing.exit, nothing.stderr]).toEqual([2, expect.stringContaining('There is no regen.db')]);
+  const env = { REGEN_SERVE_RETENTION__TASKS: '1' };
+  const early = await regen(['serve', 'prune', '--data', data], { env });
+  expect([early.exit, early.stderr]).toEqual([
+    2,
+    expect.stringContaining('retention.tasks must be at least 7'),
+  ]);
 });

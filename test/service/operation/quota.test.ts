@@ -55,6 +55,20 @@ describe('the quota', () => {
     await waitFor(async () => expect((await start('bob')).status).toBe(200));
   });
 
+  it('of tasks in flight counts those that wait at a vendor', async () => {
+    const { registry, finish } = await registryWith({ tasksInFlight: 2 });
+    const start = () => registry.as('bob', 'POST', relight, smallestBody('image.relight'));
+    expect((await start()).status).toBe(200);
+    const { queue, now } = registry.service.context;
+    await registry.change(async (tx) => {
+      const run = tx.selectFrom('jobs').select('owner').where('kind', '=', 'run-image-task');
+      const { owner } = await run.executeTakeFirstOrThrow();
+      await queue.enqueue(tx, { kind: 'watch-image-task', key: 'waits', owner, runAt: now() + 3_600_000 });
+    });
+    expect((await start()).body.error).toBe('quota_exceeded');
+    finish();
+  });
+
   it('of webhooks counts tasks whose webhooks are not delivered', async () => {
     const { registry, finish } = await registryWith({ pendingWebhooks: 1 });
     const { url: webhook_url, told } = await receiverForTest(() => 'silence');

@@ -4,23 +4,34 @@ import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
-import { openSqlite } from '../../../src/service/database/sqlite.js';
+import { Notices } from '../../../src/service/database/notices.js';
 import { createLeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
-import { claimJob } from '../../../src/service/queue/leases.js';
-import type { Job, JobHandler, JobKind, NewJob, Queue } from '../../../src/service/queue/queue.js';
+import { claimJobs } from '../../../src/service/queue/leases.js';
+import {
+  type Job,
+  type JobHandler,
+  type JobKind,
+  type NewJob,
+  type Queue,
+  RunAgain,
+} from '../../../src/service/queue/queue.js';
 
+import { openTestDatabase, testDatabase } from '../../support/postgres.js';
 import { plansOf } from '../../support/query-plans.js';
 import { waitFor } from '../../support/wait-for.js';
 
 let folder: string;
 let database: Database;
+let notices: Notices | undefined;
 let queues: Queue[];
 let time: number;
 let logged: string[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'regen-queue-'));
-  database = await openSqlite({ file: join(folder, 'db'), durable: false });
+  database = await openTestDatabase(folder);
+  notices = testDatabase ? new Notices() : undefined;
+  await notices?.listen(testDatabase as string, () => {});
   queues = [];
   time = Date.parse('2026-01-01T00:00:00Z');
   logged = [];
@@ -28,6 +39,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(queues.map((queue) => queue.stop(1_000)));
+  await notices?.close();
   await database.destroy();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -39,6 +51,7 @@ function queue(parts: Partial<LeasedTableOptions> = {}): Queue {
     log: (_level, message) => logged.push(message),
     instance: 'one',
     alone: true,
+    notices,
     pollMs: 20,
     ...parts,
   });
@@ -57,7 +70,7 @@ function enqueue(to: Queue, job: Omit<NewJob, 'owner'> & { owner?: string }): Pr
   return database.transaction().execute((tx) => to.enqueue(tx, { owner: 'ann', ...job }));
 }
 
-const jobs = () => database.selectFrom('jobs').selectAll().execute();
+const jobs = () => database.selectFrom('jobs').selectAll().orderBy('kind').orderBy('key').execute();
 const emptied = () => waitFor(async () => expect(await jobs()).toEqual([]));
 
 /** A handler that records its jobs and ends when `finish` is called. */
@@ -256,7 +269,8 @@ describe('the queue', () => {
 
   it('renews a lease while its job runs, and aborts the job when the lease is lost', async () => {
     const { work, signals, finish } = held();
-    const one = queue({ leaseMs: 30 });
+    const counted: unknown[] = [];
+    const one = queue({ leaseMs: 30, count: (...event) => counted.push(event) });
     start(one, { wait: work });
     await enqueue(one, { kind: 'wait', key: 'a' });
     await waitFor(() => expect(signals).toHaveLength(1));
@@ -268,6 +282,7 @@ describe('the queue', () => {
     finish();
     await one.stop(1_000);
     expect((await jobs())[0]?.leased_by).toBe('thief');
+    expect(counted).toEqual([['leases_lost', { kind: expect.any(String) }]]);
   });
 
   it('records the end of a job as soon as the database takes it, and does not run the job again', async () => {
@@ -276,13 +291,16 @@ describe('the queue', () => {
     const change = (statement: RawBuilder<unknown>) =>
       database.transaction().execute((tx) => statement.execute(tx));
     await change(
-      sql`create trigger refuse before delete on jobs begin select raise(abort, 'disk full'); end`,
+      testDatabase
+        ? sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'disk full'; end $$;
+            create trigger refuse before delete on jobs for each row execute function refuse()`
+        : sql`create trigger refuse before delete on jobs begin select raise(abort, 'disk full'); end`,
     );
     start(one, { greet: async ({ key }) => void begun.push(key) });
     await enqueue(one, { kind: 'greet', key: 'a' });
     await waitFor(() => expect(logged).toContain('Could not record the end of job greet.'));
     time += 1_000_000;
-    await change(sql`drop trigger refuse`);
+    await change(testDatabase ? sql`drop trigger refuse on jobs` : sql`drop trigger refuse`);
     await emptied();
     expect(begun).toEqual(['a']);
   });
@@ -347,6 +365,54 @@ describe('the queue', () => {
     await waitFor(async () => expect(await one.hasWorkBy(time + 1_000_000)).toBe(false));
   });
 
+  it('runs a job again at the time that it asks for, which does not count as a failed attempt', async () => {
+    const seen: number[] = [];
+    const one = queue();
+    start(one, {
+      look: async ({ attempts }) => {
+        seen.push(attempts);
+        if (seen.length < 3) throw new RunAgain(time + 30_000);
+      },
+    });
+    await enqueue(one, { kind: 'look', key: 'a' });
+    for (const looks of [1, 2]) {
+      await waitFor(async () =>
+        expect((await jobs())[0]?.run_at).toBe(new Date(time + 30_000).toISOString()),
+      );
+      expect([seen.length, (await jobs())[0]?.leased_by]).toEqual([looks, null]);
+      time += 30_000;
+    }
+    await emptied();
+    expect(seen).toEqual([0, 0, 0]);
+    expect(logged).toEqual([]);
+  });
+
+  it('brings a job forward that waits, and makes none', async () => {
+    const done: string[] = [];
+    const one = queue({ pollMs: 60_000_000 });
+    start(one, { look: async ({ key }) => void done.push(key) });
+    await enqueue(one, { kind: 'look', key: 'a', runAt: time + 1_000_000_000 });
+    await database.transaction().execute(async (tx) => {
+      for (const key of ['a', 'b']) await one.bringForward(tx, { kind: 'look', key });
+    });
+    await emptied();
+    expect(done).toEqual(['a']);
+  });
+
+  it('limits a kind in all processes together, with the jobs of another kind that wait', async () => {
+    const { work, begun, finish } = held();
+    const limited = { start: { run: work, atOnce: 3, sharesWith: 'watch' } };
+    const [one, two] = ['one', 'two'].map((instance) => queue({ instance, alone: false }));
+    await enqueue(one as Queue, { kind: 'watch', key: 'w', runAt: time + 1_000_000 });
+    for (const key of ['a', 'b', 'c', 'd']) await enqueue(one as Queue, { kind: 'start', key });
+    for (const worker of [one, two]) worker?.start(limited);
+    await waitFor(() => expect(begun).toHaveLength(2));
+    const leased = (await jobs()).filter(({ leased_by }) => leased_by !== null);
+    expect(leased).toHaveLength(2);
+    finish();
+    await waitFor(() => expect(begun).toHaveLength(4));
+  });
+
   it('leaves unknown kinds to other processes', async () => {
     const one = queue();
     start(one, { greet: async () => {} });
@@ -365,24 +431,27 @@ async function lease(by: string, until: number): Promise<void> {
   );
 }
 
-it('finds the next job by indexes, however many wait or are scheduled for later', async () => {
-  const made = queue();
-  await database.transaction().execute(async (tx) => {
-    for (let at = 0; at < 300; at += 1) {
-      const runAt = at % 3 ? time + 60_000 : time;
-      await made.enqueue(tx, { kind: at % 2 ? 'a' : 'b', key: `k${at}`, owner: `o${at % 5}`, runAt });
-    }
-  });
-  const plans = await plansOf(database, () =>
-    claimJob(
-      { database, now: () => time, instance: 'one' },
-      { kinds: ['a', 'b'], free: ['a', 'b'], isIdle: true },
-    ),
-  );
-  const reads = plans.filter((plan) => /jobs|waiting|ready|own\b|running/.test(plan));
-  expect(reads.length).toBeGreaterThan(5);
-  for (const plan of reads) expect(plan).toMatch(/USING (COVERING )?INDEX (jobs_|sqlite_autoindex)/);
-});
+it.skipIf(testDatabase)(
+  'finds the next job by indexes, however many wait or are scheduled for later',
+  async () => {
+    const made = queue();
+    await database.transaction().execute(async (tx) => {
+      for (let at = 0; at < 300; at += 1) {
+        const runAt = at % 3 ? time + 60_000 : time;
+        await made.enqueue(tx, { kind: at % 2 ? 'a' : 'b', key: `k${at}`, owner: `o${at % 5}`, runAt });
+      }
+    });
+    const plans = await plansOf(database, () =>
+      claimJobs(
+        { database, now: () => time, instance: 'one' },
+        { kinds: ['a', 'b'], free: { a: 1, b: 1 }, isIdle: true },
+      ),
+    );
+    const reads = plans.filter((plan) => /jobs|waiting|ready|own\b|running/.test(plan));
+    expect(reads.length).toBeGreaterThan(5);
+    for (const plan of reads) expect(plan).toMatch(/USING (COVERING )?INDEX (jobs_|sqlite_autoindex)/);
+  },
+);
 
 describe('turns', () => {
   /** Enqueues a job of the next millisecond: jobs of the same one have no order. */
@@ -467,7 +536,7 @@ describe('a job that ends its process', () => {
       return new Promise(() => {});
     };
     // A database of its own, which closes without the queue knowing.
-    const own = await openSqlite({ file: join(folder, 'db'), durable: false });
+    const own = await openTestDatabase(folder);
     const dying = createLeasedTable({
       database: own,
       now: () => time,
@@ -535,7 +604,8 @@ describe('a job that ends its process', () => {
     await waitFor(() => expect(begun).toHaveLength(1));
     await enqueue(one, { kind: 'greet', key: 'b' });
     await waitFor(() => expect(greeted).toEqual(['b']));
-    expect(await jobs()).toMatchObject([{ key: 'a', crashes: 2, unclean_ends: 0, attempts: 1 }]);
+    const left = [{ key: 'a', crashes: 2, unclean_ends: 0, attempts: 1 }];
+    await waitFor(async () => expect(await jobs()).toMatchObject(left));
   });
 
   it('is not held against jobs that a stopped service hands back', async () => {

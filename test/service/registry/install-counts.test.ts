@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
-import { openSqlite } from '../../../src/service/database/sqlite.js';
 import { toClientNetwork } from '../../../src/service/network/addresses.js';
 import { InstallCounts } from '../../../src/service/registry/install-counts.js';
+import { openTestDatabase } from '../../support/postgres.js';
 import { startRegistry } from '../../support/registry.js';
-import { folderForTest } from '../../support/service.js';
+import { folderForTest, serviceForTest } from '../../support/service.js';
 
 const at = '2026-01-01T00:00:00.000Z';
 let time: number;
@@ -17,7 +16,7 @@ let installs: InstallCounts;
 beforeEach(async () => {
   time = Date.parse(at);
   logged = [];
-  database = await openSqlite({ file: join(folderForTest(), 'db'), durable: false });
+  database = await openTestDatabase(folderForTest());
   onTestFinished(() => database.destroy());
   installs = new InstallCounts({ database, now: () => time, log: (_, message) => logged.push(message) });
   await database.transaction().execute(async (tx) => {
@@ -91,10 +90,8 @@ describe('downloads', () => {
     await first.active('pack', '1.0.0');
     for (const who of ['nobody', 'eve'] as const) await first.ok(who, 'GET', '/nodes/pack/install');
     await first.service.stop();
-    const file = join(data, 'regen.db');
-    const stored = await openSqlite({ file, durable: false });
-    onTestFinished(() => stored.destroy());
-    const { downloads } = await stored.selectFrom('nodes').select('downloads').executeTakeFirstOrThrow();
+    const { database } = (await serviceForTest({ data })).context;
+    const { downloads } = await database.selectFrom('nodes').select('downloads').executeTakeFirstOrThrow();
     expect(downloads).toBe(1);
   });
 });

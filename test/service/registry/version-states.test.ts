@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
-import { openSqlite } from '../../../src/service/database/sqlite.js';
 import { compareVersions, isPreRelease } from '../../../src/service/registry/version-order.js';
 import {
   changeVersionStatus,
@@ -10,6 +8,7 @@ import {
   type TransitionRight,
   type VersionStatus,
 } from '../../../src/service/registry/version-states.js';
+import { openTestDatabase } from '../../support/postgres.js';
 import { folderForTest } from '../../support/service.js';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -19,7 +18,7 @@ const full = (state: (typeof states)[number]): VersionStatus => `NodeVersionStat
 
 let database: Database;
 beforeEach(async () => {
-  database = await openSqlite({ file: join(folderForTest(), 'db'), durable: false });
+  database = await openTestDatabase(folderForTest());
   onTestFinished(() => database.destroy());
   await database.transaction().execute(async (tx) => {
     const publisher = { id: 'acme', name: 'Acme', status: 'PublisherStatusActive', created_at: at };
@@ -183,7 +182,9 @@ describe('the states of a version', () => {
     await add('1.0.0', full('Pending'), false);
     await add('2.0.0', full('Deleted'), false);
     const mark = (versionId: string) =>
-      database.transaction().execute((tx) => markUploaded(tx, { versionId, size: 5, sha256: 'ab', now }));
+      database
+        .transaction()
+        .execute((tx) => markUploaded(tx, { versionId, archive: { key: 'k', size: 5, sha256: 'ab' }, now }));
     expect([await mark('1.0.0'), await mark('1.0.0'), await mark('2.0.0')]).toEqual([true, false, false]);
   });
 });

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../src/service/storage/disk.js';
-import { ObjectMissing, TooLarge } from '../../../src/service/storage/storage.js';
+import { ObjectMissing, removeOthers, TooLarge } from '../../../src/service/storage/storage.js';
 
 const key = 'archives/acme/pack/1.0.0/node.zip';
 
@@ -27,20 +27,20 @@ async function put(
   name: string,
   content: string,
 ): Promise<void> {
-  const staged = await storage.stage(name, Readable.from([Buffer.from(content)]), 10_000);
-  await staged.commit();
+  await storage.write(name, Readable.from([Buffer.from(content)]), 10_000);
 }
 
 describe('the disk storage', () => {
-  it('makes an object visible once it is committed, with its size and SHA-256', async () => {
+  it('stores an object, with its size and SHA-256', async () => {
     const storage = createDiskStorage(root);
-    const staged = await storage.stage(key, Readable.from([Buffer.from('hello '), Buffer.from('world')]), 11);
-    expect(staged.size).toBe(11);
-    expect(staged.sha256).toBe('b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9');
-    await expect(storage.read(key)).rejects.toThrow(ObjectMissing);
-    await staged.commit();
+    expect(
+      await storage.write(key, Readable.from([Buffer.from('hello '), Buffer.from('world')]), 11),
+    ).toEqual({
+      key,
+      size: 11,
+      sha256: 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9',
+    });
     expect(await text(await storage.read(key))).toBe('hello world');
-    await staged.discard();
     expect(files()).toEqual([key]);
   });
 
@@ -59,7 +59,7 @@ describe('the disk storage', () => {
         throw new Error('cut');
       })(),
     );
-    await expect(storage.stage(key, cut, 1_000_000)).rejects.toThrow('cut');
+    await expect(storage.write(key, cut, 1_000_000)).rejects.toThrow('cut');
     expect(files()).toEqual([]);
   });
 
@@ -70,14 +70,17 @@ describe('the disk storage', () => {
         for (;;) yield Buffer.alloc(1_000);
       })(),
     );
-    await expect(storage.stage(key, endless, 10_000)).rejects.toThrow(TooLarge);
+    await expect(storage.write(key, endless, 10_000)).rejects.toThrow(TooLarge);
     expect(files()).toEqual([]);
   });
 
-  it('stores nothing that is discarded', async () => {
+  it('removes the objects below a folder except some, also where names are hashed', async () => {
     const storage = createDiskStorage(root);
-    await (await storage.stage(key, Readable.from([Buffer.from('x')]), 10)).discard();
-    expect(files()).toEqual([]);
+    for (const name of ['a/Kept', 'a/Gone', 'a/b/gone', 'ab/other']) await put(storage, name, name);
+    await removeOthers(storage, 'a', ['a/Kept']);
+    await removeOthers(storage, 'nowhere', []);
+    expect(files().sort()).toEqual([storage.toName('a/Kept'), 'ab/other'].sort());
+    expect(await text(await storage.read(storage.toName('a/Kept')))).toBe('a/Kept');
   });
 
   it('replaces an object as a whole', async () => {
@@ -102,9 +105,11 @@ describe('the disk storage', () => {
   it('removes files that a crash left half written, and keeps complete objects', async () => {
     const before = createDiskStorage(root);
     await put(before, key, 'kept');
-    await before.stage(key, Readable.from([Buffer.from('half')]), 10);
-    expect(files()).toHaveLength(2);
-    createDiskStorage(root);
+    writeFileSync(join(root, '.staging', 'half'), 'half');
+    const written = statSync(join(root, '.staging', 'half')).mtimeMs;
+    createDiskStorage(root, { before: written });
+    expect(files()).toEqual(['.staging/half', key]);
+    createDiskStorage(root, { before: written + 1 });
     expect(files()).toEqual([key]);
   });
 
@@ -135,12 +140,10 @@ describe('the disk storage', () => {
     expect(new Set(folded).size).toBe(names.length);
   });
 
-  it('removes an object that cannot be committed', async () => {
+  it('leaves nothing of an object that cannot get its name', async () => {
     const storage = createDiskStorage(root);
     writeFileSync(join(root, 'archives'), 'in the way');
-    const staged = await storage.stage(key, Readable.from([Buffer.from('x')]), 10);
-    await expect(staged.commit()).rejects.toThrow();
-    await staged.discard();
+    await expect(storage.write(key, Readable.from([Buffer.from('x')]), 10)).rejects.toThrow();
     expect(files()).toEqual(['archives']);
   });
 });

@@ -2,9 +2,9 @@ import type { TaskKind } from '../../../contract/operation.js';
 import { backoffMs } from '../../../wire/backoff.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 import type { Context } from '../../operation/context.js';
-import { EngineFailure, type EngineJob, type EngineMemory } from '../../operation/engine.js';
+import { EngineFailure, type EngineJob, type EngineMemory, type EngineWait } from '../../operation/engine.js';
 import type { VendorCallbacks } from './callbacks.js';
-import type { UpstreamState } from './state.js';
+import { saveState, type UpstreamState } from './state.js';
 import type { Vendor } from './vendor.js';
 
 /** What all tasks at one vendor share. */
@@ -16,6 +16,7 @@ export interface UpstreamOptions {
   readonly readState: (taskId: string, job: EngineJob) => Promise<UpstreamState>;
   readonly now: Context['now'];
   readonly log: Context['log'];
+  readonly count: Context['count'];
 }
 
 /** One attempt at a task of this service that a vendor runs. */
@@ -25,8 +26,6 @@ export interface UpstreamTask extends UpstreamOptions {
   readonly memory: EngineMemory;
   /** Aborted when the service stops. */
   readonly signal: AbortSignal;
-  /** Waits and reports progress, so that the attempt does not count as stalled. */
-  readonly wait: (ms: number) => Promise<void>;
 }
 
 /** Why a step failed and for how long it is retried. */
@@ -38,71 +37,46 @@ export interface RetryReason {
   readonly timeoutMs: number;
 }
 
-/** Repeats a step with growing pauses while it fails. */
-export class RetryLoop {
-  readonly #task: UpstreamTask;
-  readonly #pauses: PollPauses;
-  #since: number | undefined;
-
-  constructor(task: UpstreamTask) {
-    this.#task = task;
-    this.#pauses = new PollPauses(task.settings.pollMs);
-  }
-
-  /** Waits before the next poll, after a successful one. */
-  async waitForPoll(): Promise<void> {
-    this.#since = undefined;
-    await this.#task.wait(this.#pauses.next());
-  }
-
-  /**
-   * Waits before the next attempt, after a failed one.
-   * @throws EngineFailure if it has kept failing for longer than `timeoutMs`
-   */
-  async waitForRetry({ why, askedMs, timeoutMs }: RetryReason): Promise<void> {
-    const { now, log, job, vendor, wait } = this.#task;
-    if (this.#since === undefined) {
-      this.#since = now();
-      log('warn', 'A vendor does not answer as expected; retrying.', {
-        task: job.id,
-        vendor: new URL(vendor.baseUrl).host,
-        reason: why,
-      });
-    }
-    if (now() - this.#since > timeoutMs)
-      throw new EngineFailure(`The vendor is not available: ${why}.`, { code: 'vendor_unavailable' });
-    await wait(this.#pauses.next(askedMs));
-  }
+/** Waits before the next look at a task, after one that succeeded. */
+export async function waitForLook(task: UpstreamTask, state: UpstreamState): Promise<EngineWait> {
+  const { failingSince, startedAt = task.now(), ...rest } = state;
+  if (failingSince !== undefined || state.startedAt === undefined)
+    await saveState(task.memory, { ...rest, startedAt });
+  return { waitMs: getPauseMs(task, task.now() - startedAt), isStarted: true };
 }
 
-/** Each pause is longer than the one before, up to 15 times the first. */
-const GROWTH = 1.5;
+/**
+ * Waits before the next attempt, after a failed one.
+ * @throws EngineFailure if it has kept failing for longer than `timeoutMs`
+ */
+export async function waitForRetry(
+  task: UpstreamTask,
+  state: UpstreamState,
+  { why, askedMs = 0, timeoutMs }: RetryReason,
+): Promise<EngineWait> {
+  const { now, log, count, job, vendor, memory } = task;
+  const { host } = new URL(vendor.baseUrl);
+  count('vendor_errors', { vendor: host, outcome: 'retried' });
+  const failingSince = state.failingSince ?? now();
+  await saveState(memory, { ...state, failingSince });
+  if (state.failingSince === undefined) {
+    const message = 'A vendor does not answer as expected; retrying.';
+    log('warn', message, { task: job.id, vendor: host, reason: why });
+  }
+  const failingMs = now() - failingSince;
+  if (failingMs > timeoutMs)
+    throw new EngineFailure(`The vendor is not available: ${why}.`, { code: 'vendor_unavailable' });
+  const waitMs = Math.max(getPauseMs(task, failingMs), Math.min(askedMs, MAX_ASKED_MS));
+  return { waitMs, isStarted: state.taskId !== undefined };
+}
+
+/** Each pause is half of the time so far, up to 15 times the first. */
+const GROWTH = 0.5;
 const MAX_GROWTH = 15;
 /** Decided: a vendor that asks for a longer pause gets this one. */
 const MAX_ASKED_MS = 60 * 60_000;
 
-/**
- * The pauses between polls of one task, which grow and have jitter.
- * @param firstMs milliseconds
- */
-class PollPauses {
-  #polls = 0;
-
-  constructor(
-    readonly firstMs: number,
-    readonly random?: () => number,
-  ) {}
-
-  /** @returns the next pause in milliseconds, at least as long as the vendor asked for */
-  next(askedMs = 0): number {
-    const { firstMs, random } = this;
-    this.#polls += 1;
-    const pause = backoffMs(this.#polls, {
-      firstMs,
-      maxMs: firstMs * MAX_GROWTH,
-      factor: GROWTH,
-      ...(random && { random }),
-    });
-    return Math.max(pause, Math.min(askedMs, MAX_ASKED_MS));
-  }
+function getPauseMs({ settings: { pollMs } }: UpstreamTask, soFarMs: number): number {
+  const firstMs = Math.min(Math.max(soFarMs * GROWTH, pollMs), pollMs * MAX_GROWTH);
+  return backoffMs(1, { firstMs, maxMs: firstMs });
 }

@@ -1,7 +1,7 @@
-import { EngineFailure } from '../../operation/engine.js';
+import { EngineFailure, type EngineWait } from '../../operation/engine.js';
 import { buildAddedFields, createRequestBody } from './request.js';
-import { RetryLoop, type UpstreamTask } from './retry.js';
-import { parseState, saveState } from './state.js';
+import { type UpstreamTask, waitForRetry } from './retry.js';
+import { saveState, type UpstreamState } from './state.js';
 import { submitTask } from './submit.js';
 
 /** How long starting a task is retried. */
@@ -13,34 +13,36 @@ const MAX_REFUSED_KEYS = 5;
 // until it answers; the key is this service's task id, so that repeated requests start one task. Any other
 // vendor is not asked again once it may have started: better a refund here than two charges there.
 /**
- * Starts the task at the vendor, at most once across failures, restarts and crashes.
- * @returns the vendor's id of the task
+ * Asks the vendor to start the task, at most once across failures, restarts and crashes.
+ * @returns the state of the started task
  */
-export async function startVendorTask(task: UpstreamTask): Promise<string> {
-  const { memory, vendor, job } = task;
-  const state = parseState(await memory.read());
-  if (state.taskId !== undefined) return state.taskId;
+export async function startVendorTask(
+  task: UpstreamTask,
+  state: UpstreamState,
+): Promise<(UpstreamState & { readonly taskId: string }) | EngineWait> {
+  const { memory, vendor, job, now } = task;
   if (state.asked && !state.asked.keyHonoured && !vendor.honoursKeys)
     throw answerLost('this service was interrupted');
+  const { refusedKeys = 0, failingSince } = state;
   const added = state.added ?? (await buildAddedFields(task));
   const body = await createRequestBody(job, added);
-  const retry = new RetryLoop(task);
-  for (let refusedKeys = 0; ; ) {
-    await saveState(memory, { added, asked: { keyHonoured: vendor.honoursKeys } });
-    const outcome = await submitTask(task, body);
-    if (outcome.kind === 'started') {
-      await saveState(memory, { taskId: outcome.taskId });
-      return outcome.taskId;
-    }
-    if (outcome.kind === 'refused')
-      throw new EngineFailure(`The vendor refused the request: ${outcome.why}`, { code: 'vendor_refused' });
-    if (outcome.kind === 'key refused' && ++refusedKeys === MAX_REFUSED_KEYS)
-      throw credentialRefused(task, outcome.why);
-    if (outcome.kind === 'unclear' && !vendor.honoursKeys) throw answerLost(outcome.why);
-    // Nothing was started, and this state still says so after a crash.
-    if (!vendor.honoursKeys) await saveState(memory, { added });
-    await retry.waitForRetry({ ...outcome, timeoutMs: START_TIMEOUT_MS });
+  const asking = { added, refusedKeys, failingSince, asked: { keyHonoured: vendor.honoursKeys } };
+  await saveState(memory, asking);
+  const outcome = await submitTask(task, body);
+  if (outcome.kind === 'started') {
+    const started = { taskId: outcome.taskId, startedAt: now() };
+    await saveState(memory, started);
+    return started;
   }
+  if (outcome.kind === 'refused')
+    throw new EngineFailure(`The vendor refused the request: ${outcome.why}`, { code: 'vendor_refused' });
+  const isKeyRefused = outcome.kind === 'key refused';
+  if (isKeyRefused && refusedKeys + 1 === MAX_REFUSED_KEYS) throw credentialRefused(task, outcome.why);
+  if (outcome.kind === 'unclear' && !vendor.honoursKeys) throw answerLost(outcome.why);
+  // Without `asked`: nothing was started, and this state still says so after a crash.
+  const unasked = { added, refusedKeys: refusedKeys + Number(isKeyRefused), failingSince };
+  const next = vendor.honoursKeys ? { ...unasked, asked: { keyHonoured: true } } : unasked;
+  return await waitForRetry(task, next, { ...outcome, timeoutMs: START_TIMEOUT_MS });
 }
 
 function answerLost(why: string): EngineFailure {

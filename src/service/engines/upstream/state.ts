@@ -6,8 +6,14 @@ const UpstreamState = z.object({
   added: z.record(z.string(), z.unknown()).optional(),
   /** The vendor was asked and may have started the task; with whether it was known to honour keys. */
   asked: z.object({ keyHonoured: z.boolean() }).optional(),
+  /** How often the vendor refused the key. */
+  refusedKeys: z.int().optional(),
   /** The vendor's id of the task. */
   taskId: z.string().optional(),
+  /** When the vendor started it. Milliseconds since the epoch. */
+  startedAt: z.number().optional(),
+  /** Since when the vendor does not answer as expected. Milliseconds since the epoch. */
+  failingSince: z.number().optional(),
   /** The vendor's names of the videos it made, by their index in the results. */
   videos: z.array(z.object({ at: z.int(), id: z.string().optional(), url: z.string() })).optional(),
 });

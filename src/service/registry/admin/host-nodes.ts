@@ -1,8 +1,8 @@
 import type { Tx } from '../../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
+import { recordAction } from '../../operation/record-action.js';
 import { loadViewer } from '../access.js';
 import { findHostNode } from '../host-nodes.js';
-import { recordAction } from '../record-action.js';
 
 // Decided: a policy applies to the definition of one version; in the next version it is Active again.
 async function setHostNodePolicy(

@@ -1,12 +1,12 @@
 import type { Tx } from '../../database/database.js';
 import type { NodeRow } from '../../database/schema.js';
 import type { Handlers, OperationCall } from '../../operation/call.js';
+import { recordAction } from '../../operation/record-action.js';
 import { Refused } from '../../operation/refused.js';
 import { getVisibleNode, loadViewer } from '../access.js';
 import { type NodeDetails, refuseLargeFields } from '../details.js';
 import { refreshNode } from '../listed-host-nodes.js';
 import { type NodeView, viewNode } from '../node-view.js';
-import { recordAction } from '../record-action.js';
 import { refreshSearch } from '../search-index.js';
 
 type SetNodeCall = OperationCall<'admin.node.set'>;

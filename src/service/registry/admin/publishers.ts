@@ -1,9 +1,9 @@
 import type { Tx } from '../../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
+import { recordAction } from '../../operation/record-action.js';
 import { getVisiblePublisher, loadViewer } from '../access.js';
 import { refreshNodes } from '../listed-host-nodes.js';
 import { viewPublishers } from '../publisher-view.js';
-import { recordAction } from '../record-action.js';
 
 // Decided: a ban hides a publisher's nodes without changing them, so that lifting it restores them unchanged.
 async function setPublisher(

@@ -1,8 +1,8 @@
 import { createAdminToken } from '../../auth/admin-tokens.js';
 import type { Database, Tx } from '../../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../../operation/call.js';
+import { recordAction } from '../../operation/record-action.js';
 import { Refused } from '../../operation/refused.js';
-import { recordAction } from '../record-action.js';
 
 async function generateAdminToken(
   call: OperationCall<'admin.generateToken'>,

@@ -1,9 +1,9 @@
 import type { Tx } from '../../database/database.js';
 import type { VersionRow } from '../../database/schema.js';
 import type { Handlers, OperationCall } from '../../operation/call.js';
+import { recordAction } from '../../operation/record-action.js';
 import { getVisibleVersion, loadViewer } from '../access.js';
 import { refuseLargeFields, type VersionDetails } from '../details.js';
-import { recordAction } from '../record-action.js';
 import { changeVersionStatus } from '../version-states.js';
 import { type VersionView, viewVersion } from '../version-view.js';
 

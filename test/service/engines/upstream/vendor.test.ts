@@ -187,6 +187,33 @@ test('a service that stops does not wait for its vendor, and continues at the ne
   expect(vendor.asked).toHaveLength(1);
 });
 
+test('a task that its vendor works on holds no lease, and a call of the vendor makes the service look at once', async () => {
+  const states = ['IN_PROGRESS'];
+  const { vendor, asking, service } = await behind({ states }, { pollMs: 3_600_000, atOnce: 2 });
+  const ids = [await startedTask(asking), await startedTask(asking), await startedTask(asking)];
+  const jobs = () =>
+    service.context.database
+      .selectFrom('jobs')
+      .select(['kind', 'leased_by'])
+      .where('kind', 'in', ['run-image-task', 'watch-image-task'])
+      .orderBy('kind')
+      .execute();
+  const waiting = { leased_by: null };
+  // Two wait at the vendor, which is all that its limit allows; the third is not started.
+  await waitFor(async () =>
+    expect(await jobs()).toEqual([
+      { kind: 'run-image-task', ...waiting },
+      { kind: 'watch-image-task', ...waiting },
+      { kind: 'watch-image-task', ...waiting },
+    ]),
+  );
+  expect(vendor.asked).toHaveLength(2);
+  states[0] = 'COMPLETED';
+  for (const { body } of [...vendor.asked]) await call(body.webhook_url, {});
+  for (const id of ids) await taskAt(asking, id);
+  expect(vendor.asked).toHaveLength(3);
+});
+
 test("a service without its vendor's key does not start, and names the missing key", async () => {
   const file = join(folderForTest(), 'empty.key');
   writeFileSync(file, '\n');

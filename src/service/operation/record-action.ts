@@ -1,6 +1,6 @@
 import { type AuditAction, recordEvent } from '../database/audit-log.js';
 import type { Tx } from '../database/database.js';
-import type { OperationCall } from '../operation/call.js';
+import type { OperationCall } from './call.js';
 
 /** Appends to the audit log what the caller of an operation did. */
 export async function recordAction(

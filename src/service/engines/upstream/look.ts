@@ -1,10 +1,15 @@
 import { parseRetryAfter } from '../../../wire/retry-after.js';
-import { EngineFailure, type EngineFile, type EngineResult } from '../../operation/engine.js';
+import {
+  EngineFailure,
+  type EngineFile,
+  type EngineResult,
+  type EngineWait,
+} from '../../operation/engine.js';
 import { downloadFile } from './download.js';
 import { parseStatus, type VendorStatus } from './parse-answers.js';
 import { getReadPath } from './paths.js';
-import { RetryLoop, type RetryReason, type UpstreamTask } from './retry.js';
-import { saveState } from './state.js';
+import { type RetryReason, type UpstreamTask, waitForLook, waitForRetry } from './retry.js';
+import { saveState, type UpstreamState } from './state.js';
 import { NoAnswer } from './vendor.js';
 
 // Decided: started tasks are not given up early: a vendor may be down for a day, its files for six hours.
@@ -15,21 +20,19 @@ const CALLBACK_TIMEOUT_MS = 49 * 60 * 60_000;
 /** If the vendor does not know the task and cannot call; some vendors list a new task only after a while. */
 const LOST_TIMEOUT_MS = 10 * 60_000;
 
-/** Polls the vendor's task until it has ended and downloads its files. */
-export async function awaitResult(task: UpstreamTask, vendorTaskId: string): Promise<EngineResult> {
-  const retry = new RetryLoop(task);
-  const files: EngineFile[] = [];
-  for (;;) {
-    const status = await readStatus(task, vendorTaskId);
-    if ('why' in status) await retry.waitForRetry(status);
-    else if (status.state === 'failed') throw toEngineFailure(task, status);
-    else if (status.state === 'running') await retry.waitForPoll();
-    else {
-      const failed = await downloadFiles(task, status, files);
-      if (failed === undefined) return await saveVideos(task, vendorTaskId, status, files);
-      await retry.waitForRetry(failed);
-    }
-  }
+/** Looks at the vendor's task once, and downloads its files if it has ended. */
+export async function lookAtTask(
+  task: UpstreamTask,
+  state: UpstreamState & { readonly taskId: string },
+): Promise<EngineResult | EngineWait> {
+  const status = await readStatus(task, state.taskId);
+  if ('why' in status) return await waitForRetry(task, state, status);
+  if (status.state === 'failed') throw toEngineFailure(task, status);
+  if (status.state === 'running') return await waitForLook(task, state);
+  const files = await downloadFiles(task, status);
+  if ('why' in files) return await waitForRetry(task, state, files);
+  await saveVideos(task, state.taskId, status);
+  return { files };
 }
 
 async function readStatus(task: UpstreamTask, vendorTaskId: string): Promise<VendorStatus | RetryReason> {
@@ -55,31 +58,28 @@ function getLostTimeoutMs({ callbacks, job, vendor }: UpstreamTask): number {
   return callbacks.getUrl(job.id, vendor.baseUrl) ? CALLBACK_TIMEOUT_MS : LOST_TIMEOUT_MS;
 }
 
-/** Downloads the files that are still missing. */
 async function downloadFiles(
   task: UpstreamTask,
   { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
-  files: EngineFile[],
-): Promise<RetryReason | undefined> {
+): Promise<EngineFile[] | RetryReason> {
   if (vendorFiles.length === 0)
     throw new EngineFailure('The vendor reported success without any result.', { code: 'vendor_empty' });
-  for (const file of vendorFiles.slice(files.length)) {
+  const files: EngineFile[] = [];
+  for (const file of vendorFiles) {
     const fetched = await downloadFile(task, file);
     if ('why' in fetched) return { ...fetched, timeoutMs: FILES_TIMEOUT_MS };
     files.push(fetched);
   }
-  return undefined;
+  return files;
 }
 
 async function saveVideos(
   { memory }: UpstreamTask,
   taskId: string,
-  { files: vendorFiles }: Extract<VendorStatus, { state: 'done' }>,
-  files: readonly EngineFile[],
-): Promise<EngineResult> {
-  const videos = vendorFiles.flatMap(({ url, role, id }, at) => (role === 'video' ? [{ at, id, url }] : []));
+  { files }: Extract<VendorStatus, { state: 'done' }>,
+): Promise<void> {
+  const videos = files.flatMap(({ url, role, id }, at) => (role === 'video' ? [{ at, id, url }] : []));
   if (videos.length > 0) await saveState(memory, { taskId, videos });
-  return { files };
 }
 
 function toEngineFailure(

@@ -1,0 +1,232 @@
+import { writeFileSync } from 'node:fs';
+import { contract } from '../src/contract/index.js';
+import { createOpenApiDocument } from '../src/contract/openapi.js';
+import { listOperations, type Operation } from '../src/contract/operation.js';
+import { findImageFields } from '../src/contract/schema/image-rules.js';
+import { readIfPresent } from './commands.js';
+
+const PATH = 'src/library/api.generated.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as the plain JSON it is
+type Json = any;
+
+/** A method of the client. */
+interface Method {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly input: string;
+  readonly isOptional: boolean;
+  readonly output: string;
+}
+
+interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly isOptional: boolean;
+  readonly description: string;
+  readonly isDeprecated?: boolean;
+}
+
+/** The methods of the client and the named types of their inputs and answers, as plain TypeScript. */
+export class LibraryApi {
+  readonly #document: Json = createOpenApiDocument(contract, { version: '' });
+  readonly #types = new Map<string, readonly Field[]>();
+  readonly methods: readonly Method[];
+
+  constructor() {
+    for (const [name, schema] of Object.entries<Json>(this.#document.components.schemas))
+      this.#addType(name, schema);
+    this.methods = Array.from(listOperations(contract), (one) => this.#describeMethod(...one));
+  }
+
+  get types(): [name: string, fields: readonly Field[]][] {
+    return [...this.#types].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  #addType(name: string, schema: Json): void {
+    const fields = this.#listFields(schema);
+    const known = this.#types.get(dropSuffix(name));
+    // Requests and answers differ in limits and defaults, which TypeScript has no words for.
+    if (known && toText(known) !== toText(fields)) throw new Error(`There are two types named ${name}.`);
+    this.#types.set(dropSuffix(name), fields);
+  }
+
+  #describeMethod(name: string, operation: Operation): Method {
+    const {
+      parameters = [],
+      requestBody,
+      responses,
+    } = this.#document.paths[operation.path][operation.method.toLowerCase()];
+    const inPlace = parameters.filter((one: Json) => one.in !== 'header');
+    const fields: Field[] = inPlace.map((one: Json) => ({
+      name: one.name,
+      type: this.#writeType(one.schema),
+      isOptional: one.required !== true,
+      description: one.description ?? '',
+    }));
+    const body = requestBody?.content['application/json'].schema;
+    if (body) fields.push({ name: 'body', type: this.#writeType(body), isOptional: false, description: '' });
+    const answer = responses[operation.status ?? 200].content?.['application/json'].schema;
+    const isOptional = fields.every((field) => field.isOptional);
+    const output = answer ? this.#writeType(answer) : 'undefined';
+    return { name, operation, input: writeObject(fields), isOptional, output };
+  }
+
+  #listFields({ properties = {}, required = [] }: Json): Field[] {
+    return Object.entries<Json>(properties).map(([name, schema]) => ({
+      name,
+      type: this.#writeType(schema),
+      isOptional: !required.includes(name),
+      description: [
+        schema.description,
+        schema.default !== undefined && `default ${JSON.stringify(schema.default)}`,
+        schema.readOnly && 'set by the service',
+        schema.deprecated && 'deprecated',
+      ]
+        .filter(Boolean)
+        .join('; '),
+      isDeprecated: schema.deprecated === true,
+    }));
+  }
+
+  #writeType(schema: Json): string {
+    if (schema.$ref) return dropSuffix(schema.$ref.split('/').at(-1));
+    if (schema.title) {
+      this.#addType(schema.title, schema);
+      return schema.title;
+    }
+    if ('const' in schema) return JSON.stringify(schema.const);
+    if (schema.enum) return schema.enum.map((value: unknown) => JSON.stringify(value)).join(' | ');
+    if (schema.anyOf?.some((one: Json) => one.type ?? one.$ref)) return this.#writeUnion(schema.anyOf);
+    if (Array.isArray(schema.type))
+      return this.#writeUnion(schema.type.map((type: string) => ({ ...schema, type })));
+    switch (schema.type) {
+      case 'integer':
+        return 'number';
+      case 'string':
+      case 'number':
+      case 'boolean':
+      case 'null':
+        return schema.type;
+      case 'array': {
+        const item = this.#writeType(schema.items ?? {});
+        return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+      }
+      case 'object': {
+        if (schema.properties) return writeObject(this.#listFields(schema));
+        const { additionalProperties: value } = schema;
+        return `{ [name: string]: ${typeof value === 'object' ? this.#writeType(value) : 'unknown'} }`;
+      }
+      default:
+        return 'unknown';
+    }
+  }
+
+  #writeUnion(schemas: Json[]): string {
+    return [...new Set(schemas.map((one) => this.#writeType(one)))].join(' | ');
+  }
+}
+
+const dropSuffix = (name: string) => name.replace(/Answer$/, '');
+
+const toText = (fields: readonly Field[]) =>
+  JSON.stringify(fields.map(({ description: _, ...rest }) => rest));
+
+function writeObject(fields: readonly Field[]): string {
+  if (fields.length === 0) return 'Record<never, never>';
+  return `{ ${fields.map((field) => `${writeComment(field)}${writeField(field)}`).join('\n')} }`;
+}
+
+// Also where `exactOptionalPropertyTypes` is set, a field may be undefined.
+const writeField = ({ name, type, isOptional }: Field) =>
+  `${/^\w+$/.test(name) ? name : JSON.stringify(name)}${isOptional ? '?' : ''}: ${type}${isOptional ? ' | undefined' : ''};`;
+
+/** Writes what editors show over a field. */
+function writeComment({ description, isDeprecated }: Field): string {
+  if (!description) return '';
+  // Only at the start of a line is it a tag.
+  const tag = isDeprecated ? '\n * @deprecated\n' : '';
+  return `/** ${description.replaceAll('*/', '*\\/')}${tag} */\n`;
+}
+
+/** Writes the methods and types, which editors then show with their descriptions. */
+export function writeLibraryTypes(): void {
+  const { methods, types } = new LibraryApi();
+  const starts = methods.filter(({ operation }) => operation.task);
+  const images = new Set(
+    starts.flatMap(({ operation }) => (operation.body ? findImageFields(operation.body) : [])),
+  );
+  const text = [
+    "import type { CallOptions } from '../client/client-options.js';",
+    ...types.map(
+      ([name, fields]) =>
+        `export interface ${name} {\n${fields.map((field) => `${writeComment(field)}${writeField(field)}\n`).join('')}}`,
+    ),
+    `/** The operations of the service. */\nexport interface Operations ${writeTree(methods)}`,
+    `export type OperationName = ${methods.map(({ name }) => `'${name}'`).join(' | ')};`,
+    `/** The bodies of the operations that start a task. */\nexport interface TaskBodies {\n${starts
+      .map(({ name, input }) => `  '${name}': ${/body: (\w+);/.exec(input)?.[1]};\n`)
+      .join('')}}`,
+    `/** The fields of these bodies that are images. */\nexport type ImageField = ${[...images].map((name) => `'${name}'`).join(' | ')};`,
+  ].join('\n\n');
+  if (text !== readIfPresent(PATH)) writeFileSync(PATH, text);
+}
+
+/** Writes the methods as a tree of nouns. */
+function writeTree(methods: readonly Method[], depth = 0): string {
+  const branches = new Map<string, Method[]>();
+  for (const method of methods) {
+    const word = method.name.split('.')[depth] as string;
+    branches.set(word, [...(branches.get(word) ?? []), method]);
+  }
+  const indent = '  '.repeat(depth + 1);
+  const lines = Array.from(branches, ([word, [first, ...others]]) => {
+    const isLeaf = first?.name.split('.').length === depth + 1;
+    if (!isLeaf) return `${indent}readonly ${word}: ${writeTree([first as Method, ...others], depth + 1)};\n`;
+    const { operation, input, isOptional, output } = first as Method;
+    return `${indent}/**\n${indent} * ${operation.summary}.\n${indent} *\n${indent} * \`${operation.method} ${operation.path}\`\n${indent} */\n${indent}readonly ${word}: (input${isOptional ? '?' : ''}: ${input}, options?: CallOptions) => Promise<${output}>;\n`;
+  });
+  return `{\n${lines.join('')}${'  '.repeat(depth)}}`;
+}
+
+/** Formats every method and type for docs/api.md. */
+export function formatApiPage(): string {
+  const { methods, types } = new LibraryApi();
+  const link = (type: string) => {
+    const text = `\`${type
+      .replaceAll('|', '\\|')
+      .replaceAll(/\/\*\*[\s\S]*?\*\/\n/g, '')
+      .replaceAll('\n', ' ')}\``;
+    const named = types.filter(([name]) =>
+      new RegExp(`\\b${name}\\b`).test(type.replaceAll(/\/\*\*[\s\S]*?\*\/\n/g, '')),
+    );
+    return [text, ...named.map(([name]) => `[${name}](#${name.toLowerCase()})`)].join(' ');
+  };
+  const rows = methods.map(({ name, operation, input, output }) => {
+    const { summary, method, path } = operation;
+    return `| \`${name}\` | ${summary}<br>\`${method} ${path}\` | ${link(input)} | ${link(output)} |`;
+  });
+  const chapters = types.map(([name, fields]) => {
+    const lines = fields.map(
+      (field) =>
+        `| \`${field.name}${field.isOptional ? '?' : ''}\` | ${link(field.type)} | ${field.description.replaceAll('|', '\\|')} |`,
+    );
+    return [`### ${name}`, '', '| field | type | meaning |', '|---|---|---|', ...lines, ''].join('\n');
+  });
+  return `# Methods and types of the library
+
+Generated from the contract by \`npm run generate\`. [From a program](library.md) shows how they are used.
+
+## Methods
+
+Each is a method of what \`createClient\` returns: \`await client.node.get({ nodeId })\`. A second argument has \`signal\`, \`timeoutMs\`,
+\`retries\` and \`idempotencyKey\`.
+
+| method | what it does | input | answer |
+|---|---|---|---|
+${rows.join('\n')}
+
+## Types
+
+${chapters.join('\n')}`;
+}

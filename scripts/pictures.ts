@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { RelightRequest } from '../src/contract/image-requests.js';
+import { render } from '../src/preview/image/render.js';
+import { createFilm } from '../src/preview/video/create-film.js';
+import { toPicture } from '../src/preview/video/frame.js';
+import { readShot } from '../src/preview/video/shot.js';
+import { drawPortrait } from './portrait.js';
+import { recordTerminal } from './record-terminal.js';
+
+// Writes the pictures of the README: a strip of relighting, a strip of a video, and a recording of a terminal.
+// `npm run pictures` runs the built program.
+
+const folder = mkdtempSync(join(tmpdir(), 'regen-pictures-'));
+const GAP = 6;
+const [width, height] = [360, 450];
+
+await recordTerminal('docs/pictures/publish.svg', [
+  'version publish examples/hello-nodes',
+  'host-nodes list hello-nodes 1.0.0',
+]);
+await writeStrip('docs/pictures/relight.jpg', await relightPortrait());
+await writeStrip('docs/pictures/video.jpg', await pickFrames('a paper boat on a lake at sunset', 5));
+rmSync(folder, { recursive: true });
+
+/** @returns the original and three results */
+async function relightPortrait(): Promise<Buffer[]> {
+  const image = join(folder, 'image.png');
+  const raw = { raw: { width, height, channels: 3 } } as const;
+  await sharp(drawPortrait(width, height), raw).png().toFile(image);
+  const pictures = [await sharp(image).toBuffer()];
+  for (const prompt of ['(warm evening:1.4)', '(cold moonlight:1.3)', '(neon:1.3)']) {
+    const request = RelightRequest.parse({ image, prompt }) as Record<string, unknown>;
+    const job = { id: 'strip', operation: 'image.relight', images: { image }, seed: 1, folder } as const;
+    const { files } = await render({ ...job, request }, () => {});
+    pictures.push(await sharp(files[0]?.path as string).toBuffer());
+  }
+  return pictures;
+}
+
+/** @returns frames of a film, evenly apart */
+async function pickFrames(prompt: string, count: number): Promise<Buffer[]> {
+  const request = { prompt, model: 'vvq2-pro', duration: 4, resolution: '360p', aspect_ratio: '16:9' };
+  const job = { id: 'strip', operation: 'video.text2video', images: {}, seed: 7, folder, request } as const;
+  const film = await createFilm(readShot(job), {});
+  const pictures: Buffer[] = [];
+  let at = 0;
+  for await (const frame of film.frames()) {
+    if (at++ % Math.floor((film.count - 1) / (count - 1)) !== 0) continue;
+    const { data, width, height, channels } = toPicture(frame);
+    pictures.push(await sharp(data, { raw: { width, height, channels } }).resize(320).png().toBuffer());
+  }
+  return pictures;
+}
+
+/** Puts pictures of one size side by side. */
+async function writeStrip(path: string, pictures: readonly Buffer[]): Promise<void> {
+  const { width, height } = await sharp(pictures[0]).metadata();
+  const size = { width: pictures.length * (width + GAP) - GAP, height };
+  const placed = pictures.map((input, at) => ({ input, left: at * (width + GAP), top: 0 }));
+  await sharp({ create: { ...size, channels: 3, background: 'white' } })
+    .composite(placed)
+    .jpeg({ quality: 82, mozjpeg: true })
+    .toFile(path);
+}

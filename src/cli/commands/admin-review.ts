@@ -1,0 +1,61 @@
+import { getOutline } from '../../client/outlines.js';
+import { buildRequest, type Request } from '../command/build-request.js';
+import { readText } from '../command/command.js';
+import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import { usage } from '../terminal/failure.js';
+import { callOperation, presentAnswer, requireValid } from './call-operation.js';
+import type { CommandContext } from './context.js';
+
+const VERDICTS = {
+  approve: 'NodeVersionStatusActive',
+  flag: 'NodeVersionStatusFlagged',
+  ban: 'NodeVersionStatusBanned',
+} as const;
+
+/** Lists the versions that wait for a verdict, or gives one verdict to the versions that are named. */
+export async function run(context: CommandContext): Promise<void> {
+  const { args, command, flags } = context;
+  const named = (args.versions ?? []) as readonly string[];
+  const verdicts = (['approve', 'flag', 'ban'] as const).filter((verdict) => flags[verdict]);
+  const reason = readText(flags, 'reason');
+  if (named.length === 0) {
+    if (verdicts.length > 0 || reason !== undefined)
+      throw usage('A verdict needs versions.', 'Name them as node@version, as in the list.');
+    const request = buildRequest(command, {}, flags);
+    await requireValid('admin.review', command, request, false);
+    return callOperation(context, 'admin.review', request);
+  }
+  const [verdict] = verdicts;
+  if (!verdict || verdicts.length > 1) throw usage('Pass one verdict: --approve, --flag or --ban.');
+  const body = { status: VERDICTS[verdict], ...(reason !== undefined && { status_reason: reason }) };
+  await judge(context, named.map(parseVersion), body);
+}
+
+async function judge(
+  context: CommandContext,
+  versions: readonly Request['params'][],
+  body: { readonly status: string; readonly status_reason?: string },
+): Promise<void> {
+  const name = 'admin.version.setStatus';
+  if (context.flags['dry-run']) {
+    const requests = versions.map((params) =>
+      toPrintedRequest(getOutline(name), { params, query: {}, body }),
+    );
+    await printRequests(context, requests);
+    return;
+  }
+  const { client } = await context.services.reach();
+  const judged: unknown[] = [];
+  for (const params of versions) {
+    const { data } = await client.requestNamed(name, { ...params, body }, { signal: context.signal });
+    judged.push(await presentAnswer(context, name, data));
+  }
+  await context.output.answer(judged, { columns: ['node_id', 'version', 'status', 'status_reason'] });
+  await context.services.announce();
+}
+
+function parseVersion(text: string): Request['params'] {
+  const at = text.lastIndexOf('@');
+  if (at > 0 && at < text.length - 1) return { nodeId: text.slice(0, at), version: text.slice(at + 1) };
+  throw usage(`'${text}' must be written as node@version.`);
+}

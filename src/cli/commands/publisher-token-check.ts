@@ -1,0 +1,52 @@
+import { ServiceError } from '../../client/errors.js';
+import { fixedCredential } from '../connect/credential.js';
+import { isNamed } from '../connect/target.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
+
+/** Says whether the token that `version publish` would use can publish for a publisher. */
+export async function run(context: CommandContext): Promise<void> {
+  const { args, flags, output, services, signal, system, connect } = context;
+  const publisherId = args.publisherId as string;
+  const nodeId = flags.node as string | undefined;
+  if (publisherId === '') throw usage('<publisherId> must not be empty.');
+  const { url, name, store } = await services.reach();
+  const given = isNamed(services.target) && system.env.REGEN_PUBLISH_TOKEN?.trim();
+  const kept = await store.read();
+  const token = given || kept.publish_tokens?.[publisherId];
+  const source = given ? 'REGEN_PUBLISH_TOKEN' : store.describeStorage(kept);
+  if (!token) {
+    throw new Failure(`There is no token of ${publisherId} for ${name}.`, {
+      code: 'publish_token_missing',
+      exit: exitCodes.notAllowed,
+      hint: `Create one with: regen publisher token create ${publisherId}`,
+    });
+  }
+  const client = await connect(url, fixedCredential(token, source));
+  const me = await client.user.me({}, { signal }).catch((error) => {
+    if (error instanceof ServiceError && error.status === 401) return undefined;
+    throw error;
+  });
+  const { kind, nodes, expires_at } = me?.credential ?? {};
+  const isOwn = kind === 'personal_access_token' && me?.publishers.some(({ id }) => id === publisherId);
+  if (!isOwn || (nodeId !== undefined && nodes && !nodes.includes(nodeId))) {
+    const reason = !me
+      ? 'is unknown, expired or revoked'
+      : isOwn
+        ? `is limited to ${nodes?.join(', ')}`
+        : 'belongs to another publisher';
+    throw new Failure(
+      `The token from ${source} cannot publish ${nodeId ?? `for ${publisherId}`}: it ${reason}.`,
+      {
+        code: 'invalid_personal_access_token',
+        exit: exitCodes.notAllowed,
+        hint: `Create one with: regen publisher token create ${publisherId}`,
+      },
+    );
+  }
+  await output.answer({
+    ...{ publisher: publisherId, source },
+    ...(nodes && { nodes }),
+    ...(expires_at && { expires_at }),
+  });
+}

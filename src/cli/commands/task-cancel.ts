@@ -1,0 +1,45 @@
+import { getOperation } from '../../contract/index.js';
+import { findTask } from '../../flows/tasks/task.js';
+import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import { combineExits } from '../command/parallel.js';
+import { toFailure } from '../command/to-failure.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
+
+const CANCEL = getOperation('task.cancel');
+
+/** Cancels tasks. One that cannot be cancelled does not stop the others. */
+export async function run(context: CommandContext): Promise<number> {
+  const { args, flags, ledger, output, command, services, signal } = context;
+  const ids = (args.task_id ?? []) as readonly string[];
+  if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list --state running');
+  const tasks = await Promise.all(ids.map((id) => findTask(context, id)));
+  const toInput = (task_id: string) => ({ params: { task_id }, query: {}, body: undefined });
+  if (flags['dry-run']) {
+    await printRequests(
+      context,
+      tasks.map(({ id }) => toPrintedRequest(CANCEL, toInput(id))),
+    );
+    return exitCodes.done;
+  }
+  const answers: object[] = [];
+  const exits: number[] = [];
+  for (const { id, entry, target } of tasks) {
+    try {
+      const { client } = await services.reach(target);
+      const { data } = await client.request(CANCEL, { task_id: id } as never, { signal });
+      const { status, credits } = data as { status: string; credits: number };
+      if (entry) ledger.change(entry.id, { state: status, credits });
+      answers.push(data as object);
+      exits.push(exitCodes.done);
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = toFailure(error);
+      await output.failure(new Failure(`Task ${id}: ${failure.message}`, failure.facts));
+      exits.push(failure.facts.exit);
+    }
+  }
+  if (answers.length > 0 || output.mode.json) await output.answer(answers, command.shape);
+  await services.announce(tasks[0]?.target);
+  return combineExits(exits);
+}

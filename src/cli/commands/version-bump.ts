@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import semver from 'semver';
+import writeFileAtomic from 'write-file-atomic';
+import { readManifest } from '../../pack/manifest.js';
+import { usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
+
+const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
+type Part = (typeof PARTS)[number];
+
+/** Raises the version in the manifest of a node pack; everything else in the file stays as it is. */
+export async function run({ args, system, output }: CommandContext): Promise<void> {
+  const { to = 'patch', dir } = args as Readonly<Record<string, string | undefined>>;
+  const folder = resolve(system.cwd, dir ?? '.');
+  const path = join(folder, 'pyproject.toml');
+  const read = await readManifest(folder);
+  if (!read.ok) throw usage(`The manifest ${path} is not valid.`, 'See what is wrong: regen version check');
+  const from = read.manifest.version.version;
+  const version = (PARTS as readonly string[]).includes(to) ? semver.inc(from, to as Part) : semver.valid(to);
+  if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
+    throw usage(`'${to}' is neither ${PARTS.join(', ')} nor a semantic version.`);
+  if (semver.lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
+  const text = replaceVersion(readFileSync(path, 'utf8'), from, version);
+  if (text === undefined)
+    throw usage(
+      `${path} has no version in [project].`,
+      `Change it where it is defined; the next one is ${version}.`,
+    );
+  writeFileAtomic.sync(path, text);
+  await output.answer({ path, from, version }, { only: 'version' });
+  await output.note(`${from} → ${version}. Next: regen version publish.`);
+}
+
+/** Replaces `version = "…"` in the table `[project]`; undefined if it is not there. */
+function replaceVersion(text: string, from: string, version: string): string | undefined {
+  let table = '';
+  let isReplaced = false;
+  const lines = text.split('\n').map((line) => {
+    table = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line)?.[1]?.trim() ?? table;
+    const [, before = '', quote = '', old, after = ''] =
+      /^(\s*version\s*=\s*)(["'])([^"']*)\2(.*)$/s.exec(line) ?? [];
+    if (table !== 'project' || isReplaced || old !== from) return line;
+    isReplaced = true;
+    return `${before}${quote}${version}${quote}${after}`;
+  });
+  return isReplaced ? lines.join('\n') : undefined;
+}

@@ -1,0 +1,52 @@
+import semver from 'semver';
+import { getOutline } from '../../client/outlines.js';
+import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import type { CommandContext } from './context.js';
+
+/** Marks all versions of a node in a range as deprecated. */
+export async function run(context: CommandContext): Promise<void> {
+  const { args, flags, output, services, signal, system, command } = context;
+  const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
+  if (!range || semver.validRange(range) === null)
+    throw usage(`'${range}' is not a range of versions.`, "Write it as npm does, such as '<1.2.0' or '1.x'.");
+  const deprecated = flags.undo !== true;
+  const { client } = await services.reach();
+  const [node, versions] = await Promise.all([
+    client.node.get({ nodeId }, { signal }),
+    client.version.list({ nodeId }, { signal }),
+  ]);
+  const meant = versions.flatMap(({ version, status, deprecated: is = false }) => {
+    const isIn = version !== undefined && semver.satisfies(version, range, { includePrerelease: true });
+    return isIn && status !== 'NodeVersionStatusDeleted' && is !== deprecated ? [version] : [];
+  });
+  if (meant.length === 0) {
+    const what = deprecated ? 'version that is not deprecated yet' : 'deprecated version';
+    throw new Failure(`${nodeId} has no ${what} in ${range}.`, {
+      code: 'not_found',
+      exit: exitCodes.notFound,
+      hint: `List the versions with: regen version list ${nodeId}`,
+    });
+  }
+  const publisherId = node.publisher?.id ?? '';
+  const toParams = (versionId: string) => ({ publisherId, nodeId, versionId });
+  if (flags['dry-run']) {
+    const toRequest = (version: string) => ({ params: toParams(version), query: {}, body: { deprecated } });
+    const outline = getOutline('version.update');
+    await printRequests(
+      context,
+      meant.map((version) => toPrintedRequest(outline, toRequest(version))),
+    );
+    return;
+  }
+  if (context.mayAsk && !flags.yes) {
+    const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
+    if (!(await system.prompts.confirm(`${verb} ${nodeId} ${meant.join(', ')}?`)))
+      throw new Failure('Nothing was changed.', { code: 'declined', exit: exitCodes.usage });
+  }
+  const changed = [];
+  for (const version of meant)
+    changed.push(await client.version.update({ ...toParams(version), body: { deprecated } }, { signal }));
+  await output.answer(changed, command.shape);
+  await services.announce();
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { type WebhookEvent, webhookStates } from '../../contract/events.js';
+import { createWebhookHeaders } from '../../wire/webhook-signature.js';
+import { readText } from '../command/command.js';
+import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { readAddress } from '../webhooks/address.js';
+import { isDone, type Reply } from '../webhooks/inbox.js';
+import { postEvent } from '../webhooks/post-event.js';
+import { buildSampleEvent } from '../webhooks/sample-event.js';
+import { readSecrets } from '../webhooks/secrets.js';
+import type { CommandContext } from './context.js';
+
+/** As long as the service gives a receiver. */
+const TIMEOUT_MS = 10_000;
+
+/** Sends a made-up webhook, signed as the service would, and prints how it was answered. */
+export async function run(context: CommandContext): Promise<void> {
+  const { system, output } = context;
+  const { to, event, state } = readOptions(context);
+  const id = `msg_${randomUUID()}`;
+  const sample = buildSampleEvent(event, state);
+  const body = JSON.stringify(sample.body);
+  const headers = createWebhookHeaders(await readSecrets(context), { id, body, event, now: system.now() });
+  const begun = system.now();
+  const reply = await sendEvent(context, to, { headers: { ...headers, 'user-agent': 'regen' }, body });
+  const { status } = reply;
+  await output.answer({ id, event, task_id: sample.taskId, state, status, ms: system.now() - begun });
+  if (!isDone(reply)) throw notAccepted(`${to.origin} answered ${status}.`, describeRetry(status));
+}
+
+interface TriggerOptions {
+  readonly to: URL;
+  readonly event: WebhookEvent;
+  readonly state: string;
+}
+
+function readOptions({ flags }: CommandContext): TriggerOptions {
+  const to = readAddress(flags, 'to');
+  const state = readText(flags, 'state');
+  const given = readText(flags, 'event');
+  const events = Object.entries(webhookStates) as [WebhookEvent, readonly string[]][];
+  const possible = events.filter(([name]) => given === undefined || name === given);
+  const found = possible.find(([, states]) => state === undefined || states.includes(state));
+  const states = possible.flatMap(([, states]) => states);
+  const problems = [
+    ...(to === undefined ? ['--to <url> is required.'] : []),
+    ...(possible.length === 0 ? [`--event must be one of ${Object.keys(webhookStates).join(', ')}.`] : []),
+    ...(possible.length > 0 && !found
+      ? [`--state must be one of ${states.join(', ')}, not '${state}'.`]
+      : []),
+  ];
+  if (problems.length > 0 || !to || !found) throw usage(problems.join(' '));
+  const [event, [, done]] = found;
+  return { to: new URL(to), event, state: state ?? (done as string) };
+}
+
+type Sent = Pick<Parameters<typeof postEvent>[1], 'headers' | 'body'>;
+
+async function sendEvent({ signal }: CommandContext, to: URL, sent: Sent): Promise<Reply> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    return await postEvent(to, { ...sent, signal: AbortSignal.any([signal, timeout]) });
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw notAccepted(
+      timeout.aborted
+        ? `${to.origin} did not answer within ${TIMEOUT_MS / 1000} s.`
+        : `Could not reach ${to.origin} (${code ?? message}).`,
+      'The service would send it again, for up to 24 hours.',
+    );
+  }
+}
+
+function describeRetry(status: number): string {
+  if (status === 410) return 'The service would send nothing more about this task.';
+  return 'The service would send it again, for up to 24 hours, until it is answered with 2xx. It does not follow redirects.';
+}
+
+function notAccepted(message: string, hint: string): Failure {
+  return new Failure(message, { code: 'webhook_not_accepted', exit: exitCodes.endedBadly, hint });
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { checkDigest } from '../../flows/digest.js';
+import type { Task, TaskContext } from '../../flows/tasks/task.js';
+import type { TaskState } from '../../flows/tasks/task-state.js';
+import type { FlagValues } from '../command/command.js';
+import { usage } from '../terminal/failure.js';
+import type { System } from '../terminal/system.js';
+
+/**
+ * Whether `--output -` asks for the bytes of the result on stdout.
+ * @param count how many tasks the command has
+ * @throws Failure if stdout cannot hold them
+ */
+export function printsBytes(flags: FlagValues, { stdout }: Pick<System, 'stdout'>, count: number): boolean {
+  if (flags.output !== '-') return false;
+  if (count > 1) throw usage('--output - writes one result.', 'For several, pass a folder: -o results/');
+  const other = ['json', 'ndjson', 'jq', 'receipt', 'force', 'open'].find(
+    (name) => flags[name] !== undefined,
+  );
+  if (other) throw usage(`--output - and --${other} cannot be used together.`);
+  if (stdout.isTTY)
+    throw usage('--output - would write binary data to the terminal.', 'Pipe it, or pass a file.');
+  return true;
+}
+
+/** Downloads the first result of a task into memory. */
+export async function downloadResult(
+  { services, signal }: TaskContext,
+  { target }: Task,
+  { outputs }: TaskState,
+): Promise<Buffer> {
+  const { client } = await services.reach(target);
+  const chunks: Buffer[] = [];
+  const to = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  const { headers } = await client.download(outputs[0] as string, { to, signal });
+  const bytes = Buffer.concat(chunks);
+  checkDigest(headers['repr-digest'], createHash('sha256').update(bytes).digest('hex'));
+  return bytes;
+}

@@ -1,0 +1,119 @@
+import { formatCell, listFields } from './rows.js';
+import { oneLine } from './text.js';
+
+/** What a state means to the reader: its colour. */
+export type Tone = 'good' | 'busy' | 'bad';
+
+/** A value as people read it. */
+export interface Cell {
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const STATUS_NAME = /^(?:NodeVersion|Node|Publisher|HostNode)(?:Status|Policy)([A-Z]\w*)$/;
+const STATE_FIELD = /(?:^|\.|_)(?:status|state|verdict|severity|kind)$/;
+
+const TONES: Readonly<Record<Tone, readonly string[]>> = {
+  good: ['active', 'done', 'ok', 'success', 'delivered', 'completed'],
+  busy: ['pending', 'queued', 'running', 'warning', 'medium', 'retrying', 'unknown'],
+  bad: ['failed', 'flagged', 'banned', 'deleted', 'error', 'high', 'gone', 'problem', 'not_found'],
+};
+
+/** Formats a field of a listed item: times are relative to `now`, states are short words. */
+export function presentCell(field: string, value: unknown, now: number): Cell {
+  const text = oneLine(formatValue(value));
+  if (TIME.test(text)) return { text: formatAge(Date.parse(text), now) };
+  return presentState(field, text);
+}
+
+/** Formats a field of a single object, with the whole time. */
+export function presentField(field: string, text: string, now: number): Cell {
+  if (!TIME.test(text)) return presentState(field, text);
+  const at = new Date(text).toISOString();
+  return { text: `${at.slice(0, 10)} ${at.slice(11, 19)} UTC, ${formatAge(Date.parse(text), now)}` };
+}
+
+function presentState(field: string, text: string): Cell {
+  const word = STATUS_NAME.exec(text)?.[1];
+  const short = word ? splitWords(word) : text;
+  return { text: short, tone: word || STATE_FIELD.test(field) ? findTone(short) : undefined };
+}
+
+function findTone(word: string): Tone | undefined {
+  return (Object.keys(TONES) as Tone[]).find((tone) => TONES[tone].includes(word.toLowerCase()));
+}
+
+/** A list of objects has one line of names and values for each. */
+function formatValue(value: unknown): string {
+  if (!Array.isArray(value) || value.every((item) => typeof item !== 'object')) return formatCell(value);
+  return value.map(formatNested).join('; ');
+}
+
+function formatNested(value: unknown): string {
+  const fields = listFields(value).filter(([, text]) => text !== '');
+  return fields.map(([name, text]) => `${name} ${text}`).join(', ');
+}
+
+/** Lists the fields of one object for a screen: what it is and how it is first, empty fields left out. */
+export function listShownFields(value: unknown): [field: string, text: string][] {
+  const fields = listFields(value, '', formatValue).filter(([, text]) => text !== '');
+  const rank = (name: string) => FIRST_FIELDS.indexOf(name) + 1 || FIRST_FIELDS.length + 1;
+  return fields.sort(([one], [other]) => rank(one) - rank(other));
+}
+
+const FIRST_FIELDS = ['id', 'task_id', 'name', 'display_name', 'version', 'status', 'state', 'status_reason'];
+
+const UNITS: readonly (readonly [name: string, ms: number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+];
+const MAX_AGE_MS = 30 * 86_400_000;
+
+/** Formats a time relative to now, such as `3 min ago` or `in 2 h`; a far one as its date. */
+export function formatAge(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  if (distance > MAX_AGE_MS) return new Date(at).toISOString().slice(0, 10);
+  const unit = UNITS.find(([, ms]) => distance >= ms);
+  if (!unit) return 'now';
+  const length = `${Math.floor(distance / unit[1])} ${unit[0]}`;
+  return at <= now ? `${length} ago` : `in ${length}`;
+}
+
+/** The headings of columns: the last word of a field's path, or all of it where that word occurs twice. */
+export function formatHeadings(fields: readonly string[]): string[] {
+  const last = fields.map((field) => splitWords(field.split('.').at(-1) as string).replace(/ at$/, ''));
+  return fields.map((field, index) => {
+    const short = last[index] as string;
+    const isTwice = last.indexOf(short) !== last.lastIndexOf(short);
+    return oneLine(isTwice ? field.split('.').map(splitWords).join(' ') : short).toUpperCase();
+  });
+}
+
+function splitWords(name: string): string {
+  return name
+    .replace(/_/g, ' ')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const MIN_ID_LENGTH = 8;
+
+/** Shortens UUIDs to prefixes that differ from each other. */
+export function shortenIds(ids: readonly string[]): Map<string, string> {
+  const all = [...new Set(ids.filter((id) => UUID.test(id)))].sort();
+  const shared = (one = '', other = '') => {
+    let length = 0;
+    while (length < one.length && one[length] === other[length]) length += 1;
+    return length;
+  };
+  return new Map(
+    all.map((id, index) => {
+      const length = 1 + Math.max(shared(id, all[index - 1]), shared(id, all[index + 1]));
+      return [id, id.slice(0, Math.max(MIN_ID_LENGTH, length))] as const;
+    }),
+  );
+}

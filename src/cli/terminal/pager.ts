@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import type { System } from './system.js';
+
+/** The pager of the user's settings; an empty variable turns paging off. */
+function choosePager(env: System['env']): string | undefined {
+  return env.REGEN_PAGER ?? env.PAGER ?? 'less';
+}
+
+/** Shows text in the user's pager. Returns false if there is none. */
+export async function showInPager(system: Pick<System, 'env' | 'cwd'>, text: string): Promise<boolean> {
+  const pager = choosePager(system.env);
+  if (!pager || pager === 'cat') return false;
+  // As git does: colours are passed through, and short text does not stay in the pager.
+  const env = { LESS: 'FRX', LV: '-c', ...system.env } as NodeJS.ProcessEnv;
+  const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env, cwd: system.cwd });
+  // The pager may be closed before it has read everything.
+  child.stdin.on('error', () => {}).end(text);
+  const code = await new Promise<number | null>((done) => {
+    child.once('error', () => done(COMMAND_NOT_FOUND));
+    child.once('close', (exit) => done(exit));
+  });
+  return code !== COMMAND_NOT_FOUND;
+}
+
+/** The exit code of a shell that did not find the command. */
+const COMMAND_NOT_FOUND = 127;

@@ -1,0 +1,185 @@
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+import type { Cell, Tone } from './cells.js';
+import { formatHeadings, listShownFields, presentCell, presentField, shortenIds } from './cells.js';
+import { formatCell, readField } from './rows.js';
+import { oneLine, stripControls } from './text.js';
+
+/** How text is coloured. */
+export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow' | 'green', (text: string) => string>>;
+
+/** The screen that a listing is for. */
+interface Screen {
+  /** Infinite if it is not known. */
+  readonly columns: number;
+  readonly now: number;
+  readonly paint: Paint;
+}
+
+/** Which fields of items are listed. */
+export interface TableFields {
+  readonly fields: readonly string[];
+  /** The fields that a narrow screen has no room for, the first to go first. */
+  readonly less: readonly string[];
+  /** The fields whose ids are shortened, because commands accept the beginning of an id. */
+  readonly ids: readonly string[];
+}
+
+export interface Listing {
+  readonly lines: readonly string[];
+  /** Headings of the columns that did not fit. */
+  readonly hidden: readonly string[];
+}
+
+interface Column {
+  readonly heading: string;
+  readonly field: string;
+  readonly cells: readonly Cell[];
+  readonly isProse: boolean;
+  readonly width: number;
+}
+
+const GAP = '  ';
+/** Narrower prose is not useful. */
+const MIN_PROSE_WIDTH = 24;
+const PAINTS: Readonly<Record<Tone, keyof Paint>> = { good: 'green', busy: 'yellow', bad: 'red' };
+
+/**
+ * Lays out items as a table that fits the screen: prose is narrowed and wrapped, then less important columns are
+ * hidden. If it still does not fit, each item is a block of lines.
+ */
+export function layOutTable(items: readonly unknown[], table: TableFields, screen: Screen): Listing {
+  const all = readColumns(items, table, screen.now);
+  const columns = [...all];
+  const isTooWide = () => sumWidths(columns.map(findMinWidth)) > screen.columns;
+  for (const field of table.less) {
+    const at = columns.findIndex((column) => column.field === field);
+    if (at >= 0 && isTooWide()) columns.splice(at, 1);
+  }
+  if (isTooWide()) return { lines: layOutBlocks(items.length, all, screen), hidden: [] };
+  const hidden = all.filter((column) => !columns.includes(column)).map(({ heading }) => heading);
+  return { lines: layOutRows(items.length, columns, table, screen), hidden };
+}
+
+function readColumns(items: readonly unknown[], { fields, ids }: TableFields, now: number): Column[] {
+  const headings = formatHeadings(fields);
+  const columns = fields.map((field, index) => {
+    const texts = items.map((item) => formatCell(readField(item, field)));
+    const short = ids.includes(field) ? shortenIds(texts) : new Map<string, string>();
+    const cells = items.map((item, row) => {
+      const id = short.get(texts[row] as string);
+      return id === undefined ? presentCell(field, readField(item, field), now) : { text: id };
+    });
+    const heading = headings[index] as string;
+    // What has spaces in the answer itself; a relative time is as short as it can be.
+    const isProse = texts.some((text) => text.includes(' '));
+    const width = Math.max(stringWidth(heading), ...cells.map(({ text }) => stringWidth(text)));
+    return { heading, field, cells, isProse, width };
+  });
+  // Empty columns are left out.
+  return columns.filter(({ cells }) => cells.some(({ text }) => text !== ''));
+}
+
+function findMinWidth({ isProse, width }: Column): number {
+  return isProse ? Math.min(width, MIN_PROSE_WIDTH) : width;
+}
+
+function sumWidths(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, Math.max(0, widths.length - 1) * GAP.length);
+}
+
+function layOutRows(count: number, columns: readonly Column[], table: TableFields, screen: Screen): string[] {
+  const { paint } = screen;
+  const widths = narrowProse(columns, screen.columns);
+  const header = columns.map(({ heading }, index) => [
+    paint.bold(heading) + ' '.repeat((widths[index] as number) - stringWidth(heading)),
+  ]);
+  const rows = Array.from({ length: count }, (_, row) => {
+    const cells = columns.map(({ cells, field }, index) => {
+      const { text, tone } = cells[row] as Cell;
+      const width = widths[index] as number;
+      const lines = table.less.includes(field) ? [cutText(text, width)] : wrapText(text, width);
+      return lines.map((line) => paintTone(paint, tone, line) + ' '.repeat(width - stringWidth(line)));
+    });
+    return joinCells(cells, widths);
+  });
+  return [...joinCells(header, widths), ...rows.flat()];
+}
+
+/** Joins cells of several lines side by side. */
+function joinCells(cells: readonly (readonly string[])[], widths: readonly number[]): string[] {
+  const height = Math.max(...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) =>
+    cells
+      .map((lines, index) => lines[line] ?? ' '.repeat(widths[index] as number))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Narrows the widest prose until the rows fit. */
+function narrowProse(columns: readonly Column[], screenWidth: number): number[] {
+  const cut = (max: number) =>
+    columns.map(({ isProse, width }) => (isProse ? Math.min(width, Math.max(max, MIN_PROSE_WIDTH)) : width));
+  let max = Math.max(...columns.map(({ width }) => width));
+  while (max > MIN_PROSE_WIDTH && sumWidths(cut(max)) > screenWidth) max--;
+  return cut(max);
+}
+
+function layOutBlocks(count: number, columns: readonly Column[], screen: Screen): string[] {
+  return Array.from({ length: count }, (_, row) => {
+    const fields = columns.map(({ heading, cells }) => [heading, cells[row] as Cell] as const);
+    const lines = layOutFields(
+      fields.filter(([, { text }]) => text !== ''),
+      screen,
+    );
+    return row === 0 ? lines : ['', ...lines];
+  }).flat();
+}
+
+/** Lays out one object as a line per field. */
+export function layOutRecord(value: unknown, screen: Screen): string[] {
+  const fields = listShownFields(value).map(([name, text]) => {
+    return [oneLine(name), presentField(name, stripControls(text), screen.now)] as const;
+  });
+  return layOutFields(fields, screen);
+}
+
+function layOutFields(fields: readonly (readonly [name: string, cell: Cell])[], screen: Screen): string[] {
+  const { paint, columns } = screen;
+  const indent = Math.max(0, ...fields.map(([name]) => stringWidth(name))) + GAP.length;
+  // Where names leave too little room, values lie below them.
+  const isBelow = columns - indent < MIN_PROSE_WIDTH;
+  const room = columns - (isBelow ? GAP.length : indent);
+  return fields.flatMap(([name, { text, tone }]) => {
+    const lines = wrapText(text, room).map((line) => paintTone(paint, tone, line));
+    if (isBelow)
+      return [...wrapText(name, columns).map((line) => paint.bold(line)), ...lines.map((line) => GAP + line)];
+    const label = paint.bold(name) + ' '.repeat(indent - stringWidth(name));
+    return lines.map((line, index) => (index === 0 ? label : ' '.repeat(indent)) + line);
+  });
+}
+
+function paintTone(paint: Paint, tone: Tone | undefined, text: string): string {
+  return tone ? paint[PAINTS[tone]](text) : text;
+}
+
+/** Wraps text between words, and within words that are too long for a line. */
+export function wrapText(text: string, columns: number): string[] {
+  if (stringWidth(text) <= columns && !text.includes('\n')) return [text];
+  if (columns === Number.POSITIVE_INFINITY) return text.split('\n');
+  return wrapAnsi(text, Math.max(columns, 1), { hard: true, trim: true }).split('\n');
+}
+
+/** Cuts text to a width, with an ellipsis. */
+export function cutText(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    used += stringWidth(segment);
+    if (used > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}

@@ -1,0 +1,42 @@
+import { csvFlag, USAGE_SHAPE } from './admin.js';
+import type { View } from './view.js';
+
+export const keyViews: readonly View[] = [
+  {
+    usage: 'key create [name]',
+    operation: 'key.create',
+    shape: { only: 'token' },
+    notes: ['Give the key to the script as REGEN_TOKEN. To publish, a script needs a personal access token.'],
+    examples: [
+      'regen key create "photo import" --credits-per-month 500 > key.txt',
+      'regen key create upscaling --operations image.upscaler --expires-at 2027-01-01T00:00:00Z > key.txt',
+    ],
+  },
+  {
+    usage: 'key list',
+    operation: 'key.list',
+    shape: {
+      columns: [
+        ...['id', 'name', 'token', 'operations', 'budget.credits_per_month', 'budget.used'],
+        ...['created_at', 'expires_at', 'last_used_at'],
+      ],
+      ids: ['id'],
+      less: ['token', 'created_at', 'operations', 'budget.used', 'last_used_at'],
+    },
+  },
+  {
+    usage: 'key revoke <keyId>',
+    operation: 'key.revoke',
+    explain: { keyId: 'Key id, or the beginning of it, as shown by `regen key list`' },
+    lookup: { keyId: { operation: 'key.list', field: 'id' } },
+    confirm: 'Revoke the API key <keyId>? Scripts that use it stop working.',
+  },
+  {
+    usage: 'usage',
+    operation: 'user.usage',
+    shape: USAGE_SHAPE,
+    flags: [csvFlag],
+    notes: ['With --json, budget says what is left of your month, if there is a limit.'],
+    examples: ['regen usage', 'regen usage --by day --by model --from 2026-01-01 --csv > usage.csv'],
+  },
+];

@@ -1,0 +1,156 @@
+import { errorCodes } from '../../contract/error-codes.js';
+import type { Topic } from '../command/help.js';
+import { failureCodes } from './failure-codes.js';
+import { globals, groups } from './globals.js';
+
+const EXIT_CODES = [
+  ['0', 'Done'],
+  ['1', 'Unexpected failure (a bug: please report it)'],
+  ['2', 'Wrong usage or invalid input: nothing was sent, or the service answered 400'],
+  ['3', 'Not found'],
+  ['4', 'Not signed in, or not allowed'],
+  ['5', 'Conflict: it already exists'],
+  ['6', 'The remote work ended badly: a task failed, a version was flagged or banned'],
+  ['7', 'The service could not be reached, or stayed busy, after retries'],
+  ['8', 'Stopped waiting, or cannot wait; the work continues'],
+  ['9', 'Some items of several failed'],
+  ['130, 143', 'Interrupted, terminated'],
+] as const;
+
+const ENVIRONMENT = [
+  ['REGEN_BASE_URL', 'Address of the service'],
+  ['REGEN_PROFILE', 'Profile to use'],
+  ['REGEN_TOKEN', 'Token to send'],
+  ['REGEN_PUBLISH_TOKEN', 'Personal access token for publishing'],
+  ['REGEN_WEBHOOK_SECRET', 'Secret that webhooks are verified with'],
+  ['REGEN_TIMEOUT', 'Idle timeout of requests, such as 90s'],
+  ['REGEN_CREDENTIAL_STORE', 'Where tokens are kept: auto, keychain or file'],
+  ['REGEN_LOCAL_PORT', 'Port of the embedded service'],
+  ['REGEN_NO_AUTOSTART', 'Set to 1 to not start the embedded service'],
+  ['REGEN_ADMIN_TOKEN, REGEN_ADMIN_TOKEN_FILE', 'Set by `regen admin exec` for its command'],
+  ['REGEN_SERVE_*', 'Settings of `regen serve`; see docs/configuration.md'],
+  ['REGEN_PAGER, PAGER', 'Program that shows long output; empty for none'],
+  ['NO_COLOR, FORCE_COLOR', 'Turn colour off or on'],
+  ['CI', 'Never prompt, and show no spinner'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies'],
+  ['XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME', 'Folders of settings, data and state'],
+] as const;
+
+/** The pages of `regen help <topic>`. */
+export const topics: Readonly<Record<string, Topic>> = {
+  commands: {
+    summary: 'All groups of commands',
+    blocks: [{ items: Object.entries(groups).filter(([name]) => !name.includes(' ')) }],
+  },
+  options: {
+    summary: 'Options that every command accepts',
+    blocks: [
+      {
+        items: globals.map(({ name, short, value, description }) => [
+          `${short ? `-${short}, ` : ''}--${name}${value ? ` <${value}>` : ''}`,
+          description,
+        ]),
+      },
+      { text: 'Options that name a service are accepted by commands that use one.' },
+    ],
+  },
+  output: {
+    summary: 'What is printed where, and in which form',
+    blocks: [
+      {
+        text: 'stdout has the answer and nothing else. Progress, prompts, warnings and errors are on stderr. On a terminal, an answer is a table that fits its width; in a pipe it has the same facts, separated by tabs, without headings and uncut.',
+      },
+      {
+        items: [
+          ['--json', 'The whole answer as one JSON document; errors are JSON too, on stderr'],
+          ['--ndjson', 'The items of a list, one JSON document per line'],
+          ['--jq <expression>', 'The JSON, filtered with jq: regen node list my-team --jq ".nodes[].id"'],
+          ['--columns <names>', 'Other columns of a list: regen node list my-team --columns id,downloads'],
+          ['--quiet', 'Only errors on stderr'],
+        ],
+      },
+      {
+        text: 'regen schema <command> prints the JSON Schema of its answer. regen --help --json prints all commands.',
+      },
+      {
+        text: 'Ids are shortened on a terminal. Commands for tasks accept the beginning of an id, @last, @last:video, @last:relight, or the path of a file that the task saved.',
+      },
+    ],
+  },
+  publishing: {
+    summary: 'From a folder to a published version',
+    blocks: [
+      {
+        text: 'A node pack is a folder of custom nodes in Python for a node-graph host application. Its pyproject.toml names the node, the version and the publisher.',
+      },
+      {
+        items: [
+          ['regen node init', 'Write the pyproject.toml'],
+          ['regen version check', 'Run every check of the registry, and send nothing'],
+          ['regen version publish', "Check, pack, register, upload, and wait for the registry's verdict"],
+          ['regen version bump minor', 'Raise the version number for the next release'],
+          ['regen version diff <node> 1.0.0 1.1.0', 'Show what breaks saved workflows'],
+        ],
+      },
+      {
+        text: 'Publishing needs a personal access token: regen publisher token create <publisher>. It is read from REGEN_PUBLISH_TOKEN, from where an earlier publish kept it, or asked for. On the embedded service, the publisher and the token are created on the way.',
+      },
+      {
+        text: 'A version number can be used once. An interrupted publish continues when the same command is run again; --skip-existing succeeds if exactly this version is already published.',
+      },
+    ],
+  },
+  configuration: {
+    summary: 'Profiles and settings',
+    blocks: [
+      {
+        text: 'A profile is a name for a service. The profile local is the embedded service, which starts by itself.',
+      },
+      {
+        items: [
+          ['regen config set profiles.team.base_url <url>', 'Add the profile team'],
+          ['regen auth login --profile team', 'Sign in to it'],
+          ['regen config set profile team', 'Use it by default'],
+          ['regen config list', 'Show every setting and where its value comes from'],
+        ],
+      },
+      {
+        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the setting profile.',
+      },
+    ],
+  },
+  environment: { summary: 'Environment variables', blocks: [{ items: ENVIRONMENT }] },
+  'exit-codes': { summary: 'What the exit code of a command means', blocks: [{ items: EXIT_CODES }] },
+  errors: {
+    summary: 'Error codes in JSON, their exit codes and meanings',
+    blocks: [
+      {
+        heading: 'Of a service:',
+        items: listServiceErrors().map(([code, , exit, meaning]) => [code, `${meaning} Exit ${exit}.`]),
+      },
+      {
+        heading: 'Of the command line:',
+        items: listFailures().map(([code, exits, meaning]) => [code, `${meaning} Exit ${exits}.`]),
+      },
+    ],
+  },
+};
+
+/** Every error code of the service: code, HTTP status, exit code, meaning. */
+export function listServiceErrors(): (readonly [
+  code: string,
+  status: number,
+  exit: number,
+  meaning: string,
+])[] {
+  return Object.entries(errorCodes).map(([code, { status, exit, meaning }]) => [code, status, exit, meaning]);
+}
+
+/** Every error code of the command line: code, exit codes, meaning. */
+export function listFailures(): (readonly [code: string, exits: string, meaning: string])[] {
+  return Object.entries(failureCodes).map(([code, { exits, meaning }]) => [
+    code,
+    exits.join(' or '),
+    meaning,
+  ]);
+}

@@ -1,0 +1,126 @@
+import type { Dispatcher } from 'undici';
+import { isLoopbackHost } from '../contract/schema/loopback.js';
+import { InvalidRequestError } from './errors.js';
+
+export interface ConnectionOptions {
+  /** A Unix socket or named pipe that all requests to this origin take, instead of its port. */
+  readonly socket?: { readonly origin: string; readonly path: string } | undefined;
+  /** Environment with `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. Default: no proxy. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Certificates in PEM form to trust besides the built-in ones and `NODE_EXTRA_CA_CERTS`. */
+  readonly ca?: string;
+}
+
+/**
+ * Loads the part of undici that a direct connection needs. The whole of it takes longer than most requests.
+ * @internal
+ */
+export async function loadUndici() {
+  const [{ default: Agent }, { default: request }] = await Promise.all([
+    import('undici/lib/dispatcher/agent.js'),
+    import('undici/lib/api/api-request.js'),
+  ]);
+  return { Agent, request };
+}
+
+/** @internal */
+export interface Connections {
+  readonly request: Dispatcher['request'];
+  getDispatcher(url: URL): Dispatcher;
+  /** Finds the proxy that failed, without its credential; none if the connection did not use it. */
+  findProxy(url: URL, error: unknown): string | undefined;
+  close(): Promise<void>;
+}
+
+/** @internal */
+export async function openConnections(options: ConnectionOptions): Promise<Connections> {
+  const { socket } = options;
+  const network = await openNetwork(options);
+  if (!socket) return network;
+  const { Agent } = await loadUndici();
+  const agent = new Agent({ connect: { socketPath: socket.path } });
+  return {
+    ...network,
+    getDispatcher: (url) => (url.origin === socket.origin ? agent : network.getDispatcher(url)),
+    close: async () => void (await Promise.all([agent.destroy(), network.close()])),
+  };
+}
+
+async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connections> {
+  const { Agent, request } = await loadUndici();
+  const trust =
+    ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
+  const direct = new Agent({ connect: trust });
+  const httpProxy = readProxyUrl(env, 'http_proxy');
+  const httpsProxy = readProxyUrl(env, 'https_proxy');
+  if (!httpProxy && !httpsProxy) {
+    return {
+      request,
+      getDispatcher: () => direct,
+      findProxy: () => undefined,
+      close: () => direct.destroy(),
+    };
+  }
+  const [{ default: EnvHttpProxyAgent }, { default: buildConnector }] = await Promise.all([
+    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
+    import('undici/lib/core/connect.js'),
+  ]);
+  const withoutProxy = new WeakSet<object>();
+  const connectDirectly = buildConnector(trust);
+  const proxied = new EnvHttpProxyAgent({
+    // Empty instead of absent: otherwise undici reads the environment of the process.
+    httpProxy,
+    httpsProxy,
+    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    // Many proxies refuse a tunnel to port 80; plain http is forwarded, as curl does.
+    proxyTunnel: false,
+    // Only used for the hosts of NO_PROXY.
+    connect: (options, callback) =>
+      connectDirectly(options, (...[error, socket]) => {
+        if (!error) return callback(null, socket);
+        withoutProxy.add(error);
+        callback(error, null);
+      }),
+    requestTls: trust,
+    proxyTls: trust,
+  });
+  return {
+    request,
+    getDispatcher: (url) => (isLoopbackHost(url.hostname) ? direct : proxied),
+    findProxy: (url, error) => {
+      if (isLoopbackHost(url.hostname) || withoutProxy.has(error as object)) return undefined;
+      const { protocol, host } = new URL(
+        (url.protocol === 'https:' && httpsProxy) || httpProxy || httpsProxy,
+      );
+      return `${protocol}//${host}`;
+    },
+    close: async () => void (await Promise.all([direct.destroy(), proxied.destroy()])),
+  };
+}
+
+function readProxyUrl(env: Readonly<Record<string, string | undefined>>, name: string): string {
+  const text = env[name] || env[name.toUpperCase()] || '';
+  const address = text === '' || text.includes('://') ? text : `http://${text}`;
+  if (address !== '' && !(URL.canParse(address) && /^(https?|socks5):$/.test(new URL(address).protocol))) {
+    const message = 'must be the http, https or socks5 URL of a proxy';
+    throw new InvalidRequestError([{ path: [name.toUpperCase()], message }]);
+  }
+  return address;
+}
+
+/** Node silently ignores what is not a certificate. */
+async function requireCertificates(ca: string): Promise<string> {
+  const { X509Certificate } = await import('node:crypto');
+  try {
+    new X509Certificate(ca);
+  } catch {
+    throw new InvalidRequestError([{ path: ['ca'], message: 'must contain certificates in PEM form' }]);
+  }
+  return ca;
+}
+
+async function loadBuiltInCertificates(): Promise<readonly string[]> {
+  const tls = await import('node:tls');
+  const { getCACertificates } = tls as { getCACertificates?: (kind: 'default') => string[] };
+  return getCACertificates ? getCACertificates('default') : tls.rootCertificates;
+}

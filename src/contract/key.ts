@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { image } from './image.js';
+import { operation } from './operation.js';
+import { DateTime } from './schema/identifiers.js';
+import { Budget } from './usage.js';
+import { video } from './video.js';
+
+const startOperations = [
+  ...Object.entries(image).flatMap(([name, { task }]) => (task ? [`image.${name}`] : [])),
+  ...Object.entries(video).flatMap(([name, { task }]) => (task ? [`video.${name}`] : [])),
+];
+
+// Decided: a publisher's scripts have personal access tokens; an API key starts tasks for the user who created it.
+const ApiKey = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    token: z.string().meta({
+      description: 'The whole key when it was just created, otherwise its first 4 characters and a mask',
+    }),
+    operations: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The only operations that it may start; absent if it may start all' }),
+    budget: Budget.optional().meta({ description: 'Absent if only the limit of its user applies' }),
+    created_at: DateTime,
+    expires_at: DateTime,
+    last_used_at: DateTime.optional(),
+  })
+  .meta({ id: 'ApiKey' });
+
+const NewApiKey = z
+  .strictObject({
+    name: z.string().min(1).max(100).meta({ description: 'What the key is for' }),
+    operations: z
+      .array(z.enum(startOperations))
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'The only operations that it may start; default: all that generate' }),
+    credits_per_month: z.int().min(0).max(1_000_000_000).optional().meta({
+      description: 'Credits that its tasks may cost per month in UTC; default: the limit of its user',
+    }),
+    expires_at: DateTime.max(64).optional().meta({
+      description: 'When the key expires; default: a year after it is created',
+    }),
+  })
+  .meta({ id: 'NewApiKey' });
+
+const extension = 'scripts generate without the credential of a person';
+
+export const key = {
+  create: operation({
+    method: 'POST',
+    path: '/users/keys',
+    summary: 'Create an API key with which a script starts image and video tasks',
+    who: 'person',
+    status: 201,
+    body: NewApiKey,
+    response: ApiKey,
+    extension,
+    secret: true,
+  }),
+  list: operation({
+    method: 'GET',
+    path: '/users/keys',
+    summary: 'List your API keys, masked',
+    who: 'person',
+    response: z.array(ApiKey),
+    extension,
+  }),
+  revoke: operation({
+    method: 'DELETE',
+    path: '/users/keys/{keyId}',
+    summary: 'Revoke an API key of yours, or as an admin of anyone',
+    who: 'person',
+    status: 204,
+    extension,
+  }),
+};

@@ -1,0 +1,185 @@
+import type { Outline } from '../schema/outline.js';
+import type { Problem } from '../schema/schema-types.js';
+import type { Behaviors, NamingMap, Rewrite, Words } from './naming-map.js';
+import { renameValue, type Side } from './rename-value.js';
+
+/** An operation whose requests and answers are renamed. */
+export interface NamedOperation {
+  /** Its dotted name; absent for one that is not of the contract. */
+  readonly name?: string | undefined;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The names of another service, ready to be used. Identity is the absence of a naming. */
+export class Naming {
+  readonly behaviors: Behaviors;
+  readonly rewrites: readonly Rewrite[];
+  readonly #map: NamingMap;
+  readonly #values: Words;
+  #spoken: readonly [pattern: RegExp, words: Words] | undefined;
+
+  constructor(map: NamingMap) {
+    this.#map = map;
+    this.behaviors = map.behaviors ?? {};
+    this.rewrites = map.paths?.rewrites ?? [];
+    this.#values = Object.assign({}, ...Object.values(map.values ?? {}));
+  }
+
+  /** The same path with the other service's segments. */
+  renamePath(path: string): string {
+    const words = this.#map.paths?.segments ?? {};
+    return path.replace(/[^/]+/g, (segment) => lookUp(words, segment));
+  }
+
+  /** The path at which a client finds an operation on the other service. */
+  choosePath({ method, path }: NamedOperation, query: Readonly<Record<string, unknown>> = {}): string {
+    const other = this.rewrites.find(
+      (rewrite) =>
+        rewrite.regen === `${method} ${path}` &&
+        !(rewrite.body ?? rewrite.query ?? rewrite.answer) &&
+        (rewrite.with === undefined || rewrite.with.some((name) => query[name] !== undefined)),
+    );
+    return other ? (other.real.split(' ')[1] as string) : this.renamePath(path);
+  }
+
+  /** Renames the query parameters of a request. */
+  renameQuery<Value>(
+    query: Readonly<Record<string, Value>>,
+    to: 'ours' | 'theirs',
+  ): Readonly<Record<string, Value>> {
+    const words = to === 'theirs' ? (this.#map.query ?? {}) : invert(this.#map.query ?? {});
+    return Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [lookUp(words, name), this.#renameTexts(name, value, to)]),
+    );
+  }
+
+  #renameTexts<Value>(field: string, value: Value, to: 'ours' | 'theirs'): Value {
+    const table = this.#map.values?.[field];
+    if (!table) return value;
+    const words = to === 'theirs' ? table : invert(table);
+    const rename = (one: unknown) => (typeof one === 'string' ? lookUp(words, one) : one);
+    return (Array.isArray(value) ? value.map(rename) : rename(value)) as Value;
+  }
+
+  /**
+   * Renames the fields and values of a body that its outline declares, and nothing else. Names that are already those
+   * of the wanted side stay.
+   * @param shared the outlines that others refer to by number
+   * @param fills whether fields that the other service always sends are added
+   */
+  renameBody(
+    operation: string | undefined,
+    outline: Outline | undefined,
+    value: unknown,
+    to: Side,
+    shared: readonly Outline[] = [],
+    fills = false,
+  ): unknown {
+    if (!outline) return value;
+    const own = operation === undefined ? undefined : this.#map.operations?.[operation];
+    const { fields = {}, values = {}, valueKeyed = [], opaque = [] } = this.#map;
+    const words = { fields: { ...fields, ...own }, values, valueKeyed, opaque, keys: this.#values };
+    const { alwaysSent = {} } = fills ? this.behaviors : {};
+    return renameValue(outline, value, { words, to, shared, alwaysSent });
+  }
+
+  /** Whether a text is a word of the other service in the place of a contract's value. */
+  renameWord(field: string, text: string, to: 'ours' | 'theirs'): string {
+    return this.#renameTexts(field, text, to);
+  }
+
+  /** The contract's name of a field of the other service, for paths of problems. */
+  renameField(name: string): string {
+    return lookUp(invert({ ...this.#map.query, ...this.#map.fields }), name);
+  }
+
+  /** The other service's name of a field of the contract, in an answer, a body or a query. */
+  translateField(name: string): string {
+    return lookUp({ ...this.#map.query, ...this.#map.fields }, name);
+  }
+
+  /** Puts the other service's words into a sentence that has those of the contract. */
+  speak(sentence: string): string {
+    const [pattern, words] = this.#listSpokenOnce();
+    return sentence.replace(pattern, (word) => words[word] ?? word);
+  }
+
+  #listSpokenOnce(): readonly [RegExp, Words] {
+    this.#spoken ??= this.#listSpoken();
+    return this.#spoken;
+  }
+
+  #listSpoken(): readonly [RegExp, Words] {
+    const { fields = {}, query = {}, paths } = this.#map;
+    const names = { ...query, ...fields };
+    const flags = Object.entries(names).map((pair) => pair.map((name) => `--${name.replaceAll('_', '-')}`));
+    const segments = Object.entries(paths?.segments ?? {}).map((pair) => pair.map((one) => `/${one}`));
+    const words: Words = {
+      ...names,
+      ...this.#values,
+      ...Object.fromEntries(flags),
+      ...Object.fromEntries(segments),
+    };
+    const choices = Object.keys(words)
+      .sort((one, other) => other.length - one.length)
+      .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    // Without words, a pattern that matches nothing.
+    const pattern = choices.length > 0 ? choices.join('|') : '(?!)';
+    return [new RegExp(`(?<![\\w-])(?:${pattern})(?![\\w-])`, 'g'), words];
+  }
+
+  /**
+   * Sorts what is wrong with a body by the contract: what is refused, and what this service may know better, such as a
+   * model that is newer than the contract.
+   */
+  sortProblems(problems: readonly Problem[], body: unknown): { refused: Problem[]; doubtful: Problem[] } {
+    const { openValues = [], extendWithEither } = this.behaviors;
+    const given = (body ?? {}) as Readonly<Record<string, unknown>>;
+    const sorted = { refused: [] as Problem[], doubtful: [] as Problem[] };
+    for (const problem of problems) {
+      const field = String(problem.path.at(-1));
+      const isOpen = openValues.includes(field) && typeof given[field] === 'string';
+      const isOther =
+        extendWithEither &&
+        VIDEO_FIELDS.includes(field) &&
+        given[field] === undefined &&
+        VIDEO_FIELDS.some((other) => given[other] !== undefined);
+      if (isOpen) sorted.doubtful.push(problem);
+      else if (!isOther) sorted.refused.push(problem);
+    }
+    return sorted;
+  }
+
+  /** Whether a text has words of the other service. */
+  isHeardIn(text: string): boolean {
+    const [, words] = this.#listSpokenOnce();
+    return Object.values(words).some((word) => text.includes(word));
+  }
+
+  /** The code of the contract for an error of the other service; undefined if nothing is known of it. */
+  findErrorCode(status: number, text: string): string | undefined {
+    const meanings = this.#map.errors?.meaningFromText ?? [];
+    const lowered = text.toLowerCase();
+    return meanings.find(
+      (one) => [one.status].flat().includes(status) && lowered.includes(one.contains.toLowerCase()),
+    )?.code;
+  }
+
+  /** Lists every word with the one of the other service, for help and documents. */
+  listWords(): readonly (readonly [ours: string, theirs: string])[] {
+    const { fields = {}, query = {}, paths } = this.#map;
+    return Object.entries({ ...paths?.segments, ...query, ...fields, ...this.#values });
+  }
+}
+
+/** Either names the video to extend. */
+export const VIDEO_FIELDS = ['video_creation_id', 'video_url'];
+
+function lookUp(words: Words, word: string): string {
+  return Object.hasOwn(words, word) ? (words[word] as string) : word;
+}
+
+function invert(words: Words): Words {
+  return Object.fromEntries(Object.entries(words).map(([ours, theirs]) => [theirs, ours]));
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client as ContractClient, createClient } from '../client/client.js';
+import { checkCode } from '../flows/publish/check-code.js';
+import { readPack } from '../flows/publish/pack.js';
+import { publishPack } from '../flows/publish/publish-pack.js';
+import type { NodeVersion } from './api.generated.js';
+import type { Client } from './client.js';
+
+export interface PublishOptions {
+  /** A client that sends a credential; the personal access token is enough. */
+  readonly client: Client;
+  /** Of the publisher that the pack names. */
+  readonly personalAccessToken: string;
+  /** The publisher to publish under, instead of the one in pyproject.toml. */
+  readonly publisher?: string;
+  readonly changelog?: string;
+  /** How long to wait for the verdict of the registry. Default 30 minutes. */
+  readonly timeoutMs?: number;
+  /** Whether the same files may already be published. Default false. */
+  readonly skipExisting?: boolean;
+  /** Whether to publish files that look like secrets. Default false. */
+  readonly allowSecrets?: boolean;
+  /** Whether to publish code that the registry would flag. Default false. */
+  readonly allowFindings?: boolean;
+  readonly signal?: AbortSignal;
+  /** Is told what is done, and of what is probably a mistake. */
+  readonly log?: (text: string) => void;
+}
+
+/**
+ * Publishes a folder as `regen version publish` does: packs it, checks it, registers the version, uploads it, and waits
+ * until the registry has checked it. A publish that was interrupted continues when it is called again.
+ * @throws FlowError if the folder or the version prevents it, ClientError if the service does
+ */
+export async function publish(folder: string, options: PublishOptions): Promise<NodeVersion> {
+  const { personalAccessToken: token, publisher, changelog, timeoutMs = 30 * 60_000, log } = options;
+  const { signal = new AbortController().signal } = options;
+  const tell = async (text: string) => log?.(text);
+  const report = { note: tell, warn: tell };
+  const silent = () => undefined;
+  const progress = { stage: tell, update: silent, transferred: silent, end: silent };
+  const { allowSecrets = false, allowFindings = false, skipExisting = false } = options;
+  const pack = await readPack('.', folder, report, { publisher, allowSecrets });
+  await checkCode(pack, report, progress, allowFindings);
+  // Every client of the library is one of the contract with other types.
+  const client = options.client as unknown as ContractClient;
+  const registry = { url: client.baseUrl, client, isSignedIn: true, token };
+  const others: ContractClient[] = [];
+  const connect = async (baseUrl: string) => {
+    const other = createClient({ baseUrl });
+    others.push(other);
+    return other;
+  };
+  const scratch = await mkdtemp(join(tmpdir(), 'regen-publish-'));
+  try {
+    const openRegistry = async () => registry;
+    const context = { connect, openRegistry, report, progress, scratch, changelog, timeoutMs };
+    return await publishPack({ ...context, skipExisting, signal }, pack);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+    for (const other of others) await other.close();
+  }
+}

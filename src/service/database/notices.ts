@@ -1,0 +1,65 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Client } from 'pg';
+import type { Tx } from './database.js';
+import { isPostgres } from './postgres.js';
+
+/** What services that share a database tell each other. */
+export type NoticeTopic = 'jobs' | 'keys' | 'callback';
+
+const CHANNEL = 'regen';
+const RECONNECT_MS = 1_000;
+
+/** Tells all services that share the database, this one too, once the transaction is committed. */
+export async function sendNotice(tx: Tx, topic: NoticeTopic, subject = ''): Promise<void> {
+  if (isPostgres(tx)) await sql`select pg_notify(${CHANNEL}, ${`${topic} ${subject}`})`.execute(tx);
+}
+
+/** Hears the notices of a database; those of an embedded one stay within their process and are not sent. */
+export class Notices {
+  readonly #heard = new EventEmitter().setMaxListeners(0);
+  #client: Client | undefined;
+  #isClosed = false;
+
+  /** @param hear its subject is undefined if notices may have been missed */
+  on(topic: NoticeTopic, hear: (subject: string | undefined) => void): () => void {
+    this.#heard.on(topic, hear);
+    return () => void this.#heard.off(topic, hear);
+  }
+
+  /** Listens from now on, over a connection of its own, and again after it was lost. */
+  async listen(url: string, onError: (error: Error) => void): Promise<void> {
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({ connectionString: url, keepAlive: true });
+    this.#client = client;
+    const lost = new Promise<void>((resolve) => client.once('end', resolve));
+    client.on('error', onError);
+    client.on('notification', ({ payload = '' }) => {
+      const [topic = '', subject = ''] = payload.split(' ');
+      this.#heard.emit(topic, subject);
+    });
+    await client.connect();
+    await client.query(`listen ${CHANNEL}`);
+    void lost.then(() => this.#listenAgain(url, onError));
+  }
+
+  async #listenAgain(url: string, onError: (error: Error) => void): Promise<void> {
+    while (!this.#isClosed) {
+      await pause(RECONNECT_MS, undefined, { ref: false });
+      if (this.#isClosed) return;
+      try {
+        await this.listen(url, onError);
+        for (const topic of this.#heard.eventNames()) this.#heard.emit(topic, undefined);
+        return;
+      } catch (error) {
+        onError(error as Error);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#client?.end();
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { followDatabaseClock } from './clock.js';
+import type { Database, QueryObserver } from './database.js';
+import { Notices } from './notices.js';
+import { openPostgres } from './postgres.js';
+import { openSqlite, type SqliteOptions } from './sqlite.js';
+
+interface OpenDatabaseOptions {
+  /** Of a PostgreSQL database; absent for the embedded one. */
+  readonly url: string | undefined;
+  readonly embedded: SqliteOptions;
+  readonly now: () => number;
+  /** Receives errors of connections that are not in use. */
+  readonly onError: (error: Error) => void;
+  readonly onQuery: QueryObserver | undefined;
+}
+
+/** A database that this service uses, alone or with others. */
+interface OpenedDatabase {
+  readonly database: Database;
+  /** Absent if no other service can use it. */
+  readonly notices?: Notices;
+  /** The time on which all services agree that use it. */
+  readonly now: () => number;
+  close(): Promise<void>;
+}
+
+/** How long transactions may go on when the database is closed. */
+const LAST_TRANSACTIONS_MS = 1_000;
+
+/**
+ * Opens and migrates a database.
+ * @throws DataUnusable
+ */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
+  const { url, embedded, now, onError, onQuery } = options;
+  if (url === undefined) {
+    const database = await openSqlite({ ...embedded, onQuery });
+    return { database, now, close: () => database.destroy() };
+  }
+  const { migrates = true } = embedded;
+  const database = await openPostgres({ url, migrates, onError, onQuery });
+  const notices = new Notices();
+  try {
+    await notices.listen(url, onError);
+    const clock = await followDatabaseClock(database, now);
+    const close = async () => {
+      clock.stop();
+      await notices.close();
+      // It waits for transactions that run; a server that is gone would keep it waiting.
+      await Promise.race([database.destroy(), pause(LAST_TRANSACTIONS_MS, undefined, { ref: false })]);
+    };
+    return { database, notices, now: clock.now, close };
+  } catch (error) {
+    await notices.close();
+    await database.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,211 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Count, CountedEvent } from '../configuration/log.js';
+import { PortTaken } from '../configuration/start-errors.js';
+import type { Database, QueryObserver } from '../database/database.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { getRequestFacts } from './access-log.js';
+import { createHostCheck } from './cross-origin.js';
+
+/** What a scrape reads. */
+interface ScrapedStore extends Pick<Context, 'database' | 'now' | 'scratch'> {
+  readonly instance: string;
+  /** The kinds of jobs. */
+  readonly kinds: readonly string[];
+}
+
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+const QUERY_SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+
+/** The metrics of one service, in the text format of Prometheus. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#createHistogram('http_request_duration_seconds', {
+    help: 'Requests by route and status, and how long they took',
+    labelNames: ['method', 'route', 'status'],
+    buckets: REQUEST_SECONDS,
+  });
+  readonly #queries = this.#createHistogram('database_query_seconds', {
+    help: 'Statements sent to the database, by their first word, and how long they took',
+    labelNames: ['statement'],
+    buckets: QUERY_SECONDS,
+  });
+  readonly #events: Readonly<Record<CountedEvent, Counter>> = {
+    leases_lost: this.#createCounter('leases_lost', 'Jobs whose lease another service took', ['kind']),
+    webhook_attempts: this.#createCounter('webhook_attempts', 'Attempts to deliver a webhook', ['outcome']),
+    vendor_errors: this.#createCounter('vendor_errors', 'Errors of vendors: retried, or the end of a task', [
+      'vendor',
+      'outcome',
+    ]),
+  };
+  readonly #jobs = this.#createGauge('jobs', 'Jobs that are due, scheduled for later, or running here', [
+    'kind',
+    'state',
+  ]);
+  readonly #oldest = this.#createGauge('jobs_oldest_due_seconds', 'How long the oldest due job has waited', [
+    'kind',
+  ]);
+  readonly #credits = this.#createGauge(
+    'credits_this_month',
+    'Credits charged for tasks of this month, in UTC, and refunded',
+    ['entry'],
+  );
+  readonly #disk = this.#createGauge('disk_bytes', 'The disk of the data folder', ['state']);
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  readonly count: Count = (event, labels = {}) => this.#events[event].inc(labels);
+
+  readonly observeQuery: QueryObserver = (text, ms) => {
+    const statement = /^\w+/.exec(text)?.[0].toLowerCase() ?? 'other';
+    this.#queries.observe({ statement }, ms / 1000);
+  };
+
+  /** Measures the requests of a server. */
+  watchRequests(server: Server): void {
+    server.prependListener('request', (request, response: ServerResponse) => {
+      const start = performance.now();
+      response.once('close', () => {
+        // Only routes that exist, so that strangers cannot make up labels.
+        const { route = 'none' } = getRequestFacts(request);
+        const method = route === 'none' ? 'any' : request.method;
+        const seconds = (performance.now() - start) / 1000;
+        this.#requests.observe({ method, route, status: response.statusCode }, seconds);
+      });
+    });
+  }
+
+  /** Reads the store and writes all metrics as text. */
+  async scrape(store: ScrapedStore): Promise<{ readonly type: string; readonly text: string }> {
+    await Promise.all([this.#readJobs(store), this.#readCredits(store), this.#readDisk(store)]);
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  async #readJobs({ database, now, instance, kinds }: ScrapedStore): Promise<void> {
+    const rows = await listJobStates(database, instance, now());
+    for (const kind of kinds) {
+      const { due = 0, later = 0, running = 0, since = null } = rows.find((row) => row.kind === kind) ?? {};
+      this.#jobs.set({ kind, state: 'due' }, Number(due));
+      this.#jobs.set({ kind, state: 'scheduled' }, Number(later));
+      this.#jobs.set({ kind, state: 'running' }, Number(running));
+      const waited = since === null ? 0 : (now() - Date.parse(since)) / 1000;
+      this.#oldest.set({ kind }, Math.max(waited, 0));
+    }
+  }
+
+  async #readCredits({ database, now }: ScrapedStore): Promise<void> {
+    const rows = await database
+      .selectFrom('credits')
+      .select(['kind', ({ fn }) => fn.sum<number>('amount').as('amount')])
+      .where('month', '=', new Date(now()).toISOString().slice(0, 7))
+      .groupBy('kind')
+      .execute();
+    for (const entry of ['charge', 'refund'])
+      this.#credits.set({ entry }, Number(rows.find(({ kind }) => kind === entry)?.amount ?? 0));
+  }
+
+  async #readDisk({ scratch }: ScrapedStore): Promise<void> {
+    const { bavail, blocks, bsize } = await statfs(scratch);
+    this.#disk.set({ state: 'free' }, bavail * bsize);
+    this.#disk.set({ state: 'total' }, blocks * bsize);
+  }
+
+  #createHistogram(
+    name: string,
+    options: { help: string; labelNames: readonly string[]; buckets: number[] },
+  ): Histogram {
+    return new Histogram({ name: `regen_${name}`, registers: [this.#registry], ...options });
+  }
+
+  #createCounter(name: string, help: string, labelNames: readonly string[]): Counter {
+    return new Counter({ name: `regen_${name}_total`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #createGauge(name: string, help: string, labelNames: readonly string[]): Gauge {
+    return new Gauge({ name: `regen_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+}
+
+interface JobStates {
+  readonly kind: string;
+  readonly due: number;
+  readonly later: number;
+  readonly running: number;
+  /** Since when the oldest due job waits, as ISO 8601; null if none does. */
+  readonly since: string | null;
+}
+
+async function listJobStates(database: Database, instance: string, now: number): Promise<JobStates[]> {
+  const time = new Date(now).toISOString();
+  const isDue = sql`leased_by is null and run_at <= ${time}`;
+  // A job without a time of its own has been due since it was created.
+  const { rows } = await sql<JobStates>`select kind,
+      sum(case when ${isDue} then 1 else 0 end) as due,
+      sum(case when leased_by is null and run_at > ${time} then 1 else 0 end) as later,
+      sum(case when leased_by = ${instance} then 1 else 0 end) as running,
+      min(case when ${isDue} then case when run_at > created_at then run_at else created_at end end) as since
+    from jobs group by kind`.execute(database);
+  return rows;
+}
+
+interface MetricsRoute {
+  readonly metrics: Metrics;
+  readonly store: ScrapedStore;
+  readonly configuration: Context['configuration'];
+  /** What scrapes must send as a Bearer token; undefined if anyone who reaches the address may read. */
+  readonly token: string | undefined;
+}
+
+/** Adds GET /metrics to a server, or to one of its own if the configuration names a port. @returns that server */
+export async function routeMetrics(app: FastifyInstance, route: MetricsRoute): Promise<Server | undefined> {
+  const { metrics, store, configuration, token } = route;
+  const { port, host } = configuration.metrics;
+  metrics.watchRequests(app.server);
+  if (port === undefined) {
+    app.get('/metrics', async ({ headers }, reply) => {
+      if (!isSameSecret(headers.authorization, token))
+        throw new Refused(
+          'unauthenticated',
+          'Metrics require their token as `Authorization: Bearer <token>`.',
+        );
+      const { type, text } = await metrics.scrape(store);
+      return reply.type(type).send(text);
+    });
+    return undefined;
+  }
+  const isHostAllowed = createHostCheck({ configuration: { ...configuration, host } });
+  const answer = async ({ method, url, headers }: IncomingMessage, response: ServerResponse) => {
+    if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end();
+    if (!isHostAllowed(headers.host)) return response.writeHead(403).end();
+    if (!isSameSecret(headers.authorization, token)) return response.writeHead(401).end();
+    const { type, text } = await metrics.scrape(store);
+    return response.writeHead(200, { 'content-type': type }).end(text);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.headersSent || response.writeHead(503).end());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new PortTaken(host, port) : error),
+    );
+    server.listen(port, host, resolve);
+  });
+  app.addHook('onClose', async () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return server;
+}
+
+/** Compares in constant time. */
+function isSameSecret(authorization = '', token: string | undefined): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return token === undefined || timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inspectArchive } from '../../pack/read-archive.js';
+import { FetchFailed } from '../network/fetch-media.js';
+import type { Context } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { createScratchFolder } from '../operation/scratch-folder.js';
+import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
+import { authenticateReader } from './authenticate.js';
+import { sendFile } from './send-file.js';
+
+interface ArchiveOfUplink {
+  readonly nodeId: string;
+  readonly version: string;
+}
+
+/** Adds GET and HEAD of the archives of the registry behind this one. Each is fetched once, and then kept. */
+export function routeUplinkArchives(app: FastifyInstance, context: Context): void {
+  if (!context.configuration.uplink) return;
+  const running = new Map<string, Promise<void>>();
+  app.route<{ Params: ArchiveOfUplink }>({
+    method: ['GET', 'HEAD'],
+    exposeHeadRoute: false,
+    url: '/uplink/:nodeId/:version/node.zip',
+    handler: (request, reply) => sendArchive(context, running, request, reply),
+  });
+}
+
+/** Fetches that run at the same time; each holds a file. */
+const MAX_FETCHES = 4;
+
+async function sendArchive(
+  context: Context,
+  running: Map<string, Promise<void>>,
+  request: FastifyRequest<{ Params: ArchiveOfUplink }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { nodeId, version } = request.params;
+  await authenticateReader(context, request);
+  if (!(await mayAsk(context, nodeId))) throw new Refused('not_found', 'Archive not found.');
+  if (!(await findArchive(context, request.params))) {
+    const key = `${nodeId}@${version}`;
+    if (!running.has(key) && running.size >= MAX_FETCHES)
+      throw new Refused('unavailable', 'The service is fetching other archives; try again soon.');
+    const fetching = running.get(key) ?? keepArchive(context, request.params);
+    running.set(key, fetching);
+    await fetching.finally(() => running.delete(key));
+  }
+  const archive = await findArchive(context, request.params);
+  if (!archive) throw new Refused('not_found', 'Archive not found.');
+  reply.header('cache-control', 'no-cache').header('x-archive-tree', `sha256=${archive.tree}`);
+  const disposition = `attachment; filename="${nodeId}-${version}.zip"`;
+  return sendFile(context, request, reply, { type: 'application/zip', disposition, ...archive });
+}
+
+function findArchive({ database }: Context, { nodeId, version }: ArchiveOfUplink) {
+  return database
+    .selectFrom('uplink_versions')
+    .select([
+      'archive_key as key',
+      'archive_size as size',
+      'archive_sha256 as sha256',
+      'archive_tree as tree',
+    ])
+    .where('node_id', '=', nodeId)
+    .where('version', '=', version)
+    .executeTakeFirst();
+}
+
+/**
+ * Fetches an archive and records its bytes, which are those of this version from now on.
+ * @throws Refused not_found, unavailable
+ */
+async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<void> {
+  const { database, storage, now, log } = context;
+  const { limits } = context.configuration;
+  const folder = await createScratchFolder(context);
+  try {
+    const { node, version } = await readForArchive(context, name.nodeId, name.version);
+    if (version.version !== name.version || version.downloadUrl === undefined) return;
+    const path = join(folder.path, 'node.zip');
+    const url = new URL(version.downloadUrl);
+    await fetchFromUplink(context, url, path, { bytes: limits.archive, seconds: 600, media: 'archive' });
+    const inspection = await inspectArchive(path, limits);
+    if (!inspection.ok) throw new FetchFailed('its archive cannot be read');
+    const key = `uplink/${name.nodeId}/${name.version}/${randomUUID()}.zip`;
+    const stored = await storage.write(key, createReadStream(path), limits.archive);
+    const { downloadUrl: _, archive_sha256: promised = stored.sha256, ...details } = version;
+    if (promised !== stored.sha256) {
+      await storage.remove(key);
+      throw new FetchFailed('its archive has another digest than it says');
+    }
+    const row = {
+      node_id: name.nodeId,
+      version: name.version,
+      node: JSON.stringify(node),
+      details: JSON.stringify({ ...details, archive_sha256: stored.sha256 }),
+      archive_key: key,
+      archive_size: stored.size,
+      archive_sha256: stored.sha256,
+      archive_tree: inspection.tree,
+      fetched_at: new Date(now()).toISOString(),
+    };
+    const { numInsertedOrUpdatedRows } = await database.transaction().execute((tx) =>
+      tx
+        .insertInto('uplink_versions')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst(),
+    );
+    // Another service on the same database was first.
+    if (numInsertedOrUpdatedRows === 0n) await storage.remove(key);
+    log('info', 'An archive of the uplink is kept.', { node: name.nodeId, version: name.version });
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error;
+    if (error.status === 404) throw new Refused('not_found', 'Archive not found.');
+    log('warn', 'An archive of the uplink could not be fetched.', { ...name, error: error.message });
+    throw new Refused(
+      'unavailable',
+      'The registry behind this one does not give the archive; try again soon.',
+    );
+  } finally {
+    await folder.remove();
+  }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
+import type { Environment } from '../configuration/secret-source.js';
+import { openDatabase } from '../database/open-database.js';
+import { createLeasedTable } from '../queue/leased-table.js';
+import type { NewJob } from '../queue/queue.js';
+import { requireDatabase } from '../storage/data-folder.js';
+import { openStorage } from '../storage/open-storage.js';
+import { abandonVersion, forgetInputs } from './cleanup.js';
+import { type PrunedKind, prune } from './prune.js';
+
+export interface PruneStoreOptions {
+  readonly env: Environment;
+  /** Only counts. */
+  readonly dryRun: boolean;
+  readonly now: () => number;
+}
+
+/**
+ * Removes what a configuration no longer keeps from its store, whether or not services use it.
+ * @param data the data folder
+ * @throws DataUnusable, InvalidConfiguration
+ */
+export async function pruneStore(
+  data: string,
+  input: ConfigurationInput,
+  { env, dryRun, now: givenNow }: PruneStoreOptions,
+): Promise<PrunedKind[]> {
+  const configuration = parseConfiguration(input, env);
+  const file = join(data, 'regen.db');
+  if (configuration.database === undefined) requireDatabase(data);
+  const { database, now, close } = await openDatabase({
+    url: configuration.database,
+    embedded: { file, durable: true, migrates: false },
+    now: givenNow,
+    onError: () => {},
+    onQuery: undefined,
+  });
+  try {
+    const queue = createLeasedTable({ database, now, log: () => {}, instance: randomUUID(), alone: false });
+    const jobs: NewJob[] = [];
+    const options = { dryRun, onFiles: (job: NewJob) => void jobs.push(job) };
+    const pruned = await prune({ configuration, database, queue, now }, options);
+    if (dryRun) return pruned;
+    const places = { objects: join(data, 'objects'), scratch: join(data, 'scratch'), env };
+    // Files that are half written belong to services that run.
+    const storage = await openStorage(configuration, { ...places, before: 0 });
+    // Services that run do the same; without one, the files would stay until the next start.
+    const handlers = {
+      'forget-inputs': forgetInputs({ database, storage }),
+      'abandon-version': abandonVersion({ database, storage, now }),
+    };
+    const { signal } = new AbortController();
+    for (const { kind, key } of jobs)
+      await handlers[kind as keyof typeof handlers]({ kind, key, attempts: 0 }, signal);
+    return pruned;
+  } finally {
+    await close();
+  }
+}

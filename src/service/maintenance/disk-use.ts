@@ -1,0 +1,43 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Bytes. */
+export interface DiskUse {
+  readonly database_bytes: number;
+  readonly archive_bytes: number;
+  /** Inputs and results of tasks. */
+  readonly task_bytes: number;
+  /** On the disk of the data folder. */
+  readonly free_bytes: number;
+}
+
+/** Measures what a data folder takes up; what is in PostgreSQL or in a bucket does not count. */
+export async function measureFolder(data: string): Promise<DiskUse> {
+  const { bavail, bsize } = await statfs(data);
+  const names = await readdir(data);
+  const database = names.filter((name) => /^regen\.db(-wal|-shm)?$/.test(name));
+  const sizes = await Promise.all(database.map((name) => measureFile(join(data, name))));
+  return {
+    database_bytes: sizes.reduce((sum, size) => sum + size, 0),
+    archive_bytes: await measureFiles(join(data, 'objects', 'archives')),
+    task_bytes: await measureFiles(join(data, 'objects', 'tasks')),
+    free_bytes: bavail * bsize,
+  };
+}
+
+async function measureFiles(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(ignoreMissing))
+    bytes += await (entry.isDirectory() ? measureFiles : measureFile)(join(folder, entry.name));
+  return bytes;
+}
+
+/** A service that runs may just have removed a file. */
+async function measureFile(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}

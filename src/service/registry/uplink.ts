@@ -1,0 +1,226 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rcompare } from 'semver';
+import type { z } from 'zod';
+import { getOperation, type OperationName } from '../../contract/index.js';
+import type { Node } from '../../contract/node.js';
+import { createOutline } from '../../contract/schema/create-outline.js';
+import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
+import type { OperationCall } from '../operation/call.js';
+import { type Context, getOwnOrigin } from '../operation/context.js';
+import { Refused } from '../operation/refused.js';
+import { createScratchFolder } from '../operation/scratch-folder.js';
+import { foldNodeId } from './access.js';
+import { toPlainId } from './names.js';
+import type { VersionView } from './version-view.js';
+
+type NodeView = z.output<typeof Node>;
+
+/** The reads that another registry answers for nodes that are not held here. */
+const READS = ['node.get', 'node.install', 'version.list', 'version.get', 'hostNodes.list', 'hostNodes.get'];
+
+/** A read of a node. */
+interface NodeRead {
+  readonly params: { readonly nodeId?: string; readonly version?: string };
+  readonly query: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Asks the registry behind this one about a node that is not held here.
+ * @returns the answer in the form of the contract; undefined if the read is not for it, or it has nothing
+ * @throws Refused forbidden if a rule refuses the node; unavailable
+ */
+export async function askUplink(
+  context: Context,
+  name: OperationName,
+  { params, query }: Pick<OperationCall<OperationName>, 'params' | 'query'>,
+): Promise<unknown> {
+  const { nodeId } = params as NodeRead['params'];
+  if (!context.configuration.uplink || !READS.includes(name) || nodeId === undefined) return undefined;
+  if (!(await mayAsk(context, nodeId))) return undefined;
+  const read = { params, query } as NodeRead;
+  const wanted = name === 'node.install' ? read.query?.version : undefined;
+  // What was served once stays what it was.
+  const pinned = wanted === undefined ? undefined : await findPinned(context, nodeId, String(wanted));
+  if (pinned) return toOwnVersion(context, nodeId, pinned);
+  const answer = await readRemote(context, name, read).catch(async (error: unknown) => {
+    if (!(error instanceof FetchFailed)) throw error;
+    if (error.status !== 404) context.log('warn', 'The uplink did not answer.', { error: error.message });
+    const kept = await readKept(context, name, read);
+    if (kept !== undefined || error.status === 404) return kept;
+    throw new Refused('unavailable', 'The registry behind this one does not answer; try again soon.');
+  });
+  return answer === undefined ? undefined : replaceUrls(context, name, nodeId, answer);
+}
+
+/**
+ * Whether the registry behind this one is asked about a node.
+ * @throws Refused forbidden
+ */
+export async function mayAsk({ configuration, database }: Context, nodeId: string): Promise<boolean> {
+  const { uplink } = configuration;
+  if (!uplink) return false;
+  // Decided: an id that is held here, or looks like one that is, is never looked up elsewhere, in any status.
+  const held = await database
+    .selectFrom('nodes')
+    .select('id')
+    .where((node) =>
+      node.or([node('folded_id', '=', foldNodeId(nodeId)), node('plain_id', '=', toPlainId(nodeId))]),
+    )
+    .executeTakeFirst();
+  if (held) return false;
+  const matches = (patterns: readonly string[]) => patterns.some((one) => matchGlob(one, nodeId));
+  if (matches(uplink.allow) && !matches(uplink.deny)) return true;
+  throw new Refused(
+    'forbidden',
+    `The rules of this registry refuse the node ${nodeId} of the registry behind it.`,
+  );
+}
+
+function matchGlob(pattern: string, nodeId: string): boolean {
+  const parts = pattern
+    .toLowerCase()
+    .split('*')
+    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(nodeId.toLowerCase());
+}
+
+/** Without a trailing slash. */
+function getUplinkUrl({ configuration: { uplink } }: Context): string {
+  return (uplink as NonNullable<typeof uplink>).url.replace(/\/+$/, '');
+}
+
+const UPLINK_LIMITS = { bytes: 16 * 1024 ** 2, seconds: 20 };
+
+/** @throws FetchFailed */
+async function readRemote(
+  context: Context,
+  name: OperationName,
+  { params, query = {} }: NodeRead,
+): Promise<unknown> {
+  const operation = getOperation(name);
+  const { uplinkNaming: naming } = context;
+  const path = naming ? naming.choosePath(operation, query) : operation.path;
+  const names = Object.entries(query).filter(([, value]) => value !== undefined && value !== false);
+  const added = naming?.behaviors.addedQuery?.[name] ?? {};
+  const renamed = {
+    ...(naming?.renameQuery(Object.fromEntries(names), 'theirs') ?? Object.fromEntries(names)),
+    ...added,
+  };
+  const filled = path.replace(/\{(\w+)\}/g, (_, key: string) =>
+    encodeURIComponent((params as Record<string, string>)[key] as string),
+  );
+  const url = new URL(getUplinkUrl(context) + filled);
+  for (const [key, value] of Object.entries(renamed))
+    for (const one of [value].flat()) url.searchParams.append(key, String(one));
+  const folder = await createScratchFolder(context);
+  try {
+    const file = join(folder.path, 'answer.json');
+    await fetchFromUplink(context, url, file, { ...UPLINK_LIMITS, media: 'json' });
+    const text = await readFile(file, 'utf8');
+    const data = removeNulls(parseJson(text));
+    const outline = operation.response && createOutline(operation.response, 'output');
+    const ours = naming ? naming.renameBody(name, outline, data, 'ours') : data;
+    if (operation.response?.safeParse(ours).success) return ours;
+    throw new FetchFailed('it answered in another form than a registry');
+  } finally {
+    await folder.remove();
+  }
+}
+
+/** Fetches from the registry behind this one, or from where it says; only its own address may be private. */
+export function fetchFromUplink(
+  context: Context,
+  url: URL,
+  path: string,
+  options: { readonly bytes: number; readonly seconds: number; readonly media: 'json' | 'archive' },
+): Promise<void> {
+  const { loopbackAllowed } = getOwnOrigin(context);
+  const serviceOrigin = new URL(getUplinkUrl(context)).origin;
+  return fetchMedia(url, path, { ...options, serviceOrigin, loopbackAllowed, httpsOnly: true });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FetchFailed('it did not answer with JSON');
+  }
+}
+
+/** Other registries send null for what is absent. */
+function removeNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(removeNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(entries.map(([name, field]) => [name, removeNulls(field)]));
+}
+
+/** What is known of a node from the archives that were served. */
+async function readKept(context: Context, name: OperationName, { params }: NodeRead): Promise<unknown> {
+  const rows = await context.database
+    .selectFrom('uplink_versions')
+    .select(['version', 'node', 'details'])
+    .where('node_id', '=', params.nodeId as string)
+    .execute();
+  const sorted = rows.sort((one, other) => rcompare(one.version, other.version));
+  const versions = sorted.map(({ details }) => JSON.parse(details) as VersionView);
+  const [latest] = versions;
+  if (!latest) return undefined;
+  if (name === 'node.install') return latest;
+  if (name === 'version.list') return versions;
+  if (name === 'version.get') return versions.find(({ version }) => version === params.version);
+  if (name === 'node.get')
+    return { ...(JSON.parse(sorted[0]?.node as string) as NodeView), latest_version: latest };
+  return undefined;
+}
+
+/** A version whose archive was served, as it was then. */
+export async function findPinned(
+  { database }: Pick<Context, 'database'>,
+  nodeId: string,
+  version: string,
+): Promise<VersionView | undefined> {
+  const row = await database
+    .selectFrom('uplink_versions')
+    .select('details')
+    .where('node_id', '=', nodeId)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row && (JSON.parse(row.details) as VersionView);
+}
+
+/** Archives are downloaded from here, so that they are kept. */
+function replaceUrls({ baseUrl }: Context, name: OperationName, nodeId: string, answer: unknown): unknown {
+  const own = (version: VersionView) => toOwnVersion({ baseUrl }, nodeId, version);
+  if (name === 'version.list') return (answer as VersionView[]).map(own);
+  if (name === 'version.get' || name === 'node.install') return own(answer as VersionView);
+  if (name !== 'node.get') return answer;
+  const { latest_version, ...node } = answer as NodeView;
+  return { ...node, ...(latest_version && { latest_version: own(latest_version) }) };
+}
+
+function toOwnVersion(
+  { baseUrl }: Pick<Context, 'baseUrl'>,
+  nodeId: string,
+  version: VersionView,
+): VersionView {
+  const path = [nodeId, version.version ?? ''].map(encodeURIComponent).join('/');
+  return { ...version, node_id: nodeId, downloadUrl: `${baseUrl()}/uplink/${path}/node.zip` };
+}
+
+/**
+ * Reads what is recorded with an archive: the version with the address of its archive there, and its node.
+ * @throws FetchFailed
+ */
+export async function readForArchive(
+  context: Context,
+  nodeId: string,
+  version: string,
+): Promise<{ readonly version: VersionView; readonly node: NodeView }> {
+  const read = (name: OperationName, query: NodeRead['query']) =>
+    readRemote(context, name, { params: { nodeId, version }, query });
+  const installed = (await read('node.install', { version })) as VersionView;
+  const { latest_version: _, ...node } = (await read('node.get', {})) as NodeView;
+  return { version: installed, node };
+}

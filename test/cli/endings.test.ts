@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { regen, type Surroundings, start } from '../support/cli.js';
+import { generationDouble, png } from '../support/generation-double.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
+import { regenInTerminal } from '../support/terminal.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** A folder with six photos, one of them cut off, and a service that relights them. */
+async function sixPhotos(): Promise<Required<Pick<Surroundings, 'cwd' | 'env'>>> {
+  const service = await serviceForTest();
+  const cwd = folderForTest();
+  for (const number of [1, 2, 3, 4, 5, 6]) {
+    const bytes = number === 4 ? png.subarray(0, png.length - 20) : png;
+    writeFileSync(join(cwd, `photo-${number}.png`), bytes);
+  }
+  return { cwd, env: { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken } };
+}
+
+const photos = [1, 2, 3, 4, 5, 6].map((number) => `photo-${number}.png`);
+
+test.each([40, 80])('six images with a broken one end with a summary at %i columns', async (columns) => {
+  const terminal = regenInTerminal(['image', 'relight', ...photos, '-o', 'relit/'], {
+    ...(await sixPhotos()),
+    columns,
+  });
+  expect(await terminal.exit, terminal.screen()).toBe(9);
+  const text = terminal.screen().replace(/\s+/g, ' ');
+  expect(text).toMatch(/5 of 6 saved in relit\/ \(.*\); photo-4\.png failed: \w/);
+  expect(text).toContain('error: photo-4.png');
+  // Each path once.
+  for (const photo of photos.filter((name) => name !== 'photo-4.png')) {
+    const name = `relit/${photo.replace('.png', '')}-`;
+    expect(text.split(name)).toHaveLength(2);
+  }
+  // A longer line would wrap.
+  const drawn = terminal.screen().match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Relighting[^⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏)…]*[)…]/g) ?? [];
+  expect(drawn.length).toBeGreaterThan(0);
+  expect(drawn.filter((line) => line.length >= columns)).toEqual([]);
+});
+
+test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
+  const { cwd, env } = await sixPhotos();
+  const { stdout, stderr, exit } = await start(['image', 'relight', ...photos, '-o', 'relit/'], { cwd, env })
+    .ended;
+  expect(exit).toBe(9);
+  const paths = stdout.trim().split('\n');
+  expect(paths).toHaveLength(5);
+  for (const path of paths) {
+    expect(existsSync(path)).toBe(true);
+    expect(stderr).toContain(`Saved ${path} (`);
+  }
+  expect(stderr).toMatch(/^5 of 6 saved in relit\/ .*photo-4\.png failed: /m);
+});
+
+test('a narrower terminal cuts the progress again, and erases nothing that was said', async () => {
+  const double = await generationDouble({ stuck: () => true });
+  const cwd = folderForTest();
+  for (const photo of photos) writeFileSync(join(cwd, photo), png);
+  const env = { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' };
+  const terminal = regenInTerminal(['image', 'relight', ...photos], { cwd, env, columns: 100 });
+  await terminal.shows('0 of 6 done');
+  terminal.resize(30);
+  await terminal.shows('Relighting 6 images (0 of …');
+  expect(terminal.raw()).not.toContain('\x1b[1A');
+  terminal.type('\x03');
+  expect(await terminal.exit).toBe(130);
+});
+
+test('a terminal that shows pictures and links gets them, others only paths', async () => {
+  const surroundings = await sixPhotos();
+  const relight = (name: string, env: Record<string, string>) =>
+    regenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], {
+      ...surroundings,
+      env: { ...surroundings.env, ...env },
+    });
+  const plain = relight('plain.png', {});
+  expect(await plain.exit).toBe(0);
+  for (const start of ['\x1b_G', '\x1b]']) expect(plain.raw()).not.toContain(start);
+  const kitty = relight('kitty.png', { KITTY_WINDOW_ID: '1' });
+  expect(await kitty.exit).toBe(0);
+  expect(kitty.raw()).toContain(`\x1b]8;;file://${join(surroundings.cwd, 'kitty.png')}\x1b\\kitty.png`);
+  expect(kitty.raw()).toMatch(/_Gf=100,a=T,c=\d+,m=[01];iVBOR/);
+  const iterm = relight('iterm.png', { TERM_PROGRAM: 'iTerm.app' });
+  expect(await iterm.exit).toBe(0);
+  expect(iterm.raw()).toContain(']1337;File=inline=1;');
+  expect(readdirSync(surroundings.cwd)).toContain('iterm.png');
+});
+
+test('--open opens what was saved, with the program of the environment', async () => {
+  const { cwd, env } = await sixPhotos();
+  const opener = join(cwd, 'open.sh');
+  writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${join(cwd, 'opened.txt')}'\n`, { mode: 0o755 });
+  const argv = ['image', 'relight', 'photo-1.png', '-o', 'lit.png', '--open'];
+  expect((await start(argv, { cwd, env: { ...env, BROWSER: opener } }).ended).exit).toBe(0);
+  await waitFor(() => expect(readdirSync(cwd)).toContain('opened.txt'));
+  expect((await regen([...argv, '--no-wait'], { cwd, env })).exit).toBe(2);
+});
+
+test('a message is wrapped between words, and its command stays whole', async () => {
+  const { env } = await sixPhotos();
+  const { stderr } = await regen(['task', 'show', 'nope-nope'], { env, terminal: true, columns: 40 });
+  expect(stderr.split('\n').filter((line) => line.length > 40 && !line.startsWith('  regen '))).toEqual([]);
+  expect(stderr).toContain('\n  regen image status <task_id>\n');
+});

@@ -1,0 +1,236 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { homeForTest, regen, type Surroundings } from '../support/cli.js';
+import { comfyRegistryForTest } from '../support/comfy-registry.js';
+import { png } from '../support/generation-double.js';
+import { packForTest } from '../support/packs.js';
+import { folderForTest } from '../support/service.js';
+
+/** A registry of the other service, and a HOME whose profile `comfy` names it. */
+async function desk() {
+  const registry = await comfyRegistryForTest();
+  const home = homeForTest();
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'a.png'), png);
+  const env = { REGEN_PROFILE: 'comfy', REGEN_TOKEN: 'me', REGEN_PUBLISH_TOKEN: registry.pat };
+  const run = (line: string | readonly string[], more: Surroundings = {}) =>
+    regen(typeof line === 'string' ? line.split(' ') : line, { home, cwd, env, ...more });
+  const done = async (line: string | readonly string[], more: Surroundings = {}) => {
+    const ran = await run(line, more);
+    expect(ran.exit, `${line}\n${ran.stderr}`).toBe(0);
+    return ran;
+  };
+  await done(`config set profiles.comfy.base_url ${registry.url}`);
+  await done('config set profiles.comfy.naming comfy');
+  const last = () => registry.asked.at(-1);
+  return { registry, home, cwd, run, done, last };
+}
+
+describe('the registry of a profile with the naming comfy', () => {
+  test('takes publishers, tokens and nodes, and --json is the body that it sent', async () => {
+    const { done, last } = await desk();
+    await done('publisher create --id acme --name Acme');
+    expect((await done('publisher list')).stdout).toContain('acme');
+    expect((await done('publisher token create acme --name ci --json')).stdout).toContain('"createdAt"');
+    expect((await done('publisher token list acme')).stdout).toContain('ci');
+    await done('node create acme --id pack --name Pack --supported-comfyui-version >=0.3');
+    expect(last()?.body).toEqual({ id: 'pack', name: 'Pack', supported_comfyui_version: '>=0.3' });
+    expect(JSON.parse((await done('node get pack --json')).stdout)).toMatchObject({
+      github_stars: 7,
+      supported_comfyui_version: '>=0.3',
+    });
+    expect((await done('node get pack')).stdout).toContain('github_stars\t7');
+    await done(['node', 'update', 'acme', 'pack', '--body', '{"supported_comfyui_version":">=0.4"}']);
+    expect(last()?.body).toEqual({ supported_comfyui_version: '>=0.4' });
+    expect((await done('node list acme')).stdout).toContain('pack');
+    expect((await done('node search pac')).stdout).toContain('pack');
+    expect(last()?.path).toBe('/nodes/search');
+  });
+
+  test('publishes with the token alone, and reads, compares and downloads', async () => {
+    const { done, run, registry, cwd } = await desk();
+    const published = await done(['version', 'publish', packForTest(), '--json']);
+    expect(JSON.parse(published.stdout)).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      comfy_node_extract_status: 'success',
+    });
+    const again = await run(['version', 'publish', packForTest({ files: { 'more.py': 'A = 1\n' } })]);
+    expect([again.exit, again.stderr]).toEqual([
+      5,
+      expect.stringContaining('already published with other files'),
+    ]);
+    await done(['version', 'publish', packForTest(), '--skip-existing']);
+    await done(['version', 'publish', packForTest({ version: '1.1.0' })]);
+    expect((await done('version list pack')).stdout).toContain('1.1.0\tNodeVersionStatusActive');
+    expect(JSON.parse((await done('version bulk pack@1.0.0 --json')).stdout).node_versions[0]).toMatchObject({
+      node_version: { comfy_node_extract_status: 'success' },
+    });
+    expect((await done('version diff pack 1.0.0 1.1.0')).stdout).toContain('Greet');
+    expect((await done('host-nodes list pack 1.0.0')).stdout).toContain('Greet');
+    expect((await done('host-nodes list pack 1.0.0 --json')).stdout).toContain('"comfy_node_name":"Greet"');
+    await done('host-nodes list --host-node-name Greet');
+    expect(registry.asked.at(-1)?.query.get('comfy_node_name')).toBe('Greet');
+    await done('version download pack 1.0.0');
+    expect(readdirSync(cwd)).toContain('pack-1.0.0.zip');
+    await done('version update acme pack 1.0.0 --changelog New');
+  });
+
+  test('its errors keep their words and mean what they mean here', async () => {
+    const { run, done } = await desk();
+    await done('node create acme --id pack --name Pack');
+    const twice = await run('node create acme --id pack --name Pack');
+    expect([twice.exit, twice.stderr]).toEqual([
+      5,
+      expect.stringContaining('node with same repo already exists'),
+    ]);
+    const pat = await run(['version', 'publish', packForTest()], {
+      env: { REGEN_PROFILE: 'comfy', REGEN_PUBLISH_TOKEN: 'wrong' },
+    });
+    expect([pat.exit, pat.stderr]).toEqual([4, expect.stringContaining('Invalid personal access token')]);
+    const video = await run(['video', 'text2video', 'too long']);
+    expect([video.exit, video.stderr]).toEqual([
+      2,
+      expect.stringContaining('bad request: prompt is too long for viduq3-pro'),
+    ]);
+    const missing = await run('node get nothing');
+    expect(missing.exit).toBe(3);
+  });
+
+  test('says why a version was flagged there, by file and line', async () => {
+    const { run, done, registry } = await desk();
+    registry.verdict.status = 'NodeVersionStatusFlagged';
+    registry.verdict.reason = JSON.stringify({
+      issues: [
+        {
+          scanner: 'yara_scan',
+          issue_type: 'python_network_operations',
+          file_path: 'web/a.js',
+          line_number: 7,
+        },
+      ],
+    });
+    const flagged = await run(['version', 'publish', packForTest()]);
+    expect([flagged.exit, flagged.stderr]).toEqual([6, expect.stringContaining('python_network_operations')]);
+    const row = '1.0.0\tNodeVersionStatusFlagged\tweb/a.js:7\tpython_network_operations\t\n';
+    expect((await done('version list pack --reasons')).stdout).toBe(row);
+    expect((await done('version get pack 1.0.0 --reasons')).stdout).toBe(row);
+    expect((await run('version get pack 9.9.9 --reasons')).exit).toBe(3);
+    Object.assign(registry.verdict, { status: 'NodeVersionStatusPending', reason: '' });
+    const waiting = await run([
+      'version',
+      'publish',
+      packForTest({ version: '1.1.0' }),
+      '--wait',
+      '--timeout',
+      '1s',
+    ]);
+    expect([waiting.exit, waiting.stderr]).toEqual([
+      8,
+      expect.stringContaining('has not finished its checks'),
+    ]);
+    const list = await done('version list pack --reasons --statuses NodeVersionStatusPending');
+    expect(list.stderr).toContain('1 of 1 versions still wait for a verdict');
+  });
+
+  test('a version that passed counts as published before its definitions are extracted', async () => {
+    const { done, registry } = await desk();
+    registry.verdict.extracts = false;
+    const { stderr } = await done(['version', 'publish', packForTest(), '--timeout', '1s']);
+    expect(stderr).toContain('pack 1.0.0 is Active; its node definitions are not extracted yet.');
+  });
+
+  test('an admin signs in and bans', async () => {
+    const { done, last } = await desk();
+    await done('node create acme --id pack --name Pack');
+    expect((await done('admin generate-token')).stdout).toBe('admin.jwt\n');
+    await done('admin node ban pack');
+    expect(last()?.body).toEqual({ status: 'NodeStatusBanned' });
+  });
+});
+
+describe('generation on a profile with the naming comfy', () => {
+  test.each([
+    'image relight a.png --prompt warm',
+    'image skin-enhancer a.png --sharpen 3',
+    'image upscaler a.png',
+    'image style-transfer a.png a.png',
+  ])('%s waits for its result', async (line) => {
+    const { done, registry } = await desk();
+    expect((await done(line)).stdout).toBe(`${registry.url}/results/a.png\n`);
+    expect(registry.asked.every(({ path }) => !path.includes('imagevendor'))).toBe(true);
+  });
+
+  test('models are typed and read in the names of the service', async () => {
+    const { done, run, registry } = await desk();
+    const boat = ['video', 'text2video', 'a boat', '--model'];
+    const { stdout } = await done([...boat, 'viduq2-pro', '--no-wait', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ model: 'viduq2-pro' });
+    expect((await done([...boat, 'vvq2-pro'])).stdout).toBe(`${registry.url}/results/a.mp4\n`);
+    const sent = registry.asked.filter(({ path }) => path === '/proxy/vidu/text2video');
+    expect(sent.map(({ body }) => body.model)).toEqual(['viduq2-pro', 'viduq2-pro']);
+    const wrong = await run([...boat, 'viduq2-pro', '--duration', '12']);
+    expect([wrong.exit, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('--duration must be 1 to 8 with viduq2-pro; 8 is the nearest'),
+    ]);
+    const preview = await done([...boat, 'vvq3-pro', '--dry-run', '--json']);
+    expect(JSON.parse(preview.stdout)).toMatchObject({
+      url: `${registry.url}/proxy/vidu/text2video`,
+      body: { model: 'viduq3-pro' },
+    });
+  });
+
+  test('a model and a resolution that are unknown here pass with a warning', async () => {
+    const { done, last } = await desk();
+    const line = 'video text2video boat --model viduq9 --resolution 8K --no-wait';
+    const { stderr } = await done(line);
+    expect(stderr).toContain('warning: By what is known here, --model must be one of viduq3-pro');
+    expect(stderr).toContain('--resolution must be one of');
+    expect(stderr).toContain('comfy decides.');
+    expect(last()?.body).toMatchObject({ model: 'viduq9', resolution: '8K' });
+  });
+
+  test('a video is extended by its URL alone', async () => {
+    const { done, registry } = await desk();
+    await done('video extend --model viduq2-turbo --video-url https://example.com/a.mp4');
+    const sent = registry.asked.find(({ path }) => path === '/proxy/vidu/extend');
+    expect(sent?.body).toEqual({ model: 'viduq2-turbo', video_url: 'https://example.com/a.mp4' });
+  });
+});
+
+describe('help', () => {
+  test('says both names of flags and values', async () => {
+    const { done } = await desk();
+    expect((await done('video text2video --help')).stdout.replace(/\s+/g, ' ')).toContain(
+      'On a profile with the naming comfy, write viduq3-pro for vvq3-pro, viduq2-pro-fast for vvq2-pro-fast',
+    );
+    expect((await done('node create --help')).stdout.replace(/\s+/g, ' ')).toContain(
+      '--supported-comfyui-version for --supported-hostui-version',
+    );
+  });
+});
+
+describe('the setting', () => {
+  test('may be a file, whose mistakes are all reported before anything is sent', async () => {
+    const { run, done, cwd, registry } = await desk();
+    writeFileSync(join(cwd, 'names.json'), '{"fields": {"repo_star": "stars", "rating": "downloads"}}');
+    await done('config set profiles.comfy.naming names.json');
+    const { exit, stderr } = await run('node get pack');
+    expect(exit).toBe(2);
+    expect(stderr).toContain('The naming names.json is not valid.');
+    expect(stderr).toContain('fields.repo_star is not a field of the contract');
+    expect(stderr).toContain('fields.rating must not be downloads');
+    expect(registry.asked).toEqual([]);
+    await done('config set profiles.comfy.naming missing.json');
+    expect((await run('node get pack')).stderr).toContain('Could not read the naming missing.json');
+  });
+
+  test('is not for the embedded service, and regen is the identity', async () => {
+    const { run, done, registry } = await desk();
+    expect((await run('config set profiles.local.naming comfy')).exit).toBe(2);
+    await done('config set profiles.comfy.naming regen');
+    await run('host-nodes list pack 1.0.0');
+    expect(registry.asked.at(-1)?.path).toBe('/nodes/pack/versions/1.0.0/host-nodes');
+  });
+});

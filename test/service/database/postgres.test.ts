@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Database } from '../../../src/service/database/database.js';
+import { isDatabaseAway, maskPassword, openPostgres } from '../../../src/service/database/postgres.js';
+import { databaseForFolder, testDatabase } from '../../support/postgres.js';
+import { folderForTest } from '../../support/service.js';
+
+async function openForTest(url: string): Promise<Database> {
+  const database = await openPostgres({ url, onError: () => {} });
+  onTestFinished(() => database.destroy());
+  return database;
+}
+
+const newUrl = async () => (await databaseForFolder(folderForTest())).database as string;
+const key = (id: string, secret = 'x') =>
+  ({ id, use: 'url', secret, created_at: '2026-01-01T00:00:00.000Z' }) as const;
+
+describe('a database of PostgreSQL', () => {
+  it('is refused, with its address but without its password, if it cannot be reached', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as { port: number };
+    closed.close();
+    const url = `postgres://regen:hush@127.0.0.1:${port}/regen`;
+    const message = await openForTest(url).catch((error) => error.message);
+    expect(message).toMatch(
+      /^postgres:\/\/regen:\*\*\*@127\.0\.0\.1:\d+\/regen cannot be reached \(.*ECONNREFUSED.*\)\. Start it/,
+    );
+  });
+
+  it('is shown without a password, wherever the URL has it', () => {
+    expect(maskPassword('postgres://u:p%40ss@db/x')).toBe('postgres://u:***@db/x');
+    expect(maskPassword('postgres://u@db/x?password=hush&sslmode=require')).toBe(
+      'postgres://u@db/x?password=***&sslmode=require',
+    );
+    expect(maskPassword('postgres://u@db:5432/x')).toBe('postgres://u@db:5432/x');
+  });
+
+  it('that cannot be reached is told apart from an error of a query', () => {
+    expect(isDatabaseAway({ code: 'ECONNREFUSED', syscall: 'connect' })).toBe(true);
+    expect(isDatabaseAway({ code: '57P01' })).toBe(true);
+    expect(isDatabaseAway({ code: 'ENOENT', syscall: 'open' })).toBe(false);
+    expect(isDatabaseAway({ code: '42P01' })).toBe(false);
+  });
+});
+
+describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:engines starts,', () => {
+  it('is refused if it sorts by the rules of a language, with the command that creates another', async () => {
+    const own = await openForTest(await newUrl());
+    const name = `sorted${Math.random().toString(36).slice(2)}`;
+    await sql
+      .raw(`create database ${name} template template0 locale_provider icu icu_locale 'en-US'`)
+      .execute(own);
+    const url = new URL(testDatabase as string);
+    url.pathname = name;
+    await expect(openForTest(url.href)).rejects.toThrow(
+      /createdb --template=template0 --encoding=UTF8 --locale=C/,
+    );
+    await sql.raw(`drop database ${name}`).execute(own);
+  });
+
+  it('is migrated once by services that start together', async () => {
+    const url = await newUrl();
+    const opened = await Promise.all([1, 2, 3, 4].map(() => openForTest(url)));
+    const counts = await Promise.all(
+      opened.map(async (database) => {
+        const { rows } = await sql<{ count: number }>`select count(*) from migrations`.execute(database);
+        return rows[0]?.count;
+      }),
+    );
+    expect(new Set(counts).size).toBe(1);
+  });
+
+  it('runs a transaction again that read what another one changed, so that no change is lost', async () => {
+    const database = await openForTest(await newUrl());
+    await database
+      .transaction()
+      .execute((tx) => tx.insertInto('totals').values({ name: 'n', value: 0 }).execute());
+    const increase = () =>
+      database.transaction().execute(async (tx) => {
+        const { value } = await tx
+          .selectFrom('totals')
+          .select('value')
+          .where('name', '=', 'n')
+          .executeTakeFirstOrThrow();
+        await tx
+          .updateTable('totals')
+          .set({ value: value + 1 })
+          .where('name', '=', 'n')
+          .execute();
+      });
+    await Promise.all(Array.from({ length: 8 }, increase));
+    const { value } = await database
+      .selectFrom('totals')
+      .select('value')
+      .where('name', '=', 'n')
+      .executeTakeFirstOrThrow();
+    expect(value).toBe(8);
+  });
+
+  it('runs a transaction again whose new row another one made first', async () => {
+    const database = await openForTest(await newUrl());
+    const makeOnce = (secret: string) =>
+      database.transaction().execute(async (tx) => {
+        const found = await tx.selectFrom('keys').select('secret').where('id', '=', 'a').executeTakeFirst();
+        if (found) return found.secret;
+        await tx.insertInto('keys').values(key('a', secret)).execute();
+        return secret;
+      });
+    const made = await Promise.all(['1', '2', '3', '4'].map(makeOnce));
+    expect(new Set(made).size).toBe(1);
+  });
+
+  it('keeps a violation that every run meets', async () => {
+    const database = await openForTest(await newUrl());
+    const insert = () =>
+      database.transaction().execute((tx) => tx.insertInto('keys').values(key('a')).execute());
+    await insert();
+    await expect(insert()).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('refuses text with NUL, as the embedded one does', async () => {
+    const database = await openForTest(await newUrl());
+    const insert = database
+      .transaction()
+      .execute((tx) => tx.insertInto('keys').values(key('a\0b')).execute());
+    await expect(insert).rejects.toMatchObject({ code: '22021' });
+  });
+});

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { copyingEngine } from '../../support/copying-engine.js';
+import { filmingEngine } from '../../support/filming-engine.js';
+import { startedTask, taskAt } from '../../support/generation.js';
+import { startRegistry } from '../../support/registry.js';
+import { ask, serviceForTest } from '../../support/service.js';
+import { startedVideo } from '../../support/videos.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const prices = { image: { relight: 7 } };
+
+/** An engine whose tasks run until they are aborted, and the number of those that were. */
+function endlessEngine() {
+  const seen = { begun: 0, aborted: 0 };
+  const engine = copyingEngine(async (_, signal) => {
+    seen.begun += 1;
+    await once(signal, 'abort');
+    seen.aborted += 1;
+    signal.throwIfAborted();
+  });
+  return { engine, seen };
+}
+
+it('ends a running task as failed with the code cancelled, refunds it, and stops the work', async () => {
+  const { engine, seen } = endlessEngine();
+  const service = await serviceForTest({ prices }, { engines: { image: engine } });
+  const asking = { url: service.url, token: service.ownerToken };
+  const id = await startedTask(asking);
+  await taskAt(asking, id, 'IN_PROGRESS');
+  const cancel = () =>
+    ask(`${service.url}/users/tasks/${id}/cancel`, { method: 'POST', token: asking.token });
+  expect(await cancel()).toMatchObject({
+    status: 200,
+    body: { task_id: id, status: 'FAILED', credits: 0, reason: 'The task was cancelled.' },
+  });
+  await waitFor(() => expect(seen).toEqual({ begun: 1, aborted: 1 }));
+  // Cancelling again changes nothing.
+  expect(await cancel()).toMatchObject({ status: 200, body: { credits: 0 } });
+  const rows = await service.context.database
+    .selectFrom('credits')
+    .select('kind')
+    .where('task_id', '=', id)
+    .execute();
+  expect(rows.map(({ kind }) => kind).sort()).toEqual(['charge', 'refund']);
+  await waitFor(async () => {
+    const jobs = await service.context.database.selectFrom('jobs').select('kind').execute();
+    expect(jobs.filter(({ kind }) => kind === 'run-image-task')).toEqual([]);
+  });
+});
+
+it('ends a task that waits, which then never runs', async () => {
+  const { engine, seen } = endlessEngine();
+  const service = await serviceForTest({ prices }, { engines: { image: { ...engine, atOnce: 1 } } });
+  const asking = { url: service.url, token: service.ownerToken };
+  const first = await startedTask(asking);
+  await taskAt(asking, first, 'IN_PROGRESS');
+  const second = await startedTask(asking);
+  for (const id of [second, first])
+    await ask(`${service.url}/users/tasks/${id}/cancel`, { method: 'POST', token: asking.token });
+  expect(await taskAt(asking, second, 'FAILED')).toMatchObject({ status: 'FAILED' });
+  await waitFor(async () => {
+    const jobs = await service.context.database.selectFrom('jobs').select('kind').execute();
+    expect(jobs.filter(({ kind }) => kind === 'run-image-task')).toEqual([]);
+  });
+  expect(seen.begun).toBe(1);
+});
+
+it('is refused once the task has ended, and for everyone but its creator', async () => {
+  const { url, tokens } = await startRegistry(
+    {},
+    { engines: { image: copyingEngine(), video: filmingEngine() } },
+  );
+  const ann = { url, token: tokens.ann };
+  const id = await startedTask(ann);
+  await taskAt(ann, id);
+  const cancel = (token: string | undefined, task = id) =>
+    ask(`${url}/users/tasks/${task}/cancel`, { method: 'POST', token });
+  expect(await cancel(tokens.ann)).toMatchObject({ status: 400, body: { error: 'invalid_transition' } });
+  const { task_id } = await startedVideo(ann);
+  expect((await cancel(tokens.eve, task_id)).status).toBe(404);
+  expect(await cancel(tokens.admin, task_id)).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+});

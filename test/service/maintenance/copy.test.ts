@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { zipOf } from '../../support/archives.js';
+import { regen } from '../../support/cli.js';
+import { startedTask, taskAt } from '../../support/generation.js';
+import { databaseForFolder, testDatabase } from '../../support/postgres.js';
+import { testBucket } from '../../support/s3.js';
+import {
+  ask,
+  folderForTest,
+  publisherForTest,
+  register,
+  serviceForTest,
+  upload,
+  versionOf,
+} from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+
+describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () => {
+  it('has every row and every object, and a service goes on with it', async () => {
+    const data = folderForTest();
+    const embedded = { data, database: undefined, storage: undefined };
+    const service = await serviceForTest(embedded);
+    const publisher = await publisherForTest(service);
+    await upload((await register(publisher)).signedUrl, zip);
+    await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
+    const asking = { url: service.url, token: service.ownerToken };
+    const task = await startedTask(asking);
+    await taskAt(asking, task);
+    const config = join(folderForTest(), 'regen.json');
+    const bucket = testBucket as NonNullable<typeof testBucket>;
+    process.env.TEST_S3_SECRET = bucket.secretAccessKey;
+    const settings = {
+      ...(await databaseForFolder(randomUUID())),
+      storage: `s3://${bucket.bucket}/${randomUUID()}`,
+      s3: {
+        endpoint: bucket.endpoint,
+        accessKeyId: bucket.accessKeyId,
+        secretAccessKey: { env: 'TEST_S3_SECRET' },
+      },
+    };
+    writeFileSync(config, JSON.stringify(settings));
+    const env = { TEST_S3_SECRET: bucket.secretAccessKey };
+    const copy = () => regen(['serve', 'copy', '--to', config, '--data', data, '--json'], { env });
+    expect(await copy()).toMatchObject({ exit: 5, stderr: expect.stringContaining('is using') });
+    await service.stop();
+    const { exit, stdout } = await copy();
+    expect([exit, JSON.parse(stdout)]).toEqual([
+      0,
+      { data, rows: expect.any(Number), objects: 2, bytes: expect.any(Number), problems: [] },
+    ]);
+    expect(existsSync(join(data, 'regen.db'))).toBe(true);
+    expect(await copy()).toMatchObject({ exit: 5, stderr: expect.stringContaining('choose an empty one') });
+
+    const moved = await serviceForTest({ ...settings, data: folderForTest() });
+    const there = { ...publisher, url: moved.url, ownerToken: moved.ownerToken };
+    const version = await versionOf(there);
+    expect(Buffer.from(await (await fetch(version.downloadUrl)).arrayBuffer()).equals(zip)).toBe(true);
+    expect((await ask(`${moved.url}/nodes?search=pack`)).body.nodes).toHaveLength(1);
+    await upload((await register(there, '2.0.0')).signedUrl, zip);
+    await waitFor(async () =>
+      expect((await versionOf(there, '2.0.0')).status).toBe('NodeVersionStatusActive'),
+    );
+  });
+});
+
+it('a copy needs a configuration that names a database and a place for files', async () => {
+  const data = folderForTest();
+  const config = join(data, 'regen.json');
+  const copy = () => regen(['serve', 'copy', '--to', config, '--data', data]);
+  expect(await regen(['serve', 'copy', '--data', data])).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining('--to is missing'),
+  });
+  writeFileSync(config, '{}');
+  expect((await copy()).stderr).toContain('names no PostgreSQL database');
+  writeFileSync(config, '{"database":"postgres://127.0.0.1/x"}');
+  expect((await copy()).stderr).toContain('names no place for files');
+  writeFileSync(config, '{"database":"postgres://127.0.0.1/x","data":"/nowhere"}');
+  expect((await copy()).stderr).toContain('There is no regen.db');
+});

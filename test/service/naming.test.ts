@@ -1,0 +1,229 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { serveRaw } from '../client/server.js';
+import { homeForTest, regen } from '../support/cli.js';
+import { film, filmingEngine } from '../support/filming-engine.js';
+import { pixel } from '../support/generation.js';
+import { packForTest } from '../support/packs.js';
+import { registryForFile } from '../support/registry.js';
+import { type Answered, folderForTest, serviceForTest } from '../support/service.js';
+
+const registry = registryForFile({ naming: 'comfy' }, { engines: { video: filmingEngine() } });
+
+/** A request as a client of the other service sends it. */
+async function send(
+  method: string,
+  path: string,
+  { token, json, headers = {} }: { token?: string | undefined; json?: unknown; headers?: object } = {},
+): Promise<{ status: number; body: Answered; headers: Headers }> {
+  const answer = await fetch(registry().url + path, {
+    method,
+    headers: {
+      ...headers,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+}
+
+const ann = () => registry().tokens.ann;
+
+describe('a service with the naming comfy', () => {
+  test('lets its clients publish with the token in the body alone, an empty name and a short version', async () => {
+    const { status, body } = await send('POST', '/publishers/acme/nodes/wild/versions', {
+      json: {
+        personal_access_token: registry().tokens.pat,
+        node: { id: 'wild', name: '', supported_comfyui_version: '>=0.3' },
+        node_version: { version: '1.21', supported_comfyui_frontend_version: '1.2', dependencies: [] },
+      },
+    });
+    expect([status, body.node_version]).toMatchObject([
+      201,
+      {
+        version: '1.21.0',
+        comfy_node_extract_status: 'pending',
+        supported_comfyui_frontend_version: '1.2',
+        changelog: '',
+        status_reason: '',
+      },
+    ]);
+    const node = await send('GET', '/nodes/wild');
+    expect(node.body).toMatchObject({
+      name: 'wild',
+      supported_comfyui_version: '>=0.3',
+      description: '',
+      tags: [],
+    });
+  });
+
+  test('answers in both names where both have the path, and in its own where they differ', async () => {
+    await registry().active('both', '1.0.0');
+    const { body } = await send('GET', '/nodes/both/versions/1.0.0');
+    expect(body.host_node_extract_status).toBe(body.comfy_node_extract_status);
+    const theirs = await send('GET', '/nodes/both/versions/1.0.0/comfy-nodes');
+    expect(theirs.body).toEqual({ comfy_nodes: [], totalNumberOfPages: 0 });
+    const ours = await send('GET', '/nodes/both/versions/1.0.0/host-nodes');
+    expect(ours.body).toEqual({ host_nodes: [], totalNumberOfPages: 0 });
+    const filtered = await send('GET', '/comfy-nodes?comfy_node_name=Nothing');
+    expect(filtered.body).toEqual({ comfy_nodes: [], total: 0 });
+    expect((await send('GET', '/host-nodes?comfy_node_name=Nothing')).status).toBe(400);
+  });
+
+  test('takes the paths that only its clients know', async () => {
+    await registry().active('aliased', '1.0.0');
+    const list = await send(
+      'GET',
+      '/nodes?page=1&limit=30&comfyui_version=0.3&form_factor=git-linux&latest=true',
+    );
+    expect(list.body.nodes.map(({ id }: { id: string }) => id)).toContain('aliased');
+    const found = await send('GET', '/nodes/search?search=aliased');
+    expect(found.body).toMatchObject({ total: 1, nodes: [{ id: 'aliased' }] });
+    const sorted = await send('GET', '/nodes?sort=create_time;desc&limit=1');
+    expect(sorted.body.nodes[0].id).toBe('aliased');
+    const free = await send('GET', '/publishers/validate?username=brand-new');
+    expect(free.body).toEqual({ isAvailable: true });
+    const versions = await send('GET', '/nodes/aliased/versions?include_status_reason=true');
+    expect(versions.body).toMatchObject([{ version: '1.0.0', status_reason: '' }]);
+    expect((await send('GET', '/nodes/aliased/versions?reason=true')).status).toBe(400);
+    const mine = await send('GET', '/users/publishers/', { token: ann() });
+    expect(mine.body).toMatchObject([{ id: 'acme' }]);
+    const nodes = await send('GET', '/publishers/acme/nodes', { token: ann() });
+    expect(nodes.body.map(({ id }: { id: string }) => id)).toContain('aliased');
+    const admin = registry().tokens.admin;
+    expect((await send('POST', '/publishers/acme/nodes/aliased/ban', { token: ann() })).status).toBe(403);
+    const other = await send('POST', '/publishers/elsewhere/nodes/aliased/ban', { token: admin });
+    expect(other.status).toBe(404);
+    const banned = await send('POST', '/publishers/acme/nodes/aliased/ban', { token: admin });
+    expect([banned.status, banned.body.status]).toEqual([200, 'NodeStatusBanned']);
+    expect((await send('GET', '/nodes/aliased')).status).toBe(403);
+  });
+
+  test('takes the key header of its clients as a credential, and never answers it for strangers', async () => {
+    const token = registry().tokens.ann as string;
+    await registry().publish('draft', '1.0.0');
+    const path = '/nodes/draft/versions/1.0.0';
+    expect((await send('GET', path)).status).toBe(404);
+    expect((await send('GET', path, { headers: { 'x-api-key': token } })).status).toBe(200);
+    expect((await send('GET', '/nodes/both', { headers: { 'x-api-key': 'wrong' } })).status).toBe(401);
+    expect((await send('GET', '/nodes/draft')).headers.get('vary')).toContain('x-api-key');
+  });
+
+  test('names what is wrong in the words of the request', async () => {
+    const path = '/proxy/vidu/text2video';
+    const wrong = await send('POST', path, {
+      token: ann(),
+      json: { prompt: 'x', model: 'viduq2-pro', duration: 12 },
+    });
+    expect([wrong.status, wrong.body]).toMatchObject([
+      400,
+      {
+        error: 'invalid_request',
+        message: 'duration must be 1 to 8 with viduq2-pro; 8 is the nearest.',
+        details: [{ path: 'duration', message: 'must be 1 to 8 with viduq2-pro; 8 is the nearest' }],
+      },
+    ]);
+    const update = (json: object) => send('PUT', '/publishers/acme/nodes/both', { token: ann(), json });
+    const long = 'x'.repeat(1001);
+    expect((await update({ supported_comfyui_version: long })).body.message).toContain(
+      'supported_comfyui_version',
+    );
+    expect((await update({ supported_hostui_version: long })).body.message).toContain(
+      'supported_hostui_version',
+    );
+  });
+
+  test('extends a video by its URL or its creation id, and echoes only what was given', async () => {
+    const source = `${await serveRaw((_, response) => response.end(film))}/a.mp4`;
+    const json = { model: 'viduq2-turbo', video_url: source, prompt: 'on' };
+    const started = await send('POST', '/proxy/vidu/extend', { token: ann(), json });
+    expect([started.status, started.body]).toMatchObject([200, { model: 'viduq2-turbo', video_url: source }]);
+    expect(started.body).not.toHaveProperty('video_creation_id');
+    const neither = await send('POST', '/proxy/vidu/extend', { token: ann(), json: { prompt: 'on' } });
+    expect(neither.status).toBe(400);
+    const ours = await send('POST', '/proxy/videovendor/extend', {
+      token: ann(),
+      json: { video_url: source },
+    });
+    expect(ours.body.message).toContain('video_creation_id is required');
+  });
+
+  test('wraps the status of a style transfer as that service does', async () => {
+    const image = '/proxy/freepik/v1/ai/image-style-transfer';
+    const json = { image: pixel, reference_image: pixel };
+    const { body } = await send('POST', image, { token: ann(), json });
+    const status = await send('GET', `${image}/${body.task_id}`, { token: ann() });
+    expect(status.body.data.task_id).toBe(body.task_id);
+    const ours = await send('GET', `/proxy/imagevendor/v1/ai/image-style-transfer/${body.task_id}`, {
+      token: ann(),
+    });
+    expect(ours.body.task_id).toBe(body.task_id);
+  });
+
+  test('has an OpenAPI document in each spelling', async () => {
+    const { body: theirs } = await send('GET', '/openapi');
+    const text = JSON.stringify(theirs);
+    for (const word of [
+      'comfy-nodes',
+      'freepik',
+      '/vidu/',
+      'github_stars',
+      'viduq3-pro',
+      'ComfyNodePolicyBanned',
+    ])
+      expect(text).toContain(word);
+    const { body: ours } = await send('GET', '/openapi.json');
+    expect(Object.keys(ours.paths)).toContain('/host-nodes');
+    expect(text).not.toMatch(
+      /hostui|host_node_|"host_nodes|"\/host-nodes|HostNodePolicy|imagevendor|videovendor|repo_stars|vvq/,
+    );
+    expect(theirs.paths['/publishers/{publisherId}/ban'].post).not.toHaveProperty('requestBody');
+    expect(
+      theirs.paths['/publishers/{publisherId}/nodes'].get.responses[200].content['application/json'].schema
+        .type,
+    ).toBe('array');
+  });
+
+  test('serves regen itself in either spelling', async () => {
+    const home = homeForTest();
+    const { url, tokens } = registry();
+    const env = { REGEN_TOKEN: tokens.ann as string, REGEN_PUBLISH_TOKEN: tokens.pat as string };
+    const run = async (line: readonly string[], profile: string) => {
+      const ran = await regen(line, { home, env: { ...env, REGEN_PROFILE: profile } });
+      expect(ran.exit, ran.stderr).toBe(0);
+      return ran.stdout;
+    };
+    for (const profile of ['plain', 'wild'])
+      await regen(
+        ['config', 'set', `profiles.${profile}.base_url`, `${url}${profile === 'wild' ? '/' : ''}`],
+        { home },
+      );
+    await regen(['config', 'set', 'profiles.wild.naming', 'comfy'], { home });
+    await run(['version', 'publish', packForTest({ name: 'first' })], 'wild');
+    await regen(['config', 'unset', 'profiles.wild.naming'], { home });
+    await run(['version', 'publish', packForTest({ name: 'second' })], 'plain');
+    expect(await run(['host-nodes', 'list', 'first', '1.0.0', '--json'], 'plain')).toContain(
+      'host_node_name',
+    );
+  });
+});
+
+test('a service without a naming knows none of these', async () => {
+  const { url } = await serviceForTest();
+  for (const path of ['/comfy-nodes', '/nodes/search', '/openapi']) {
+    expect((await fetch(url + path)).status, path).toBe(404);
+  }
+  expect((await fetch(`${url}/nodes?form_factor=x`)).status).toBe(400);
+});
+
+test('a naming file with mistakes stops the start, and all of them are named', async () => {
+  const file = join(folderForTest(), 'names.json');
+  writeFileSync(file, '{"fields": {"repo_star": "stars"}, "query": {"serch": "q"}}');
+  await expect(serviceForTest({ naming: file })).rejects.toThrow(
+    /naming\.fields\.repo_star is not a field of the contract.*naming\.query\.serch/s,
+  );
+  await expect(serviceForTest({ naming: `${file}.missing` })).rejects.toThrow(/naming.*no such file/s);
+});

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
+import type { RunningService, ServiceParts } from '../../src/service/serve.js';
+import { vendorConfiguration } from '../support/behind.js';
+import { copyingEngine } from '../support/copying-engine.js';
+import { pixel, smallestBody, startedTask, startPaths, taskAt, taskIn } from '../support/generation.js';
+import { generationDouble } from '../support/generation-double.js';
+import { databaseForFolder, testDatabase } from '../support/postgres.js';
+import { createPostgresServer, explainMissingPostgres } from '../support/postgres-server.js';
+import { receiverForTest, statusesOf } from '../support/receiver.js';
+import { ask, folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** Services on one PostgreSQL database and one folder of objects. */
+async function servicesForTest(
+  count: number,
+  input: ConfigurationInput = {},
+  parts: ServiceParts = {},
+): Promise<RunningService[]> {
+  const folder = folderForTest();
+  const database = input.database ?? (await databaseForFolder(folder)).database;
+  mkdirSync(join(folder, 'objects'));
+  const start = (_: unknown, at: number) => {
+    const data = join(folder, `${at}`);
+    mkdirSync(data, { mode: 0o700 });
+    symlinkSync(join(folder, 'objects'), join(data, 'objects'));
+    return serviceForTest({ ...input, data, database }, parts);
+  };
+  return Promise.all(Array.from({ length: count }, start));
+}
+
+const statusOf = async (answer: ReturnType<typeof ask>) => (await answer).status;
+
+describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
+  it('have one signing key, although they started at once, and see at once that one of them rotated it', async () => {
+    const [a, b, c] = (await servicesForTest(3)) as [RunningService, RunningService, RunningService];
+    const kidsOf = ({ context }: RunningService) => context.keys.token.map(({ kid }) => kid);
+    expect(kidsOf(a)).toHaveLength(1);
+    expect([kidsOf(b), kidsOf(c)]).toEqual([kidsOf(a), kidsOf(a)]);
+    expect(b.context.keys.url).toEqual(a.context.keys.url);
+    const rotated = await ask(`${a.url}/.well-known/regen-owner/rotate-key`, {
+      method: 'POST',
+      token: a.ownerToken,
+    });
+    expect(rotated.status).toBe(200);
+    const token = await a.signFor({ sub: 'ann' });
+    expect(await statusOf(ask(`${b.url}/users/me`, { token }))).toBe(200);
+    await waitFor(() => expect(kidsOf(c)).toEqual(kidsOf(a)));
+    expect(await statusOf(ask(`${a.url}/users/me`, { token: await c.signFor({ sub: 'ann' }) }))).toBe(200);
+  });
+
+  it('lose no change of different fields that are written at the same time', async () => {
+    const [a, b] = (await servicesForTest(2)) as [RunningService, RunningService];
+    const publisher = await publisherForTest(a);
+    await register(publisher);
+    const path = '/publishers/acme/nodes/pack';
+    for (let round = 0; round < 5; round += 1) {
+      const put = ({ url, ownerToken: token }: RunningService, json: object) =>
+        statusOf(ask(url + path, { method: 'PUT', token, json }));
+      const description = `round ${round}`;
+      const author = `author ${round}`;
+      expect(await Promise.all([put(a, { description }), put(b, { author })])).toEqual([200, 200]);
+      const { body } = await ask(`${b.url}/nodes/pack`, { token: b.ownerToken });
+      expect([body.description, body.author]).toEqual([description, author]);
+    }
+  });
+
+  it('answer the same request that comes to both at the same time without failing', async () => {
+    const services = await servicesForTest(2);
+    for (let round = 0; round < 5; round += 1) {
+      const json = { id: `acme${round}`, name: 'Acme' };
+      const answers = await Promise.all(
+        services.map(({ url, ownerToken: token }) =>
+          statusOf(ask(`${url}/publishers`, { method: 'POST', token, json })),
+        ),
+      );
+      expect(answers.sort()).toEqual([201, 400]);
+    }
+  });
+
+  it('answer 409 while a request with the same key runs in another of them, and then replay its answer', async () => {
+    const [a, b] = (await servicesForTest(2, {}, { engines: { image: copyingEngine() } })) as [
+      RunningService,
+      RunningService,
+    ];
+    let send: (() => void) | undefined;
+    const server = createServer((_, response) => {
+      send = () => response.end(Buffer.from(pixel, 'base64'));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const image = `http://127.0.0.1:${(server.address() as AddressInfo).port}/image.png`;
+    const json = { ...smallestBody('image.upscaler'), image };
+    const headers = { 'idempotency-key': 'once' };
+    const start = ({ url, ownerToken: token }: RunningService) =>
+      ask(url + startPaths['image.upscaler'], { method: 'POST', token, json, headers });
+    const first = start(a);
+    await waitFor(() => expect(send).toBeDefined());
+    const second = await start(b);
+    expect([second.status, second.body.error]).toEqual([409, 'idempotency_in_flight']);
+    send?.();
+    const { status, body } = await first;
+    const replayed = await start(b);
+    expect([status, replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([
+      200,
+      200,
+      'true',
+    ]);
+    expect(taskIn(replayed.body).task_id).toBe(taskIn(body).task_id);
+  });
+
+  it('keep the limit of a vendor together, and look at the task that another of them started', async () => {
+    const states = ['IN_PROGRESS'];
+    const vendor = await generationDouble({ states });
+    const settings = { atOnce: 3, pollMs: 3_600_000 };
+    const configuration = vendorConfiguration({ url: vendor.url, key: 'sk-vendor', settings });
+    const [a, b] = (await servicesForTest(2, configuration)) as [RunningService, RunningService];
+    const starts = [a, b, a, b, a, b].map(({ url, ownerToken: token }) => startedTask({ url, token }));
+    const ids = await Promise.all(starts);
+    const { database } = a.context;
+    const watched = database.selectFrom('jobs').select('key').where('kind', '=', 'watch-image-task');
+    await waitFor(async () => expect(await watched.execute()).toHaveLength(3));
+    expect(vendor.asked).toHaveLength(3);
+    states[0] = 'COMPLETED';
+    await b.stop();
+    for (let told = 0; told < ids.length; told += 1) {
+      await waitFor(() => expect(vendor.asked.length).toBeGreaterThan(told));
+      const callback = new URL(vendor.asked[told]?.body.webhook_url);
+      const headers = { 'content-type': 'application/json' };
+      await fetch(a.url + callback.pathname + callback.search, { method: 'POST', headers, body: '{}' });
+    }
+    for (const id of ids) await taskAt({ url: a.url, token: a.ownerToken }, id);
+    expect(vendor.asked).toHaveLength(6);
+  });
+
+  it('leave jobs to the one that runs their kinds', async () => {
+    const ran: string[] = [];
+    const folder = folderForTest();
+    const { database } = await databaseForFolder(folder);
+    const engineOf = (name: string) => ({ engines: { image: copyingEngine(() => void ran.push(name)) } });
+    const web = await serviceForTest({ data: join(folder, 'web'), database, work: [] }, engineOf('web'));
+    const asking = { url: web.url, token: web.ownerToken };
+    const id = await startedTask(asking);
+    mkdirSync(join(folder, 'maker'), { mode: 0o700 });
+    symlinkSync(join(folder, 'web', 'objects'), join(folder, 'maker', 'objects'));
+    const work = ['run-image-task'] as const;
+    await serviceForTest({ data: join(folder, 'maker'), database, work: [...work] }, engineOf('maker'));
+    await taskAt(asking, id);
+    expect(ran).toEqual(['maker']);
+    const left = web.context.database.selectFrom('jobs').select('kind').where('kind', '<>', 'prune');
+    await waitFor(async () => expect(await left.execute()).toEqual([{ kind: 'forget-inputs' }]));
+  });
+
+  it('run each task once, whichever of them took it, and deliver its changes in order', async () => {
+    const ran: string[] = [];
+    const engine = copyingEngine(({ id }) => void ran.push(id));
+    const services = await servicesForTest(3, {}, { engines: { image: engine } });
+    const receiver = await receiverForTest();
+    const [{ url, ownerToken: token }] = services as [RunningService];
+    const starts = Array.from({ length: 12 }, (_, at) => {
+      const by = services[at % 3] as RunningService;
+      return startedTask({ url: by.url, token: by.ownerToken }, { webhook_url: receiver.url });
+    });
+    const ids = await Promise.all(starts);
+    for (const id of ids) await taskAt({ url, token }, id);
+    await waitFor(() => expect(receiver.told).toHaveLength(24));
+    expect(ran.sort()).toEqual([...ids].sort());
+    for (const id of ids) {
+      const told = receiver.told.filter(({ body }) => body.task_id === id);
+      expect([id, ...statusesOf(told)]).toEqual([id, 'IN_PROGRESS', 'COMPLETED']);
+    }
+  });
+});
+
+describe.skipIf(!testDatabase || explainMissingPostgres(false))(
+  'a service whose PostgreSQL server ends',
+  () => {
+    it('answers 503 with Retry-After, is not ready, and goes on by itself once the server is back', async () => {
+      const server = await createPostgresServer();
+      onTestFinished(() => server.remove());
+      const [service] = (await servicesForTest(1, { database: server.url })) as [RunningService];
+      const publisher = await publisherForTest(service);
+      await server.kill();
+      for (const path of ['/nodes', '/ready', '/publishers/acme']) {
+        const { status, headers, body } = await ask(service.url + path);
+        expect([path, status, headers.get('retry-after'), body.error]).toEqual([
+          path,
+          503,
+          '1',
+          'unavailable',
+        ]);
+      }
+      expect(await statusOf(ask(`${service.url}/health`))).toBe(200);
+      await server.start();
+      await waitFor(async () => expect(await statusOf(ask(`${service.url}/ready`))).toBe(200));
+      await register(publisher);
+    });
+  },
+);
