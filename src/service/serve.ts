@@ -254,12 +254,28 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
+/** How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. */
+const LAST_IDLE_MS = 1_000;
+
+/** Connections may come faster than the service accepts them. */
+const MAX_ACCEPTING_MS = 2_000;
+
 /**
  * Refuses new connections, so that a proxy turns to another service, and serves those that were accepted to their end. The
- * kernel cuts connections that wait to be accepted, so this begins right after a round of accepting: few can wait then.
+ * kernel resets connections that wait to be accepted, so this begins after a turn in which none came.
  */
 async function stopListening(server: Server): Promise<void> {
-  await immediate();
+  let isWaiting = true;
+  const accept = () => {
+    isWaiting = true;
+  };
+  server.on('connection', accept);
+  for (const start = performance.now(); isWaiting && performance.now() - start < MAX_ACCEPTING_MS; ) {
+    isWaiting = false;
+    // One connection is accepted in each turn of the event loop.
+    await immediate();
+  }
+  server.off('connection', accept);
   await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
@@ -269,21 +285,18 @@ async function endService(
 ): Promise<void> {
   const { graceMs, drainMs } = context.configuration;
   state.ready = false;
+  app.server.keepAliveTimeout = LAST_IDLE_MS;
   context.log('info', 'The service is stopping.');
   const stoppingQueue = context.queue.stop(graceMs);
   const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
   await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  // Connections that become idle later would stay open for the client's next request.
-  const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
-    socketServer.close();
-    await stopListening(app.server);
+    await Promise.all([stopListening(app.server), stopListening(socketServer)]);
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   } finally {
     clearTimeout(cutting);
-    clearInterval(leaving);
     await Promise.all(Object.values(context.packReaders).map((reader) => reader.close()));
     await closeDatabase();
     folder.release();
