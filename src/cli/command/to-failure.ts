@@ -53,7 +53,6 @@ function toServiceFailure(error: ServiceError): Failure {
 const HINTS: Record<number, string> = {
   [exitCodes.notAllowed]: '`regen auth status` shows who is signed in; `regen auth login` signs in.',
   [exitCodes.unreachable]: 'Try again later.',
-  [exitCodes.unexpected]: 'Please report this with the request id.',
 };
 
 /** Chooses the exit code by status, for error codes that this version does not know. */
@@ -61,8 +60,7 @@ function chooseExit(status: number): number {
   if (status === 401 || status === 403) return exitCodes.notAllowed;
   if (status === 404) return exitCodes.notFound;
   if (status === 409) return exitCodes.conflict;
-  if (status === 429 || status >= 502) return exitCodes.unreachable;
-  return status < 500 ? exitCodes.usage : exitCodes.unexpected;
+  return status === 429 || status >= 500 ? exitCodes.unreachable : exitCodes.usage;
 }
 
 /** System errors that the user can fix; anything else is a bug. */
