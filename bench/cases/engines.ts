@@ -7,7 +7,7 @@ import * as webcodecs from '@napi-rs/webcodecs';
 import sharp from 'sharp';
 import { createClient } from '../../src/library/client.js';
 import type { PreviewJob, PreviewMessage } from '../../src/preview/job.js';
-import { createFilm } from '../../src/preview/video/create-film.js';
+import { createFilm } from '../../src/preview/video/render.js';
 import { readShot } from '../../src/preview/video/shot.js';
 import { type Case, measureCommand, measureWall, readCpuMs, readMemory, type Sample } from '../measure.js';
 import { startBuiltService } from '../peers.js';
