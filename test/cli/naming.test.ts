@@ -76,6 +76,18 @@ describe('the registry of a profile with the naming comfy', () => {
     await done('version update acme pack 1.0.0 --changelog New');
   });
 
+  test('completes a short version number as that registry does', async () => {
+    const { done, run } = await desk();
+    const pack = packForTest({ version: '1.21' });
+    const { stdout, stderr } = await done(['version', 'publish', pack, '--json']);
+    expect(JSON.parse(stdout).version).toBe('1.21.0');
+    expect(stderr).toContain('[project] version is 1.21; the registry makes it 1.21.0.');
+    await done(['version', 'publish', pack, '--skip-existing']);
+    const plain = { env: { REGEN_PROFILE: 'local' } };
+    expect((await run(['version', 'check', pack], plain)).stderr).toContain('write 1.21.0');
+    await done(['version', 'check', pack, '--for', 'comfy'], plain);
+  });
+
   test('its errors keep their words and mean what they mean here', async () => {
     const { run, done } = await desk();
     await done('node create acme --id pack --name Pack');
@@ -196,6 +208,30 @@ describe('generation on a profile with the naming comfy', () => {
     await done('video extend --model viduq2-turbo --video-url https://example.com/a.mp4');
     const sent = registry.asked.find(({ path }) => path === '/proxy/vidu/extend');
     expect(sent?.body).toEqual({ model: 'viduq2-turbo', video_url: 'https://example.com/a.mp4' });
+  });
+});
+
+describe('completion', () => {
+  test('offers the names of the service, and knows the model by either name', async () => {
+    const { done } = await desk();
+    const complete = async (...words: string[]) =>
+      (await done(['__complete', `--current=${words.at(-1)}`, '--', ...words.slice(0, -1)])).stdout;
+    expect(await complete('video', 'text2video', '--model', '')).toBe(
+      'viduq3-pro\nviduq2-pro-fast\nviduq2-pro\nviduq2-turbo\nviduq1\nviduq1-classic\nvidu2.0\n',
+    );
+    for (const model of ['viduq1', 'vvq1'])
+      expect(await complete('video', 'text2video', '--model', model, '--duration', '')).toBe('5\n');
+    expect(await complete('admin', 'host-node', 'set-policy', '--policy', '')).toContain(
+      'ComfyNodePolicyBanned',
+    );
+    const flags = await complete('node', 'create', '--');
+    expect(flags).toContain('--supported-comfyui-version\t');
+    expect(flags).not.toContain('hostui');
+    const plain = ['video', 'text2video', '--profile', 'local', '--model', ''];
+    expect(await complete(...plain)).toContain('vvq3-pro\n');
+    expect(await complete('video', 'text2video', '--profile', 'nowhere', '--model', '')).toContain(
+      'vvq3-pro\n',
+    );
   });
 });
 

@@ -23,6 +23,8 @@ interface ReadPackOptions {
   /** The publisher to publish under, instead of the one in the manifest. */
   readonly publisher?: string | undefined;
   readonly allowSecrets?: boolean;
+  /** Whether the registry takes `1.2` as `1.2.0`. */
+  readonly completesVersions?: boolean | undefined;
 }
 
 /**
@@ -34,11 +36,11 @@ export async function readPack(
   cwd: string,
   dir: string | undefined,
   report: PublishReport,
-  { publisher, allowSecrets = false }: ReadPackOptions = {},
+  { publisher, allowSecrets = false, completesVersions }: ReadPackOptions = {},
 ): Promise<Pack> {
   const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
-  const read = await readManifest(folder, publisher ? { publisher } : {});
+  const read = await readManifest(folder, { publisher, completesVersions });
   if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems, dir);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);
