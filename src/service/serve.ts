@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
-import { PackReader } from '../python/reader-process.js';
+import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
@@ -152,9 +152,12 @@ async function startInFolder(
     const engines = scenario?.disturbEngines(making) ?? making;
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
     const verifiers = [verifyOwnToken, ...issuers];
-    const packReader = new PackReader();
+    const packReaders = {
+      quick: new PackReader({ limits: QUICK_LIMITS }),
+      thorough: new PackReader({ limits: { niceness: 10 } }),
+    };
     const installs = new InstallCounts({ database, now, log });
-    const shared = { configuration, ...names, database, storage, queue, installs, engines, packReader };
+    const shared = { configuration, ...names, database, storage, queue, installs, engines, packReaders };
     const context: Context = { ...shared, scratch, keys, verifiers, now, baseUrl, lookup, log, count };
 
     const state = { ready: false };
@@ -294,7 +297,7 @@ async function endService(
     await context.installs.write();
   } finally {
     clearTimeout(cutting);
-    await context.packReader.close();
+    await Promise.all(Object.values(context.packReaders).map((reader) => reader.close()));
     await closeDatabase();
     folder.release();
     context.log('info', 'The service has stopped.');

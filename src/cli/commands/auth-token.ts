@@ -1,5 +1,5 @@
 import { formatSignInHint } from '../sign-in/hint.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Prints the token in use for other programs; on a terminal only with `--show`. */
@@ -12,7 +12,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (!credential) {
     throw new Failure(`There is no token for ${name}.`, {
       code: 'unauthenticated',
-      exit: exitCodes.notAllowed,
       hint: formatSignInHint(context.flags),
     });
   }

@@ -34,7 +34,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (problems.length === 0) return;
   throw new Failure(`${problems.length} objects are missing, damaged or unknown.`, {
     code: 'data_damaged',
-    exit: exitCodes.endedBadly,
     details: problems.slice(0, 100).map(({ object, message }) => ({ path: object, message })),
   });
 }
@@ -52,10 +51,8 @@ export function explainDataError(
 ): unknown {
   if (error instanceof BackupRefused)
     return new Failure(error.message, { code: 'file_exists', exit: exitCodes.conflict });
-  if (error instanceof DataUnusable)
-    return new Failure(error.message, { code: 'data_unusable', exit: exitCodes.usage });
-  if (error instanceof FolderInUse)
-    return new Failure(error.message, { code: 'folder_in_use', exit: exitCodes.conflict });
+  if (error instanceof DataUnusable) return new Failure(error.message, { code: 'data_unusable' });
+  if (error instanceof FolderInUse) return new Failure(error.message, { code: 'folder_in_use' });
   if (error instanceof InvalidConfiguration) return toConfigurationFailure(error.problems);
   return error;
 }
