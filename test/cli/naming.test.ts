@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { commandTree } from '../../src/cli/views/derive.js';
 import { homeForTest, regen, type Surroundings } from '../support/cli.js';
 import { comfyRegistryForTest } from '../support/comfy-registry.js';
 import { png } from '../support/generation-double.js';
@@ -236,6 +237,19 @@ describe('completion', () => {
 });
 
 describe('help', () => {
+  test('has the name of the service for every flag and value that has another one there', () => {
+    const own = /hostui|host[-_]node|HostNodePolicy|repo[-_]stars|^vv/;
+    const missing = commandTree().commands.flatMap(({ words, flags, notes = [] }) => {
+      const shown = flags.filter(({ hidden }) => !hidden);
+      const names = shown.flatMap(({ name, choices = [] }) => [`--${name}`, ...choices]);
+      const said = notes.join(' ');
+      return names
+        .filter((name) => own.test(name) && !said.includes(` for ${name}`))
+        .map((name) => [words, name]);
+    });
+    expect(missing).toEqual([]);
+  });
+
   test('says both names of flags and values', async () => {
     const { done } = await desk();
     expect((await done('video text2video --help')).stdout.replace(/\s+/g, ' ')).toContain(
