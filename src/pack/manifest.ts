@@ -33,9 +33,11 @@ export type ReadManifest =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
 
-interface ManifestOptions {
+export interface ManifestOptions {
   /** The publisher to publish under, instead of `PublisherId`. */
   readonly publisher?: string | undefined;
+  /** Whether the registry has other rules for ids of publishers. */
+  readonly anyPublisherId?: boolean | undefined;
   /** Whether the registry takes `1.2` as `1.2.0`. */
   readonly completesVersions?: boolean | undefined;
 }
@@ -79,7 +81,7 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
 
   const validate = createValidator(table ?? 'hostui', problems);
   const publisher = validate(
-    z.object({ publisher: PublisherId }),
+    z.object({ publisher: options.anyPublisherId ? z.string().min(1).max(1024) : PublisherId }),
     compact({ publisher: options.publisher ?? pack?.PublisherId }),
   );
   const node = validate(

@@ -77,6 +77,15 @@ describe('the registry of a profile with the naming comfy', () => {
     await done('version update acme pack 1.0.0 --changelog New');
   });
 
+  test('takes ids of publishers that are too short for a service of regen', async () => {
+    const { done, run } = await desk();
+    const pack = packForTest({ publisher: 'ai' });
+    await done(['version', 'publish', pack]);
+    expect((await run(['version', 'check', pack], { env: { REGEN_PROFILE: 'local' } })).stderr).toContain(
+      'PublisherId',
+    );
+  });
+
   test('completes a short version number as that registry does', async () => {
     const { done, run } = await desk();
     const pack = packForTest({ version: '1.21' });
@@ -151,6 +160,16 @@ describe('the registry of a profile with the naming comfy', () => {
     registry.verdict.extracts = false;
     const { stderr } = await done(['version', 'publish', packForTest(), '--timeout', '1s']);
     expect(stderr).toContain('pack 1.0.0 is Active; its node definitions are not extracted yet.');
+  });
+
+  test('a credential is verified there, although that registry does not say whose it is', async () => {
+    const { done, run } = await desk();
+    await done('publisher create --id acme --name Acme');
+    expect(JSON.parse((await done('auth status --json')).stdout)).toMatchObject({
+      publishers: [{ id: 'acme' }],
+    });
+    const { exit } = await run('auth status', { env: { REGEN_PROFILE: 'comfy', REGEN_TOKEN: 'wrong' } });
+    expect(exit).toBe(4);
   });
 
   test('an admin signs in and bans', async () => {

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Argument, Flag, Mode } from '../command/command.js';
 import { listSubcommands } from '../command/help.js';
+import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
 import { chooseHint } from './hints.js';
@@ -89,6 +92,7 @@ async function listValues(line: Line, input: Flag | Argument, asked: Asked): Pro
 
 /** Finds the names of the service that the command would use; undefined if they are those of the contract. */
 async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | undefined> {
+  if (!mayHaveNaming(system)) return undefined;
   const { readNaming, Settings } = await import('../connect/settings.js');
   const { chooseTarget } = await import('../connect/target.js');
   const settings = new Settings(system, () => {});
@@ -97,6 +101,15 @@ async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | 
     return baseUrl === undefined ? undefined : await readNaming(system.cwd, settings.findNaming(baseUrl));
   } catch {
     return undefined;
+  }
+}
+
+/** Reading settings loads many files, and most people have no profile with a naming. */
+function mayHaveNaming(system: System): boolean {
+  try {
+    return readFileSync(join(findFolders(system).config, 'config.json'), 'utf8').includes('.naming"');
+  } catch {
+    return false;
   }
 }
 

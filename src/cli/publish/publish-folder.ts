@@ -14,11 +14,13 @@ export async function readFolder(
   { system, flags, output, services }: Pick<PublishContext, 'system' | 'flags' | 'output' | 'services'>,
   dir: string | undefined,
 ): Promise<Pack> {
-  const naming = await services.findNaming();
+  const behaviors = (await services.findNaming())?.behaviors;
+  const isForComfy = flags.for === 'comfy';
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    completesVersions: flags.for === 'comfy' || naming?.behaviors.completeVersions,
+    anyPublisherId: isForComfy || behaviors?.openValues?.includes('publisherId'),
+    completesVersions: isForComfy || behaviors?.completeVersions,
   });
 }
 
