@@ -36,7 +36,7 @@ const FLOW_FAILURES: Readonly<Record<FlowErrorCode, FlowFailure>> = {
   },
   version_flagged: {
     exit: exitCodes.endedBadly,
-    hint: 'Fix it, and publish it with the next version number; this one is used up.',
+    hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump',
   },
   version_unreadable: { exit: exitCodes.endedBadly },
   still_checking: {

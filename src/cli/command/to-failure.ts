@@ -4,7 +4,7 @@ import type { Naming } from '../../contract/naming/naming.js';
 import { FlowError } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { exitCodes, Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
 import { toFlowFailure } from './flow-failure.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
@@ -39,7 +39,11 @@ export function toFailure(error: unknown): Failure {
 function toServiceFailure(error: ServiceError): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
   const exit = known?.exit ?? chooseExit(error.status);
-  const hint = error.retryAfterMs ? `Try again in ${formatDuration(error.retryAfterMs)}.` : HINTS[exit];
+  const hint = error.retryAfterMs
+    ? `Try again in ${formatDuration(error.retryAfterMs)}.`
+    : error.code === 'unauthenticated'
+      ? SIGN_IN_HINT
+      : HINTS[exit];
   return new Failure(error.message, {
     code: error.code,
     exit,
@@ -51,7 +55,7 @@ function toServiceFailure(error: ServiceError): Failure {
 }
 
 const HINTS: Record<number, string> = {
-  [exitCodes.notAllowed]: '`regen auth status` shows who is signed in; `regen auth login` signs in.',
+  [exitCodes.notAllowed]: 'See who is signed in: regen auth status',
   [exitCodes.unreachable]: 'Try again later.',
   [exitCodes.unexpected]: 'Please report this with the request id.',
 };

@@ -1,7 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { formatSignInHint } from '../sign-in/hint.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { exitCodes, Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Shows the user, the service, the credential and when it expires. */
@@ -12,7 +11,7 @@ export async function run(context: CommandContext): Promise<void> {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
       exit: exitCodes.notAllowed,
-      hint: formatSignInHint(context.flags),
+      hint: SIGN_IN_HINT,
     });
   }
   const me = await readIdentity(client, signal);

@@ -9,7 +9,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
   if (/^(?:data|base64):/i.test(text)) return parseData(text);
   const path = resolve(cwd, text);
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
-  if (!found) return { problem: `is not an existing file: ${shorten(text)}` };
+  if (!found) return { problem: `does not exist: ${shorten(text)}` };
   if (found.isDirectory()) return { problem: `is a folder, not an image: ${shorten(text)}` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
   return { kind: 'file', path, bytes: found.size };

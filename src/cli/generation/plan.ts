@@ -9,7 +9,7 @@ import type { Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { readBodyFlag } from '../command/body.js';
 import { buildRequest } from '../command/build-request.js';
-import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
+import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import {
   type FailureDetail,
   findRequestProblems,
@@ -186,10 +186,14 @@ const MISSING_VIDEO: FailureDetail = {
 };
 
 /** Whether a command that extends a video was given none. */
-function lacksVideo({ flags: known }: Command, flags: FlagValues, body: object): boolean {
+export function lacksVideo({ flags: known }: Command, flags: FlagValues, body: object = {}): boolean {
+  const isGiven = ({ name, target }: Flag) =>
+    VIDEO_FLAGS.includes(target?.at(-1) ?? name) && flags[name] !== undefined;
   const takesTask = known.some(({ name }) => name === 'from-task');
-  return takesTask && flags['from-task'] === undefined && listCreationFields(body).length === 0;
+  return takesTask && !known.some(isGiven) && listCreationFields(body).length === 0;
 }
+
+const VIDEO_FLAGS: readonly string[] = ['from-task', ...Object.keys(STAND_IN)];
 
 /** Fields that name the video in addition to `--from-task`. */
 function findDuplicates(flags: FlagValues, body: object): FailureDetail[] {
