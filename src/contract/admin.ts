@@ -12,14 +12,14 @@ import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
 
 const AdminToken = z
   .object({
-    expires_at: DateTime.meta({ description: 'When the token expires: an hour after it was issued' }),
-    token: z.string().meta({ description: 'Short-lived JWT admin token, for the operations under /admin' }),
+    expires_at: DateTime.describe('When the token expires: an hour after it was issued'),
+    token: z.string().describe('Short-lived JWT admin token, for the operations under /admin'),
   })
   .meta({ id: 'AdminToken' });
 
 const ValidAdminToken = z
   .object({
-    jti: z.string().meta({ description: 'Token id' }),
+    jti: z.string().describe('Token id'),
     ...by,
     created_at: DateTime,
     expires_at: DateTime,
@@ -32,13 +32,10 @@ const tagsAdmin = textList('Admin-only tags for security warnings and admin meta
 
 const NodeVerdict = z
   .strictObject({
-    status: NodeStatus.optional().meta({ description: 'NodeStatusActive or NodeStatusBanned' }),
-    status_detail: reason.optional().meta({ description: "Reason, shown to the publisher's members" }),
+    status: NodeStatus.optional().describe('NodeStatusActive or NodeStatusBanned'),
+    status_detail: reason.optional().describe("Reason, shown to the publisher's members"),
     tags_admin: tagsAdmin,
-    search_ranking: z
-      .int32()
-      .optional()
-      .meta({ description: 'Higher values come first in search results; 0 if not set' }),
+    search_ranking: z.int32().optional().describe('Higher values come first in search results; 0 if not set'),
     preempted_host_node_names: textList('Host node names preempted by this node'),
   })
   .meta({ id: 'NodeVerdict' });
@@ -47,10 +44,8 @@ const NodeVerdict = z
 // status.
 const VersionVerdict = z
   .strictObject({
-    status: NodeVersionStatus.optional().meta({
-      description: 'Optional if only tags_admin is given',
-    }),
-    status_reason: reason.optional().meta({ description: 'Reason for the status' }),
+    status: NodeVersionStatus.optional().describe('Optional if only tags_admin is given'),
+    status_reason: reason.optional().describe('Reason for the status'),
     tags_admin: tagsAdmin,
   })
   .refine((verdict) => verdict.status !== undefined || isTagsAlone(verdict), {
@@ -66,7 +61,7 @@ function isTagsAlone(verdict: { tags_admin?: unknown; status_reason?: unknown })
 const PublisherVerdict = z
   .strictObject({
     status: PublisherStatus,
-    reason: reason.optional().meta({ description: "Reason, shown to the publisher's members" }),
+    reason: reason.optional().describe("Reason, shown to the publisher's members"),
   })
   .meta({ id: 'PublisherVerdict' });
 
@@ -96,13 +91,13 @@ export const admin = {
     summary: 'List the versions of all nodes that wait for a verdict, oldest first',
     who: 'admin',
     query: HostNodePaging.extend({
-      nodeId: z.string().min(1).max(1024).optional().meta({ description: 'Only versions of this node' }),
+      nodeId: z.string().min(1).max(1024).optional().describe('Only versions of this node'),
       statuses: z
         .array(NodeVersionStatus)
         .min(1)
         .max(10)
         .default(['NodeVersionStatusPending', 'NodeVersionStatusFlagged'])
-        .meta({ description: 'Only versions with these statuses' }),
+        .describe('Only versions with these statuses'),
     }),
     response: z.object({
       versions: z.array(NodeVersion),

@@ -3,8 +3,8 @@ import { DateTime } from './schema/identifiers.js';
 
 /** Who did something. */
 export const by = {
-  by: z.string().meta({ description: 'Who did it: a user id, or `service`' }),
-  by_email: z.string().optional().meta({ description: 'E-mail address of that user, if known' }),
+  by: z.string().describe('Who did it: a user id, or `service`'),
+  by_email: z.string().optional().describe('E-mail address of that user, if known'),
 };
 
 const AuditEntry = z
@@ -12,11 +12,11 @@ const AuditEntry = z
     at: DateTime,
     ...by,
     action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
-    kind: z.string().meta({ description: 'What was changed: publisher, node, version, host_node, …' }),
-    id: z.string().meta({ description: 'Id of what was changed' }),
-    node_id: z.string().optional().meta({ description: 'For a version: its node id' }),
-    version: z.string().optional().meta({ description: 'For a version: its number' }),
-    status: z.string().optional().meta({ description: 'New status or policy' }),
+    kind: z.string().describe('What was changed: publisher, node, version, host_node, …'),
+    id: z.string().describe('Id of what was changed'),
+    node_id: z.string().optional().describe('For a version: its node id'),
+    version: z.string().optional().describe('For a version: its number'),
+    status: z.string().optional().describe('New status or policy'),
     reason: z.string().optional(),
   })
   .meta({ id: 'AuditEntry' });

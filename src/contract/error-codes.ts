@@ -69,7 +69,7 @@ export const errorCodes = {
   },
   range_not_satisfiable: { status: 416, exit: 2, meaning: 'The range is outside the file.' },
   rate_limited: { status: 429, exit: 7, meaning: 'Too many requests from this caller.' },
-  internal: { status: 500, exit: 1, meaning: 'The service failed; its logs say more under the request id.' },
+  internal: { status: 500, exit: 7, meaning: 'The service failed; its logs say more under the request id.' },
   unavailable: {
     status: 503,
     exit: 7,

@@ -11,7 +11,7 @@ export const ErrorBody = z
       description: 'Stable code',
       'x-codes': Object.fromEntries(Object.entries(errorCodes).map(([code, { meaning }]) => [code, meaning])),
     }),
-    message: z.string().meta({ description: 'What is wrong, in one sentence' }),
+    message: z.string().describe('What is wrong, in one sentence'),
     details: z.array(ErrorDetail).optional(),
   })
   .meta({ id: 'Error' });

@@ -17,59 +17,44 @@ const MAX_JSON_TEXT = 1_048_576;
 /** service.md 2.4, a node definition. */
 export const HostNode = z
   .object({
-    category: limitedText(MAX_LINE).optional().meta({ description: 'UI category used for grouping' }),
-    host_node_name: limitedText(1024).optional().meta({ description: 'Unique identifier for the node' }),
-    deprecated: z.boolean().optional().meta({ description: 'Deprecated nodes are hidden in the UI' }),
-    description: limitedText(MAX_TEXT).optional().meta({ description: 'Brief description of purpose' }),
-    experimental: z.boolean().optional().meta({ description: 'Subject to change or removal' }),
-    function: limitedText(MAX_LINE).optional().meta({ description: 'Name of the entry-point function' }),
+    category: limitedText(MAX_LINE).optional().describe('UI category used for grouping'),
+    host_node_name: limitedText(1024).optional().describe('Unique identifier for the node'),
+    deprecated: z.boolean().optional().describe('Deprecated nodes are hidden in the UI'),
+    description: limitedText(MAX_TEXT).optional().describe('Brief description of purpose'),
+    experimental: z.boolean().optional().describe('Subject to change or removal'),
+    function: limitedText(MAX_LINE).optional().describe('Name of the entry-point function'),
     // Decided: input_types, return_types and return_names are JSON text.
-    input_types: limitedText(MAX_JSON_TEXT)
-      .optional()
-      .meta({ description: "JSON text: the host's input object" }),
+    input_types: limitedText(MAX_JSON_TEXT).optional().describe("JSON text: the host's input object"),
     output_is_list: z
       .array(z.boolean())
       .optional()
-      .meta({ description: 'One flag per output: whether that output is a list' }),
+      .describe('One flag per output: whether that output is a list'),
     policy: HostNodePolicy.optional(),
-    return_names: limitedText(MAX_JSON_TEXT)
-      .optional()
-      .meta({ description: 'JSON text: an array of output names' }),
-    return_types: limitedText(MAX_JSON_TEXT)
-      .optional()
-      .meta({ description: 'JSON text: an array of type names' }),
+    return_names: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of output names'),
+    return_types: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of type names'),
   })
   .meta({ id: 'HostNode' });
 
 // Decided: the three filters are node_id, node_version and host_node_name, each exact.
 const Filters = HostNodePaging.extend({
-  node_id: z.string().min(1).max(1024).optional().meta({ description: 'Only definitions of this node' }),
+  node_id: z.string().min(1).max(1024).optional().describe('Only definitions of this node'),
   node_version: z
     .string()
     .min(1)
     .max(1024)
     .optional()
-    .meta({ description: 'Only definitions of this version; default: the latest version of each node' }),
-  host_node_name: z
-    .string()
-    .min(1)
-    .max(1024)
-    .optional()
-    .meta({ description: 'Only definitions with this name' }),
+    .describe('Only definitions of this version; default: the latest version of each node'),
+  host_node_name: z.string().min(1).max(1024).optional().describe('Only definitions with this name'),
 });
 
 // Decided: unknown fields of a definition are refused, because they would be dropped silently.
 const Definitions = z
   .strictObject({
-    success: z.boolean().meta({ description: 'Whether the definitions could be extracted' }),
-    reason: z
-      .string()
-      .max(10_000)
-      .optional()
-      .meta({ description: 'Why extraction failed; recorded in the audit log' }),
+    success: z.boolean().describe('Whether the definitions could be extracted'),
+    reason: z.string().max(10_000).optional().describe('Why extraction failed; recorded in the audit log'),
     nodes: limitEntries(20_000, z.record(z.string().min(1).max(1024), z.strictObject(HostNode.shape)))
       .default({})
-      .meta({ description: 'Definitions by name' }),
+      .describe('Definitions by name'),
   })
   .meta({ id: 'Definitions' });
 

@@ -9,31 +9,29 @@ import { limitedText, MAX_TEXT, WebAddress } from './schema/values.js';
 
 const percent = () => z.int().min(0).max(100);
 const level = () => z.number().min(0).max(100).default(50);
-const webhook_url = WebAddress.optional().meta({
-  description: 'Callback URL, notified whenever the task changes status',
-});
-const sourceImage = z.string().min(1).meta({ description: 'Base64 or URL of the image' });
+const webhook_url = WebAddress.optional().describe('Callback URL, notified whenever the task changes status');
+const sourceImage = z.string().min(1).describe('Base64 or URL of the image');
 
 // Decided: the values of the settings. The five numbers are 0 to 100, by default 50.
 /** service.md 4.1.1, `advanced_settings`; `AdvancedSettings.parse({})` gives the defaults. */
 export const AdvancedSettings = z
   .strictObject({
-    blacks: level().meta({ description: 'Level of blacks' }),
-    brightness: level().meta({ description: 'Brightness' }),
-    contrast: level().meta({ description: 'Contrast' }),
-    saturation: level().meta({ description: 'Saturation' }),
-    whites: level().meta({ description: 'Level of whites' }),
+    blacks: level().describe('Level of blacks'),
+    brightness: level().describe('Brightness'),
+    contrast: level().describe('Contrast'),
+    saturation: level().describe('Saturation'),
+    whites: level().describe('Level of whites'),
     engine: z
       .enum([
         ...(['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy'] as const),
         ...(['colorful_anime', 'hard_transform', 'softy'] as const),
       ])
       .optional()
-      .meta({ description: 'Engine that generates the image' }),
+      .describe('Engine that generates the image'),
     transfer_light_a: z
       .enum(['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'])
       .optional()
-      .meta({ description: 'How strongly the light is transferred' }),
+      .describe('How strongly the light is transferred'),
     transfer_light_b: z
       .enum([
         ...(['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both'] as const),
@@ -41,11 +39,8 @@ export const AdvancedSettings = z
         ...(['style_shift', 'strong_shift'] as const),
       ])
       .optional()
-      .meta({ description: 'How the light is blended in' }),
-    fixed_generation: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Always produce the same image for the same settings' }),
+      .describe('How the light is blended in'),
+    fixed_generation: z.boolean().optional().describe('Always produce the same image for the same settings'),
   })
   .meta({ id: 'AdvancedSettings' });
 
@@ -57,30 +52,35 @@ export const RelightRequest = withRules(
     change_background: z
       .boolean()
       .default(true)
-      .meta({ description: 'Change the background based on prompt and/or reference image' }),
-    interpolate_from_original: z.boolean().default(false).meta({
-      description: 'Interpolate the final image from the original, using light_transfer_strength',
-    }),
+      .describe('Change the background based on prompt and/or reference image'),
+    interpolate_from_original: z
+      .boolean()
+      .default(false)
+      .describe('Interpolate the final image from the original, using light_transfer_strength'),
     light_transfer_strength: percent()
       .default(100)
-      .meta({ description: '0 stays closest to the original, 100 is maximum transfer' }),
-    preserve_details: z.boolean().default(true).meta({ description: 'Maintain texture and small details' }),
-    prompt: limitedText(MAX_TEXT).optional().meta({
-      description: 'Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm light:1.2)',
-    }),
+      .describe('0 stays closest to the original, 100 is maximum transfer'),
+    preserve_details: z.boolean().default(true).describe('Maintain texture and small details'),
+    prompt: limitedText(MAX_TEXT)
+      .optional()
+      .describe('Guides the light transfer; emphasize with a number from 1 to 1.4, as in (warm light:1.2)'),
     style: z
       .enum([
         ...(['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter'] as const),
         ...(['contrasted_n_hdr', 'just_composition'] as const),
       ])
       .default('standard')
-      .meta({ description: 'Style of the result' }),
-    transfer_light_from_lightmap: z.string().min(1).optional().meta({
-      description: 'Base64 or URL of a lightmap; incompatible with transfer_light_from_reference_image',
-    }),
-    transfer_light_from_reference_image: z.string().min(1).optional().meta({
-      description: 'Base64 or URL of a reference image; incompatible with transfer_light_from_lightmap',
-    }),
+      .describe('Style of the result'),
+    transfer_light_from_lightmap: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Base64 or URL of a lightmap; incompatible with transfer_light_from_reference_image'),
+    transfer_light_from_reference_image: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Base64 or URL of a reference image; incompatible with transfer_light_from_lightmap'),
     webhook_url,
   }),
   // Decided: a lightmap together with a reference image is refused before anything starts.
@@ -97,39 +97,36 @@ export const RelightRequest = withRules(
 export const StyleTransferRequest = withRules(
   z.strictObject({
     image: sourceImage,
-    reference_image: z.string().min(1).meta({ description: 'Base64 or URL of the style reference' }),
+    reference_image: z.string().min(1).describe('Base64 or URL of the style reference'),
     engine: z
       .enum([
         ...(['balanced', 'definio', 'illusio', '3d_cartoon', 'colorful_anime', 'caricature'] as const),
         ...(['real', 'super_real', 'softy'] as const),
       ])
       .default('balanced')
-      .meta({ description: 'Engine that generates the image' }),
-    fixed_generation: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Always produce the same image for the same settings' }),
+      .describe('Engine that generates the image'),
+    fixed_generation: z.boolean().optional().describe('Always produce the same image for the same settings'),
     flavor: z
       .enum([
         ...(['faithful', 'gen_z', 'psychedelia', 'detaily'] as const),
         ...(['clear', 'donotstyle', 'donotstyle_sharp'] as const),
       ])
       .default('faithful')
-      .meta({ description: 'Flavor of the style' }),
-    is_portrait: z.boolean().default(false).meta({ description: 'Process the image as a portrait' }),
+      .describe('Flavor of the style'),
+    is_portrait: z.boolean().default(false).describe('Process the image as a portrait'),
     portrait_beautifier: z
       .enum(['beautify_face', 'beautify_face_max'])
       .optional()
-      .meta({ description: 'Face beautification; used only if is_portrait is true' }),
+      .describe('Face beautification; used only if is_portrait is true'),
     portrait_style: z
       .enum(['standard', 'pop', 'super_pop'])
       .default('standard')
-      .meta({ description: 'Portrait style; used only if is_portrait is true' }),
-    prompt: limitedText(MAX_TEXT).optional().meta({ description: 'Prompt for the model' }),
+      .describe('Portrait style; used only if is_portrait is true'),
+    prompt: limitedText(MAX_TEXT).optional().describe('Prompt for the model'),
     structure_strength: percent()
       .default(50)
-      .meta({ description: 'How much of the structure of the original is maintained' }),
-    style_strength: percent().default(100).meta({ description: 'Style strength in percent' }),
+      .describe('How much of the structure of the original is maintained'),
+    style_strength: percent().default(100).describe('Style strength in percent'),
     webhook_url,
   }),
   requireImages('image', 'reference_image'),
@@ -140,11 +137,9 @@ export const StyleTransferRequest = withRules(
 
 export const SkinEnhancerRequest = withRules(
   z.strictObject({
-    image: z.string().min(1).meta({ description: 'Base64 or a publicly accessible HTTPS URL' }),
-    sharpen: percent().default(0).meta({ description: 'Amount of sharpening' }),
-    smart_grain: percent()
-      .default(2)
-      .meta({ description: 'Amount of grain, which keeps skin from looking flat' }),
+    image: z.string().min(1).describe('Base64 or a publicly accessible HTTPS URL'),
+    sharpen: percent().default(0).describe('Amount of sharpening'),
+    smart_grain: percent().default(2).describe('Amount of grain, which keeps skin from looking flat'),
     webhook_url,
   }),
   requireImages('image'),
@@ -154,22 +149,15 @@ export const SkinEnhancerRequest = withRules(
 export const UpscalerRequest = withRules(
   z.strictObject({
     image: sourceImage,
-    sharpen: percent().default(7).meta({ description: 'Amount of sharpening' }),
-    smart_grain: percent()
-      .default(7)
-      .meta({ description: 'Amount of grain, which keeps surfaces from looking flat' }),
-    ultra_detail: percent().default(30).meta({ description: 'Amount of detail to add' }),
+    sharpen: percent().default(7).describe('Amount of sharpening'),
+    smart_grain: percent().default(7).describe('Amount of grain, which keeps surfaces from looking flat'),
+    ultra_detail: percent().default(30).describe('Amount of detail to add'),
     flavor: z
       .enum(['sublime', 'photo', 'photo_denoiser'])
       .optional()
-      .meta({ description: 'Kind of image, or look to aim for' }),
+      .describe('Kind of image, or look to aim for'),
     // Decided: the default is twice as large.
-    scale_factor: z
-      .int()
-      .min(2)
-      .max(16)
-      .default(2)
-      .meta({ description: 'How many times larger the result is' }),
+    scale_factor: z.int().min(2).max(16).default(2).describe('How many times larger the result is'),
     webhook_url,
   }),
   requireImages('image'),

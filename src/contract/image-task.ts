@@ -3,12 +3,12 @@ import { z } from 'zod';
 /** service.md 2.5. Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; other values mean still running. */
 export const ImageTask = z
   .object({
-    generated: z.array(z.string()).meta({ description: 'Output URLs' }),
+    generated: z.array(z.string()).describe('Output URLs'),
     status: z.string().meta({
       description: 'Task status',
       examples: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
     }),
-    task_id: z.string().meta({ description: 'Task identifier' }),
+    task_id: z.string().describe('Task identifier'),
   })
   .meta({ id: 'ImageTask' });
 

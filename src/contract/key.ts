@@ -15,14 +15,14 @@ const ApiKey = z
   .object({
     id: z.string(),
     name: z.string(),
-    token: z.string().meta({
-      description: 'The whole key when it was just created, otherwise its first 4 characters and a mask',
-    }),
+    token: z
+      .string()
+      .describe('The whole key when it was just created, otherwise its first 4 characters and a mask'),
     operations: z
       .array(z.string())
       .optional()
-      .meta({ description: 'The only operations that it may start; absent if it may start all' }),
-    budget: Budget.optional().meta({ description: 'Absent if only the limit of its user applies' }),
+      .describe('The only operations that it may start; absent if it may start all'),
+    budget: Budget.optional().describe('Absent if only the limit of its user applies'),
     created_at: DateTime,
     expires_at: DateTime,
     last_used_at: DateTime.optional(),
@@ -31,19 +31,22 @@ const ApiKey = z
 
 const NewApiKey = z
   .strictObject({
-    name: z.string().min(1).max(100).meta({ description: 'What the key is for' }),
+    name: z.string().min(1).max(100).describe('What the key is for'),
     operations: z
       .array(z.enum(startOperations))
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'The only operations that it may start; default: all that generate' }),
-    credits_per_month: z.int().min(0).max(1_000_000_000).optional().meta({
-      description: 'Credits that its tasks may cost per month in UTC; default: the limit of its user',
-    }),
-    expires_at: DateTime.max(64).optional().meta({
-      description: 'When the key expires; default: a year after it is created',
-    }),
+      .describe('The only operations that it may start; default: all that generate'),
+    credits_per_month: z
+      .int()
+      .min(0)
+      .max(1_000_000_000)
+      .optional()
+      .describe('Credits that its tasks may cost per month in UTC; default: the limit of its user'),
+    expires_at: DateTime.max(64)
+      .optional()
+      .describe('When the key expires; default: a year after it is created'),
   })
   .meta({ id: 'NewApiKey' });
 

@@ -13,7 +13,7 @@ export const NodeVersionStatus = z.enum([
 /** service.md 2.3. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const NodeVersion = z
   .object({
-    changelog: limitedText(MAX_TEXT).optional().meta({ description: 'Summary of changes in this version' }),
+    changelog: limitedText(MAX_TEXT).optional().describe('Summary of changes in this version'),
     // Decided: host_node_extract_status is pending, success or failed.
     host_node_extract_status: z
       .string()
@@ -31,22 +31,22 @@ export const NodeVersion = z
     }),
     createdAt: DateTime.optional().meta({ description: 'When the version was created', readOnly: true }),
     dependencies: textList('Pip dependencies required by the node'),
-    deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),
+    deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
     downloadUrl: z.string().optional().meta({ description: 'URL to download this version', readOnly: true }),
     id: z.string().optional().meta({ readOnly: true }),
-    node_id: NodeId.optional().meta({ description: 'Unique identifier of the node' }),
+    node_id: NodeId.optional().describe('Unique identifier of the node'),
     status: NodeVersionStatus.optional().meta({ readOnly: true }),
     status_reason: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
     supported_accelerators: textList('Accelerators the version supports'),
     supported_hostui_frontend_version: limitedText(MAX_LINE)
       .optional()
-      .meta({ description: 'Supported frontend versions' }),
+      .describe('Supported frontend versions'),
     supported_hostui_version: limitedText(MAX_LINE)
       .optional()
-      .meta({ description: 'Supported host application versions' }),
+      .describe('Supported host application versions'),
     supported_os: textList('Operating systems the version supports'),
     tags: textList('Tags of the version'),
     tags_admin: textList('Admin-only tags', { readOnly: true }),
-    version: SemanticVersion.optional().meta({ description: 'Semantic version; unique for the node' }),
+    version: SemanticVersion.optional().describe('Semantic version; unique for the node'),
   })
   .meta({ id: 'NodeVersion' });

@@ -15,27 +15,25 @@ const Translation = limitEntries(100, z.record(z.string().max(100), limitedText(
 /** service.md 2.2. Read-only fields are set by the service or by admins, and ignored in requests. */
 export const Node = z
   .object({
-    author: limitedText(MAX_LINE).optional().meta({ description: 'Author of the node' }),
-    banner_url: limitedText(MAX_URL).optional().meta({ description: "URL to the node's banner" }),
+    author: limitedText(MAX_LINE).optional().describe('Author of the node'),
+    banner_url: limitedText(MAX_URL).optional().describe("URL to the node's banner"),
     category: limitedText(MAX_LINE).optional().meta({ description: 'Use tags instead', deprecated: true }),
     created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
-    description: limitedText(1000).optional().meta({ description: 'What the node does' }),
+    description: limitedText(1000).optional().describe('What the node does'),
     downloads: z.int().optional().meta({ description: 'Number of downloads', readOnly: true }),
     repo_stars: z
       .int()
       .optional()
       .meta({ description: 'Number of stars on the source repository', readOnly: true }),
-    icon: limitedText(MAX_URL).optional().meta({ description: "URL to the node's icon" }),
-    id: NodeId.optional().meta({ description: 'Unique identifier of the node' }),
+    icon: limitedText(MAX_URL).optional().describe("URL to the node's icon"),
+    id: NodeId.optional().describe('Unique identifier of the node'),
     latest_version: NodeVersion.optional().meta({ readOnly: true }),
-    license: limitedText(MAX_LINE)
-      .optional()
-      .meta({ description: "Path to the LICENSE file in the node's repository" }),
-    name: limitedText(MAX_NAME).optional().meta({ description: 'Display name' }),
+    license: limitedText(MAX_LINE).optional().describe("Path to the LICENSE file in the node's repository"),
+    name: limitedText(MAX_NAME).optional().describe('Display name'),
     preempted_host_node_names: textList('Host node names preempted by this node', { readOnly: true }),
     publisher: Publisher.optional().meta({ readOnly: true }),
     rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
-    repository: limitedText(MAX_URL).optional().meta({ description: "URL to the node's repository" }),
+    repository: limitedText(MAX_URL).optional().describe("URL to the node's repository"),
     search_ranking: z
       .int()
       .optional()
@@ -45,22 +43,22 @@ export const Node = z
     supported_accelerators: textList('Accelerators the node supports'),
     supported_hostui_frontend_version: limitedText(MAX_LINE)
       .optional()
-      .meta({ description: 'Supported frontend versions' }),
+      .describe('Supported frontend versions'),
     supported_hostui_version: limitedText(MAX_LINE)
       .optional()
-      .meta({ description: 'Supported host application versions' }),
+      .describe('Supported host application versions'),
     supported_os: textList('Operating systems the node supports'),
     tags: textList('Tags, which replace the category'),
     tags_admin: textList('Admin-only tags for security warnings and admin metadata', { readOnly: true }),
     // Decided: translations are `{ "<language>": { "<field>": "text" } }`.
     translations: limitEntries(100, z.record(z.string().max(100), Translation))
       .optional()
-      .meta({ description: 'Translations of node metadata: { "<language>": { "<field>": "text" } }' }),
+      .describe('Translations of node metadata: { "<language>": { "<field>": "text" } }'),
   })
   .meta({ id: 'Node' });
 
 // Decided: only a publish takes an empty name, as if it were absent, because existing clients send it.
-const name = limitedText(MAX_NAME).min(1).meta({ description: 'Display name' });
+const name = limitedText(MAX_NAME).min(1).describe('Display name');
 const NewNode = Node.required({ id: true })
   .extend({ name })
   .meta({ id: 'NewNode', examples: [{ id: 'hello-nodes', name: 'Hello', tags: ['example'] }] });
@@ -95,10 +93,7 @@ export const node = {
     summary: 'Show a node',
     who: 'anyone',
     query: z.object({
-      include_translations: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Include translations of node metadata' }),
+      include_translations: z.boolean().default(false).describe('Include translations of node metadata'),
     }),
     response: Node,
   }),
@@ -116,31 +111,30 @@ export const node = {
     summary: 'Search the nodes of all publishers',
     who: 'anyone',
     query: Paging.extend({
-      search: z
-        .string()
-        .max(200)
-        .optional()
-        .meta({ description: 'Words to find in the id, name, description or tags' }),
+      search: z.string().max(200).optional().describe('Words to find in the id, name, description or tags'),
       host_node_search: z
         .string()
         .min(1)
         .max(200)
         .optional()
-        .meta({ description: 'Part of the name of a node definition of the latest version' }),
-      timestamp: DateTime.max(64).optional().meta({
-        description: 'Only nodes that, or whose latest version, were created at or after this time',
-      }),
-      supported_os: z.string().min(1).max(200).optional().meta({
-        description: 'Only nodes that support this operating system; one that lists none supports all',
-      }),
+        .describe('Part of the name of a node definition of the latest version'),
+      timestamp: DateTime.max(64)
+        .optional()
+        .describe('Only nodes that, or whose latest version, were created at or after this time'),
+      supported_os: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('Only nodes that support this operating system; one that lists none supports all'),
       supported_accelerator: z
         .string()
         .min(1)
         .max(200)
         .optional()
-        .meta({ description: 'Only nodes that support this accelerator; one that lists none supports all' }),
-      include_banned: z.boolean().default(false).meta({ description: 'Include banned nodes; for admins' }),
-      sort: z.enum(NODE_ORDERS).optional().meta({ description: 'Order; default: by ranking, then age' }),
+        .describe('Only nodes that support this accelerator; one that lists none supports all'),
+      include_banned: z.boolean().default(false).describe('Include banned nodes; for admins'),
+      sort: z.enum(NODE_ORDERS).optional().describe('Order; default: by ranking, then age'),
     }),
     response: NodePage,
     extension: 'finds nodes without knowing their publisher',
@@ -168,12 +162,7 @@ export const node = {
     summary: 'Find the version to install, and count the download',
     who: 'anyone',
     query: z.object({
-      version: z
-        .string()
-        .min(1)
-        .max(256)
-        .optional()
-        .meta({ description: 'Version to install; default: the latest' }),
+      version: z.string().min(1).max(256).optional().describe('Version to install; default: the latest'),
     }),
     response: NodeVersion,
     counts: true,

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-const page = z.int().min(1).default(1).meta({ description: 'Page number, starting at 1' });
+const page = z.int().min(1).default(1).describe('Page number, starting at 1');
 
 /** Decided: the query parameters of paged lists are `page` and `limit` (10, at most 100). */
 export const Paging = z.object({
   page,
-  limit: z.int().min(1).max(100).default(10).meta({ description: 'Items per page' }),
+  limit: z.int().min(1).max(100).default(10).describe('Items per page'),
 });
 
 /** Decided: `/host-nodes` pages with `page` and `pageSize` (100, at most 100). */
 export const HostNodePaging = z.object({
   page,
-  pageSize: z.int().min(1).max(100).default(100).meta({ description: 'Items per page' }),
+  pageSize: z.int().min(1).max(100).default(100).describe('Items per page'),
 });

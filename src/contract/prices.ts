@@ -8,14 +8,10 @@ export const Prices = z
   .object({
     video_per_second: z
       .record(z.string(), z.record(z.string(), credits))
-      .meta({ description: 'Credits per second, by model and resolution' }),
-    image: z
-      .record(z.string(), credits)
-      .meta({ description: 'Credits per task, by operation, such as relight' }),
-    is_rec: credits.meta({ description: 'Credits added for the recommended prompt' }),
-    off_peak: credits.meta({
-      description: 'Factor applied to the price in off-peak mode; the result is rounded up',
-    }),
+      .describe('Credits per second, by model and resolution'),
+    image: z.record(z.string(), credits).describe('Credits per task, by operation, such as relight'),
+    is_rec: credits.describe('Credits added for the recommended prompt'),
+    off_peak: credits.describe('Factor applied to the price in off-peak mode; the result is rounded up'),
   })
   .meta({ id: 'Prices' });
 

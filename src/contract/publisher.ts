@@ -25,18 +25,18 @@ export const PublisherMember = z
 export const Publisher = z
   .object({
     createdAt: DateTime.optional().meta({ description: 'When the publisher was created', readOnly: true }),
-    description: limitedText(MAX_TEXT).optional().meta({ description: 'What the publisher does' }),
-    id: PublisherId.optional().meta({ description: 'Unique identifier, akin to a username; lowercase' }),
-    logo: limitedText(MAX_URL).optional().meta({ description: 'URL to the logo' }),
+    description: limitedText(MAX_TEXT).optional().describe('What the publisher does'),
+    id: PublisherId.optional().describe('Unique identifier, akin to a username; lowercase'),
+    logo: limitedText(MAX_URL).optional().describe('URL to the logo'),
     members: z
       .array(PublisherMember)
       .optional()
       .meta({ description: 'Members of the publisher; only shown to members and admins', readOnly: true }),
-    name: limitedText(MAX_NAME).min(1).optional().meta({ description: 'Display name' }),
-    source_code_repo: limitedText(MAX_URL).optional().meta({ description: 'URL of the source code' }),
+    name: limitedText(MAX_NAME).min(1).optional().describe('Display name'),
+    source_code_repo: limitedText(MAX_URL).optional().describe('URL of the source code'),
     status: PublisherStatus.optional().meta({ readOnly: true }),
-    support: limitedText(MAX_LINE).optional().meta({ description: 'Where users get support' }),
-    website: limitedText(MAX_URL).optional().meta({ description: 'URL of the website' }),
+    support: limitedText(MAX_LINE).optional().describe('Where users get support'),
+    website: limitedText(MAX_URL).optional().describe('URL of the website'),
   })
   .meta({ id: 'Publisher' });
 
@@ -50,41 +50,41 @@ export const PersonalAccessToken = z
     id: z.string(),
     name: z.string(),
     description: z.string().optional(),
-    token: z.string().meta({
-      description: 'The whole token when it was just created, otherwise its first 4 characters and a mask',
-    }),
+    token: z
+      .string()
+      .describe('The whole token when it was just created, otherwise its first 4 characters and a mask'),
     nodes: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Ids of the only nodes that it may be used for; absent if it is for all' }),
-    created_by: z.string().optional().meta({ description: 'Who created it: a user id' }),
-    created_by_email: z.string().optional().meta({ description: 'E-mail address of that user, if known' }),
+      .describe('Ids of the only nodes that it may be used for; absent if it is for all'),
+    created_by: z.string().optional().describe('Who created it: a user id'),
+    created_by_email: z.string().optional().describe('E-mail address of that user, if known'),
     created_at: DateTime,
-    expires_at: DateTime.optional().meta({ description: 'When the token expires' }),
+    expires_at: DateTime.optional().describe('When the token expires'),
     last_used_at: DateTime.optional(),
   })
   .meta({ id: 'PersonalAccessToken' });
 
 const Invitation = z
   .strictObject({
-    email: EmailAddress.meta({ description: 'E-mail address of the person to add' }),
-    role: Role.meta({ description: 'owner: may do everything; member: may publish and update versions' }),
+    email: EmailAddress.describe('E-mail address of the person to add'),
+    role: Role.describe('owner: may do everything; member: may publish and update versions'),
   })
   .meta({ id: 'Invitation' });
 
 const NewPersonalAccessToken = z
   .strictObject({
-    name: z.string().min(1).max(100).meta({ description: 'What the token is for' }),
-    description: z.string().max(1000).optional().meta({ description: 'Notes about the token' }),
-    expires_at: DateTime.max(64).optional().meta({
-      description: 'When the token expires; default: a year after it is created',
-    }),
+    name: z.string().min(1).max(100).describe('What the token is for'),
+    description: z.string().max(1000).optional().describe('Notes about the token'),
+    expires_at: DateTime.max(64)
+      .optional()
+      .describe('When the token expires; default: a year after it is created'),
     nodes: z
       .array(NodeId)
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'Ids of the only nodes that it may be used for; default: all of the publisher' }),
+      .describe('Ids of the only nodes that it may be used for; default: all of the publisher'),
   })
   .meta({ id: 'NewPersonalAccessToken' });
 
@@ -128,7 +128,7 @@ export const publisher = {
     path: '/publishers/validate',
     summary: 'Say whether a publisher id is free',
     who: 'anyone',
-    query: z.object({ username: z.string().min(1).max(200).meta({ description: 'The id to try' }) }),
+    query: z.object({ username: z.string().min(1).max(200).describe('The id to try') }),
     response: z.object({ isAvailable: z.boolean() }),
     extension: 'says whether an id is free before a form is sent',
   }),

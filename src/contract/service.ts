@@ -3,21 +3,18 @@ import { operation } from './operation.js';
 
 const ProtectedResource = z
   .object({
-    resource: z.string().meta({ description: 'Address of the service, for which tokens are requested' }),
+    resource: z.string().describe('Address of the service, for which tokens are requested'),
     authorization_servers: z
       .array(z.string())
-      .meta({ description: 'Issuers whose tokens are accepted; sign in at the first' }),
+      .describe('Issuers whose tokens are accepted; sign in at the first'),
     bearer_methods_supported: z
       .array(z.string())
-      .meta({ description: 'How to send a token: only in the Authorization header' }),
+      .describe('How to send a token: only in the Authorization header'),
     scopes_supported: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Scopes to request from the first issuer when signing in' }),
-    regen_client_id: z
-      .string()
-      .optional()
-      .meta({ description: 'Client id of the command line at the first issuer' }),
+      .describe('Scopes to request from the first issuer when signing in'),
+    regen_client_id: z.string().optional().describe('Client id of the command line at the first issuer'),
   })
   .meta({ id: 'ProtectedResource' });
 

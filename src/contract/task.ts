@@ -6,11 +6,11 @@ import { DateTime } from './schema/identifiers.js';
 export const TaskAccount = z
   .object({
     task_id: z.string(),
-    operation: z.string().meta({ description: 'Operation that started it, such as image.relight' }),
-    status: z.string().meta({ description: 'Status, as the status operation of its kind spells it' }),
-    credits: z.number().meta({ description: 'Cost in credits; 0 if it was refunded' }),
-    seed: z.number().meta({ description: 'Random seed that was used' }),
-    reason: z.string().optional().meta({ description: 'Why it failed' }),
+    operation: z.string().describe('Operation that started it, such as image.relight'),
+    status: z.string().describe('Status, as the status operation of its kind spells it'),
+    credits: z.number().describe('Cost in credits; 0 if it was refunded'),
+    seed: z.number().describe('Random seed that was used'),
+    reason: z.string().optional().describe('Why it failed'),
     created_at: DateTime,
   })
   .meta({ id: 'TaskAccount' });

@@ -4,8 +4,8 @@ import { DateTime } from './schema/identifiers.js';
 /** The credits of a month in UTC. */
 export const Budget = z
   .object({
-    credits_per_month: z.int().meta({ description: 'Credits that tasks may cost in a month, in UTC' }),
-    used: z.number().meta({ description: 'Credits that the tasks of this month cost' }),
+    credits_per_month: z.int().describe('Credits that tasks may cost in a month, in UTC'),
+    used: z.number().describe('Credits that the tasks of this month cost'),
     left: z.number(),
     renews_at: DateTime,
   })
@@ -27,27 +27,24 @@ export const MAX_USAGE_DAYS = 366;
 
 // Decided: without dates, usage is that of the current month, in UTC.
 export const UsageQuery = z.object({
-  by: z
-    .array(z.enum(usageDimensions))
-    .optional()
-    .meta({ description: 'What the rows tell apart; default: all of it' }),
+  by: z.array(z.enum(usageDimensions)).optional().describe('What the rows tell apart; default: all of it'),
   from: date('First day, such as 2026-03-01; default: the first of the month of the last day'),
   to: date('Last day; default: today'),
 });
 
 const UsageRow = z
   .object({
-    day: z.string().optional().meta({ description: 'Date in UTC' }),
+    day: z.string().optional().describe('Date in UTC'),
     user_id: z.string().optional(),
     user_email: z.string().optional(),
-    key_id: z.string().optional().meta({ description: 'API key that started the tasks, if one did' }),
+    key_id: z.string().optional().describe('API key that started the tasks, if one did'),
     key_name: z.string().optional(),
     operation: z.string().optional(),
-    model: z.string().optional().meta({ description: 'Model of a video' }),
-    tasks: z.int().meta({ description: 'Tasks that were started' }),
-    charged: z.number().meta({ description: 'Credits charged' }),
-    refunded: z.number().meta({ description: 'Credits refunded for tasks that failed' }),
-    credits: z.number().meta({ description: 'Credits charged and not refunded' }),
+    model: z.string().optional().describe('Model of a video'),
+    tasks: z.int().describe('Tasks that were started'),
+    charged: z.number().describe('Credits charged'),
+    refunded: z.number().describe('Credits refunded for tasks that failed'),
+    credits: z.number().describe('Credits charged and not refunded'),
   })
   .meta({ id: 'UsageRow' });
 
@@ -55,9 +52,9 @@ export const Usage = z
   .object({
     from: z.string(),
     to: z.string(),
-    credits: z.number().meta({ description: 'Credits of all rows' }),
+    credits: z.number().describe('Credits of all rows'),
     rows: z.array(UsageRow),
-    budget: Budget.optional().meta({ description: 'What is left of your month; absent without a limit' }),
+    budget: Budget.optional().describe('What is left of your month; absent without a limit'),
   })
   .meta({ id: 'Usage' });
 
@@ -67,7 +64,7 @@ export const UserBudget = z
     id: z.string(),
     email: z.string().optional(),
     name: z.string().optional(),
-    budget: Budget.optional().meta({ description: 'Absent without a limit' }),
+    budget: Budget.optional().describe('Absent without a limit'),
   })
   .meta({ id: 'UserBudget' });
 
@@ -77,6 +74,6 @@ export const NewUserBudget = z
       .union([z.int().min(0).max(1_000_000_000), z.literal('default')], {
         error: "must be a whole number from 0 to 1000000000, or 'default'",
       })
-      .meta({ description: 'Credits per month in UTC, or default for the limit of the configuration' }),
+      .describe('Credits per month in UTC, or default for the limit of the configuration'),
   })
   .meta({ id: 'NewUserBudget' });

@@ -24,11 +24,11 @@ const Me = z
       nodes: z
         .array(z.string())
         .optional()
-        .meta({ description: 'Ids of the only nodes that it may be used for; absent if it is not limited' }),
+        .describe('Ids of the only nodes that it may be used for; absent if it is not limited'),
       operations: z
         .array(z.string())
         .optional()
-        .meta({ description: 'The only operations that an API key may start; absent if it is not limited' }),
+        .describe('The only operations that an API key may start; absent if it is not limited'),
     }),
   })
   .meta({ id: 'Me' });

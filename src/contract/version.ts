@@ -30,15 +30,15 @@ const Publish = z
 const Published = z
   .object({
     node_version: NodeVersion,
-    signedUrl: z.string().meta({ description: 'Signed URL for uploading the node version with one PUT' }),
+    signedUrl: z.string().describe('Signed URL for uploading the node version with one PUT'),
   })
   .meta({ id: 'Published' });
 
 // Decided: unknown fields are refused, because the answer would be 200 although nothing changed.
 const VersionUpdate = z
   .strictObject({
-    changelog: limitedText(MAX_TEXT).optional().meta({ description: 'Summary of changes in this version' }),
-    deprecated: z.boolean().optional().meta({ description: 'Whether this version is deprecated' }),
+    changelog: limitedText(MAX_TEXT).optional().describe('Summary of changes in this version'),
+    deprecated: z.boolean().optional().describe('Whether this version is deprecated'),
   })
   .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });
 
@@ -64,7 +64,7 @@ export const BulkItem = z
 const HistoryEntry = z
   .object({
     at: DateTime,
-    by: z.string().meta({ description: 'Who did it: a user id, or `service`' }),
+    by: z.string().describe('Who did it: a user id, or `service`'),
     status: z.string(),
     reason: z.string().optional(),
   })
@@ -104,10 +104,7 @@ export const version = {
     summary: "List a node's versions, newest first",
     who: 'anyone',
     query: z.object({
-      statuses: z
-        .array(NodeVersionStatus)
-        .optional()
-        .meta({ description: 'Only versions with these statuses' }),
+      statuses: z.array(NodeVersionStatus).optional().describe('Only versions with these statuses'),
     }),
     response: z.array(NodeVersion),
     extension: 'reads the versions of a node',

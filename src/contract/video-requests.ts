@@ -13,65 +13,54 @@ import {
   videoModels,
 } from './video-models.js';
 
-const prompt = limitedText(2000).optional().meta({ description: 'Describe the video' });
-const payload = limitedText(1_048_576).optional().meta({ description: 'Returned unchanged with the task' });
-const callback_url = WebAddress.optional().meta({ description: 'Callback URL for task status updates' });
+const prompt = limitedText(2000).optional().describe('Describe the video');
+const payload = limitedText(1_048_576).optional().describe('Returned unchanged with the task');
+const callback_url = WebAddress.optional().describe('Callback URL for task status updates');
 
 /** The fields of service.md 4.2.1 and 4.2.2 except `images`. */
 const fields = {
   // Decided: these aspect ratios, by default 16:9.
-  aspect_ratio: z.enum(aspectRatios).default('16:9').meta({ description: 'Aspect ratio, width to height' }),
-  audio: z
-    .boolean()
+  aspect_ratio: z.enum(aspectRatios).default('16:9').describe('Aspect ratio, width to height'),
+  audio: z.boolean().optional().describe('Generate audio and video together; default true for vvq3-pro'),
+  audio_type: z
+    .enum(['all', 'speech_only', 'sound_effect_only'])
     .optional()
-    .meta({ description: 'Generate audio and video together; default true for vvq3-pro' }),
-  audio_type: z.enum(['all', 'speech_only', 'sound_effect_only']).optional().meta({
-    description: 'all: sound effects and vocals; applies when audio is true; no effect for vvq3-pro',
-  }),
-  bgm: z.boolean().optional().meta({ description: 'Add background music; no effect for vvq3-pro' }),
+    .describe('all: sound effects and vocals; applies when audio is true; no effect for vvq3-pro'),
+  bgm: z.boolean().optional().describe('Add background music; no effect for vvq3-pro'),
   callback_url,
   duration: int32()
     .min(1)
     .max(16)
     .optional()
-    .meta({ description: 'Seconds, within the limits of the model; default 5 (vv2.0: 4)' }),
+    .describe('Seconds, within the limits of the model; default 5 (vv2.0: 4)'),
   // Decided: enhance and priority are passed on, without a meaning of their own.
-  enhance: z.boolean().optional().meta({ description: 'Passed on to the model' }),
-  is_rec: z
-    .boolean()
+  enhance: z.boolean().optional().describe('Passed on to the model'),
+  is_rec: z.boolean().optional().describe('Use the recommended prompt; consumes an additional 10 credits'),
+  meta_data: limitedText(1_048_576).optional().describe('Custom metadata as JSON text'),
+  model: z.enum(videoModelNames).default(defaultVideoModel).describe('Model that generates the video'),
+  movement_amplitude: z
+    .enum(['auto', 'small', 'medium', 'large'])
     .optional()
-    .meta({ description: 'Use the recommended prompt; consumes an additional 10 credits' }),
-  meta_data: limitedText(1_048_576).optional().meta({ description: 'Custom metadata as JSON text' }),
-  model: z
-    .enum(videoModelNames)
-    .default(defaultVideoModel)
-    .meta({ description: 'Model that generates the video' }),
-  movement_amplitude: z.enum(['auto', 'small', 'medium', 'large']).optional().meta({
-    description: 'Amount of movement; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pro',
-  }),
-  off_peak: z.boolean().optional().meta({ description: 'Lower cost; the task is generated within 48 hours' }),
+    .describe('Amount of movement; no effect for vvq2-pro-fast, vvq2-pro, vvq2-turbo and vvq3-pro'),
+  off_peak: z.boolean().optional().describe('Lower cost; the task is generated within 48 hours'),
   payload,
-  priority: int32().optional().meta({ description: 'Passed on to the model' }),
+  priority: int32().optional().describe('Passed on to the model'),
   prompt,
-  resolution: z.enum(resolutions).optional().meta({
-    description:
-      'Depends on model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s: 360p)',
-  }),
-  // Decided: any int32; the seed that was used is returned.
-  seed: int32().optional().meta({ description: 'Random if not specified' }),
-  style: z.enum(['general', 'anime']).optional().meta({ description: 'Style of the video' }),
-  voice_id: limitedText(MAX_LINE)
+  resolution: z
+    .enum(resolutions)
     .optional()
-    .meta({ description: 'Voice that speaks; no effect for vvq3-pro' }),
-  watermark: z.boolean().default(false).meta({ description: 'Add a watermark' }),
+    .describe('Depends on model and duration; default 720p (vvq1, vvq1-classic: 1080p; vv2.0 at 4 s: 360p)'),
+  // Decided: any int32; the seed that was used is returned.
+  seed: int32().optional().describe('Random if not specified'),
+  style: z.enum(['general', 'anime']).optional().describe('Style of the video'),
+  voice_id: limitedText(MAX_LINE).optional().describe('Voice that speaks; no effect for vvq3-pro'),
+  watermark: z.boolean().default(false).describe('Add a watermark'),
   wm_position: int32()
     .min(1)
     .max(4)
     .default(3)
-    .meta({ description: 'Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom left' }),
-  wm_url: WebAddress.optional().meta({
-    description: 'URL of the watermark image; default: a built-in watermark',
-  }),
+    .describe('Corner of the watermark: 1 top left, 2 top right, 3 bottom right, 4 bottom left'),
+  wm_url: WebAddress.optional().describe('URL of the watermark image; default: a built-in watermark'),
 };
 
 const frame = z.string().min(1);
@@ -81,7 +70,7 @@ const shared = [limitByModel(videoModels, resolutions, defaultVideoModel), requi
 export const Text2VideoRequest = withRules(
   z.strictObject({
     ...fields,
-    images: z.array(frame).max(1).optional().meta({ description: 'One image to use as the start frame' }),
+    images: z.array(frame).max(1).optional().describe('One image to use as the start frame'),
   }),
   // Decided: a prompt or one image is required.
   requireAtLeastOne('prompt', 'images'),
@@ -94,11 +83,7 @@ export const StartEnd2VideoRequest = withRules(
     ...fields,
     // Decided: one or two images, the only departure from service.md's limit of 1: an end frame is what this
     // is for.
-    images: z
-      .array(frame)
-      .min(1)
-      .max(2)
-      .meta({ description: 'The start frame and, optionally, the end frame' }),
+    images: z.array(frame).min(1).max(2).describe('The start frame and, optionally, the end frame'),
   }),
   requireImages('images'),
   ...shared,
@@ -110,22 +95,17 @@ export const ExtendRequest = withRules(
     model: z
       .enum(['vvq2-pro', 'vvq2-turbo'])
       .default(defaultExtendModel)
-      .meta({ description: 'Model that generates the video' }),
+      .describe('Model that generates the video'),
     callback_url,
-    duration: int32().min(1).max(7).default(5).meta({ description: 'Seconds to add' }),
-    images: z.array(frame).max(1).optional().meta({ description: 'One image to use as the end frame' }),
+    duration: int32().min(1).max(7).default(5).describe('Seconds to add'),
+    images: z.array(frame).max(1).optional().describe('One image to use as the end frame'),
     payload,
     prompt,
-    resolution: z
-      .enum(['540p', '720p', '1080p'])
-      .default('720p')
-      .meta({ description: 'Resolution of the video' }),
+    resolution: z.enum(['540p', '720p', '1080p']).default('720p').describe('Resolution of the video'),
     video_creation_id: limitedText(MAX_LINE)
       .min(1)
-      .meta({ description: 'Creation id of a generated video; required together with video_url' }),
-    video_url: WebAddress.meta({
-      description: 'URL of the video; required together with video_creation_id',
-    }),
+      .describe('Creation id of a generated video; required together with video_url'),
+    video_url: WebAddress.describe('URL of the video; required together with video_creation_id'),
   }),
   // Decided: "stated as required together" means that both are always needed.
   requireTogether('video_creation_id', 'video_url'),

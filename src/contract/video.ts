@@ -10,14 +10,14 @@ import { ExtendRequest, StartEnd2VideoRequest, Text2VideoRequest } from './video
 export const VideoState = z.enum(['created', 'processing', 'queueing', 'success', 'failed']);
 
 const taskFields = {
-  credits: int32().meta({ description: 'Cost of the task' }),
+  credits: int32().describe('Cost of the task'),
   state: VideoState,
   task_id: z.string(),
   created_at: DateTime.optional(),
   duration: int32().optional(),
   images: z.array(z.string()).optional(),
   model: z.string().optional(),
-  payload: z.string().optional().meta({ description: 'Payload of the request, unchanged' }),
+  payload: z.string().optional().describe('Payload of the request, unchanged'),
   prompt: z.string().optional(),
   resolution: z.string().optional(),
 };
@@ -27,12 +27,12 @@ export const VideoTask = z
   .object({
     ...taskFields,
     aspect_ratio: z.string().optional(),
-    bgm: z.boolean().optional().meta({ description: 'Whether background music was added' }),
+    bgm: z.boolean().optional().describe('Whether background music was added'),
     movement_amplitude: z.enum(['auto', 'small', 'medium', 'large']).optional(),
-    off_peak: z.boolean().optional().meta({ description: 'Off-peak mode status' }),
+    off_peak: z.boolean().optional().describe('Off-peak mode status'),
     seed: int32().optional(),
     style: z.enum(['general', 'anime']).optional(),
-    watermark: z.boolean().optional().meta({ description: 'Whether a watermark was added' }),
+    watermark: z.boolean().optional().describe('Whether a watermark was added'),
   })
   .meta({ id: 'VideoTask' });
 
@@ -48,14 +48,14 @@ export const ExtendTask = z
 /** The state and results of a task; also the body of callbacks. */
 export const VideoCreations = z
   .object({
-    id: z.string().meta({ description: 'Task identifier' }),
+    id: z.string().describe('Task identifier'),
     state: VideoState,
-    err_code: z.string().meta({ description: 'Why the task failed; empty if it did not' }),
+    err_code: z.string().describe('Why the task failed; empty if it did not'),
     credits: int32(),
-    payload: z.string().meta({ description: 'Payload of the request, unchanged; empty if there was none' }),
+    payload: z.string().describe('Payload of the request, unchanged; empty if there was none'),
     creations: z.array(
       z.object({
-        id: z.string().meta({ description: 'Creation id, which extend takes as video_creation_id' }),
+        id: z.string().describe('Creation id, which extend takes as video_creation_id'),
         url: z.string(),
         cover_url: z.string(),
         watermarked_url: z.string(),

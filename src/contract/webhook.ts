@@ -4,7 +4,7 @@ import { DateTime } from './schema/identifiers.js';
 
 const WebhookSecret = z
   .object({
-    secret: z.string().meta({ description: 'Signing secret: whsec_ and Base64' }),
+    secret: z.string().describe('Signing secret: whsec_ and Base64'),
   })
   .meta({ id: 'WebhookSecret' });
 
@@ -12,17 +12,15 @@ const WebhookSecret = z
 // delivery that was; `cancelled` was ended by its user.
 export const WebhookDelivery = z
   .object({
-    id: z.string().meta({ description: 'Its webhook-id, the same for all attempts' }),
+    id: z.string().describe('Its webhook-id, the same for all attempts'),
     task_id: z.string(),
     event: z.string().meta({ examples: ['image.task.updated', 'video.task.updated'] }),
-    state: z.string().meta({ description: 'Status or state of the task that it reports' }),
-    url: z.string().meta({ description: 'Where it is sent' }),
+    state: z.string().describe('Status or state of the task that it reports'),
+    url: z.string().describe('Where it is sent'),
     attempts: z.int().min(0),
     status: z.enum(['pending', 'delivered', 'failed', 'gone', 'cancelled']),
-    reason: z.string().optional().meta({ description: 'Why the last attempt failed, or why there is none' }),
-    next_at: DateTime.optional().meta({
-      description: 'When the next attempt is made; only while it is pending',
-    }),
+    reason: z.string().optional().describe('Why the last attempt failed, or why there is none'),
+    next_at: DateTime.optional().describe('When the next attempt is made; only while it is pending'),
     created_at: DateTime,
   })
   .meta({ id: 'WebhookDelivery' });
@@ -53,7 +51,7 @@ export const webhook = {
     summary: 'List the deliveries of your webhooks, newest first, at most 1000',
     who: 'person',
     query: z.object({
-      task_id: z.string().max(1024).optional().meta({ description: 'Only deliveries for this task' }),
+      task_id: z.string().max(1024).optional().describe('Only deliveries for this task'),
     }),
     response: z.array(WebhookDelivery),
     extension: 'says what became of webhooks',

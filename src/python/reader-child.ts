@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { findBuiltProgram } from '../disk/built-program.js';
 import type { PackFile } from '../pack/files.js';
@@ -40,6 +41,10 @@ export interface ReaderLimits {
   readonly stepCpuMs: number;
   /** CPU time for all steps of reading with definitions; once more for all that is tried without them. */
   readonly totalCpuMs: number;
+  /** CPU time of the process for one pack, with unpacking; absent: unpacking has the limits of archives alone. */
+  readonly packCpuMs?: number;
+  /** How far the process steps back behind others, as in `nice`; absent: not at all. */
+  readonly niceness?: number;
   /** Wall time without any sign of life, after which the process is ended and the reading tried again later. */
   readonly stalledMs: number;
 }
@@ -83,7 +88,8 @@ export class ReaderChild {
 
   constructor(limits: ReaderLimits) {
     this.#limits = limits;
-    const watchdog = process.platform === 'linux' ? [] : [limits.stepCpuMs, limits.residentBytes].map(String);
+    const { stepCpuMs, residentBytes, packCpuMs = 2 * stepCpuMs, niceness } = limits;
+    const watchdog = process.platform === 'linux' ? [] : [packCpuMs, residentBytes].map(String);
     const heap = [`--max-old-space-size=${limits.heapMb}`, '--max-semi-space-size=4'];
     this.#child = spawn(
       process.execPath,
@@ -91,6 +97,7 @@ export class ReaderChild {
       // Nothing of the environment: neither secrets nor flags that are not for it. V8's last words are of no use.
       { stdio: ['pipe', 'pipe', 'ignore'], env: {}, windowsHide: true },
     );
+    if (niceness !== undefined && this.#child.pid !== undefined) setPriority(this.#child.pid, niceness);
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => {
         this.#isAlive = false;
@@ -149,11 +156,14 @@ export class ReaderChild {
     reject: (error: unknown) => void,
   ): () => void {
     const limits = this.#limits;
+    const { packCpuMs = Number.POSITIVE_INFINITY } = limits;
+    const usage = () => (this.#child.pid === undefined ? undefined : readUsage(this.#child.pid));
     let at: string | undefined;
     let used = 0;
     let atBegin = 0;
+    // A process that has read other packs has used time for them.
+    const { cpuMs: before = 0 } = usage() ?? {};
     let stalled: NodeJS.Timeout | undefined;
-    const usage = () => (this.#child.pid === undefined ? undefined : readUsage(this.#child.pid));
     const file = () => (at === 'definitions' ? undefined : at);
     const exceed = (what: 'time' | 'memory') => {
       const isWhole = what === 'time' && budget.left - (used - atBegin) <= 0;
@@ -167,6 +177,7 @@ export class ReaderChild {
       if (!now) return;
       used = now.cpuMs;
       if (now.residentBytes > limits.residentBytes) exceed('memory');
+      else if (used - before > packCpuMs) exceed('time');
       else if (at !== undefined && used - atBegin > Math.min(limits.stepCpuMs, budget.left)) exceed('time');
     }, WATCH_MS);
     const beAlive = () => {

@@ -11,8 +11,10 @@ import {
 } from './reader-child.js';
 import { createUnreadFinding } from './scan/finding.js';
 
-/** What a sound archive's code says. */
-export type InspectionWithCode = Inspection & { readonly code?: CodeReport };
+/** What an archive and its code say. Without its files: the names of 50,000 would fill the memory of a service. */
+export type PackInspection =
+  | { readonly ok: true; readonly tree: string; readonly code?: CodeReport }
+  | Extract<Inspection, { ok: false }>;
 
 export interface PackReaderOptions {
   readonly limits?: Partial<ReaderLimits>;
@@ -29,6 +31,9 @@ const DEFAULT_LIMITS: ReaderLimits = {
   totalCpuMs: 20_000,
   stalledMs: 10 * 60_000,
 };
+
+/** Far more than most published packs take. */
+export const QUICK_LIMITS: Partial<ReaderLimits> = { packCpuMs: 2_000, residentBytes: 256 * 1024 * 1024 };
 
 /** How often reading is tried again without the definitions, each time without the file that was too much. */
 const MAX_SCANS = 3;
@@ -66,6 +71,25 @@ export class PackReader {
   }
 
   /**
+   * Inspects an archive once.
+   * @returns undefined if it takes more than the reader may have, or its process was ended from outside
+   * @throws the system's error where the archive cannot be read; the reason of `signal`
+   */
+  async tryArchive(
+    path: string,
+    archiveLimits: ArchiveLimits,
+    signal?: AbortSignal,
+  ): Promise<PackInspection | undefined> {
+    const reading = { follow: true, unread: {} };
+    const task = { kind: 'archive', path, limits: { ...archiveLimits }, reading } as const;
+    const budget = { left: this.#limits.totalCpuMs };
+    return this.#enqueue(() => this.#run<PackInspection>(task, budget, signal)).catch((error) => {
+      if (error instanceof LimitExceeded || error instanceof ReaderInterrupted) return undefined;
+      throw error;
+    });
+  }
+
+  /**
    * Inspects an archive, with the definitions and findings of a sound one.
    * @throws ReaderInterrupted where the process was ended from outside; the system's error where the archive cannot be
    * read; the reason of `signal`
@@ -74,10 +98,10 @@ export class PackReader {
     path: string,
     archiveLimits: ArchiveLimits,
     signal?: AbortSignal,
-  ): Promise<InspectionWithCode> {
+  ): Promise<PackInspection> {
     const archive = { kind: 'archive', path, limits: { ...archiveLimits } } as const;
     const task = (reading: CodeSelection) => ({ ...archive, reading });
-    const read = await this.#enqueue(() => this.#readWithinLimits<InspectionWithCode>(task, signal));
+    const read = await this.#enqueue(() => this.#readWithinLimits<PackInspection>(task, signal));
     return read instanceof LimitExceeded ? this.inspectWithoutCode(path, archiveLimits, read, signal) : read;
   }
 
@@ -87,10 +111,10 @@ export class PackReader {
     archiveLimits: ArchiveLimits,
     why: { readonly reason: string; readonly at?: string | undefined },
     signal?: AbortSignal,
-  ): Promise<InspectionWithCode> {
+  ): Promise<PackInspection> {
     const task = { kind: 'archive', path, limits: { ...archiveLimits } } as const;
     const budget = { left: this.#limits.totalCpuMs };
-    const inspection = await this.#enqueue(() => this.#run<Inspection>(task, budget, signal));
+    const inspection = await this.#enqueue(() => this.#run<PackInspection>(task, budget, signal));
     return inspection.ok ? { ...inspection, code: reportUnread(why) } : inspection;
   }
 

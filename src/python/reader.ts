@@ -5,17 +5,17 @@ import { inspectArchive } from '../pack/read-archive.js';
 import type { CodeReport } from './code-report.js';
 import { createCodeReader, readCode } from './read-code.js';
 import type { ReaderMessage, ReaderTask } from './reader-child.js';
-import type { InspectionWithCode } from './reader-process.js';
+import type { PackInspection } from './reader-process.js';
 
 // The program that reader-child.ts starts: one task a line on standard input, messages on standard output.
 
 // Ctrl-C in a terminal reaches all of its processes; the one that started this one decides when it ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-const [stepCpuMs, residentBytes] = process.argv.slice(2).map(Number);
+const [packCpuMs, residentBytes] = process.argv.slice(2).map(Number);
 const watchdog =
-  stepCpuMs !== undefined && residentBytes !== undefined
-    ? startWatchdog(stepCpuMs, residentBytes)
+  packCpuMs !== undefined && residentBytes !== undefined
+    ? startWatchdog(packCpuMs, residentBytes)
     : undefined;
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -33,13 +33,13 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 process.exit(0);
 
-async function runTask(task: ReaderTask): Promise<CodeReport | InspectionWithCode> {
+async function runTask(task: ReaderTask): Promise<CodeReport | PackInspection> {
   const onStep = (at: string | undefined) => sendMessage({ at: at ?? null });
   if (task.kind === 'code') return readCode(task.files, { ...task.reading, onStep });
-  if (!task.reading) return inspectArchive(task.path, task.limits);
-  const reader = await createCodeReader({ ...task.reading, onStep });
+  const reader = task.reading && (await createCodeReader({ ...task.reading, onStep }));
   const inspection = await inspectArchive(task.path, task.limits, reader);
-  return inspection.ok ? { ...inspection, code: reader.finish() } : inspection;
+  if (!inspection.ok) return inspection;
+  return { ok: true, tree: inspection.tree, ...(reader && { code: reader.finish() }) };
 }
 
 /** Written at once, because what comes next may be the last that this process does. */
@@ -56,7 +56,7 @@ function sendMessage(message: ReaderMessage): void {
 }
 
 /** Ends this process once a task has used too much, on systems where the parent cannot read its usage; a busy main thread cannot do it. */
-function startWatchdog(stepCpuMs: number, residentBytes: number): Worker {
+function startWatchdog(packCpuMs: number, residentBytes: number): Worker {
   const program = `
     const { writeSync } = require('node:fs');
     const { parentPort } = require('node:worker_threads');
@@ -65,7 +65,7 @@ function startWatchdog(stepCpuMs: number, residentBytes: number): Worker {
     parentPort.on('message', () => { before = process.cpuUsage(); });
     setInterval(() => {
       const { user, system } = process.cpuUsage(before);
-      if ((user + system) / 1000 > ${2 * stepCpuMs}) end('time');
+      if ((user + system) / 1000 > ${packCpuMs}) end('time');
       if (process.memoryUsage.rss() > ${residentBytes}) end('memory');
     }, 50);`;
   const worker = new Worker(program, { eval: true, execArgv: [] });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
-import { PackReader } from '../python/reader-process.js';
+import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
 import { getSigningKey, signToken, verifyOwnToken } from './auth/tokens.js';
@@ -152,9 +152,12 @@ async function startInFolder(
     const engines = scenario?.disturbEngines(making) ?? making;
     const issuers = configuration.issuers.map((settings) => createVerifier(settings, { now, log }));
     const verifiers = [verifyOwnToken, ...issuers];
-    const packReader = new PackReader();
+    const packReaders = {
+      quick: new PackReader({ limits: QUICK_LIMITS }),
+      thorough: new PackReader({ limits: { niceness: 10 } }),
+    };
     const installs = new InstallCounts({ database, now, log });
-    const shared = { configuration, ...names, database, storage, queue, installs, engines, packReader };
+    const shared = { configuration, ...names, database, storage, queue, installs, engines, packReaders };
     const context: Context = { ...shared, scratch, keys, verifiers, now, baseUrl, lookup, log, count };
 
     const state = { ready: false };
@@ -251,12 +254,28 @@ function createStop(running: EndServiceOptions, before: () => void): Pick<Runnin
   return { stop, ended };
 }
 
+/** How long a connection may be idle after an answer that did not announce its end: its next request may be on its way. */
+const LAST_IDLE_MS = 1_000;
+
+/** Connections may come faster than the service accepts them. */
+const MAX_ACCEPTING_MS = 2_000;
+
 /**
  * Refuses new connections, so that a proxy turns to another service, and serves those that were accepted to their end. The
- * kernel cuts connections that wait to be accepted, so this begins right after a round of accepting: few can wait then.
+ * kernel resets connections that wait to be accepted, so this begins after a turn in which none came.
  */
 async function stopListening(server: Server): Promise<void> {
-  await immediate();
+  let isWaiting = true;
+  const accept = () => {
+    isWaiting = true;
+  };
+  server.on('connection', accept);
+  for (const start = performance.now(); isWaiting && performance.now() - start < MAX_ACCEPTING_MS; ) {
+    isWaiting = false;
+    // One connection is accepted in each turn of the event loop.
+    await immediate();
+  }
+  server.off('connection', accept);
   await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
@@ -266,22 +285,19 @@ async function endService(
 ): Promise<void> {
   const { graceMs, drainMs } = context.configuration;
   state.ready = false;
+  app.server.keepAliveTimeout = LAST_IDLE_MS;
   context.log('info', 'The service is stopping.');
   const stoppingQueue = context.queue.stop(graceMs);
   const drain = drainMs ?? (isExposed(context.configuration) ? DEFAULT_DRAIN_MS : 0);
   await pause(drain, undefined, { signal: draining }).catch(() => {});
   const cutting = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  // Connections that become idle later would stay open for the client's next request.
-  const leaving = setInterval(() => app.server.closeIdleConnections(), 20);
   try {
-    socketServer.close();
-    await stopListening(app.server);
+    await Promise.all([stopListening(app.server), stopListening(socketServer)]);
     await Promise.all([app.close(), stoppingQueue]);
     await context.installs.write();
   } finally {
     clearTimeout(cutting);
-    clearInterval(leaving);
-    await context.packReader.close();
+    await Promise.all(Object.values(context.packReaders).map((reader) => reader.close()));
     await closeDatabase();
     folder.release();
     context.log('info', 'The service has stopped.');

@@ -225,6 +225,18 @@ describe('the same command again', () => {
     expect(double.tasks.size).toBe(4);
   });
 
+  test.each([500, 502, 504])('repeats no start at which another service failed with %i', async (status) => {
+    const { double, run, write } = await desk({
+      refuse: (count) => (count === 2 ? { status, error: 'broken' } : undefined),
+    });
+    write([relight, relight]);
+    const first = await run(['batch', 'jobs.jsonl', '--ndjson', '--concurrency', '1']);
+    expect(resultsOf(first)).toMatchObject([{ status: 'done' }, { status: 'unanswered' }]);
+    expect(double.asked).toHaveLength(2);
+    expect((await run(['batch', 'jobs.jsonl'])).exit).toBe(0);
+    expect(double.asked[2]?.key).toBe(double.asked[1]?.key);
+  });
+
   test('is refused while another process is running the batch', async () => {
     let second: Promise<Ran> | undefined;
     const { run, write } = await desk({

@@ -363,7 +363,7 @@ describe('the ledger', () => {
   test('keeps the key of a request at which the service failed', async () => {
     const broken = { status: 500, error: 'internal' };
     const { double, run, entries } = await desk({ refuse: (count) => (count < 2 ? broken : undefined) });
-    expect((await run(relight)).exit).toBe(1);
+    expect((await run(relight)).exit).toBe(7);
     expect(entries()).toHaveLength(1);
     expect((await run(relight)).exit).toBe(0);
     expect(new Set(double.asked.map(({ key }) => key)).size).toBe(1);

@@ -13,6 +13,8 @@ import { mutateBytes, type Target } from './target.js';
 const MAX_MEMORY_BYTES = 400 * 1024 ** 2;
 /** Hostile packs that wait for their checks at the same time. */
 const MAX_WAITING = 30;
+/** They publish the hostile ones, in turns with each other. */
+const STRANGERS = ['evil-a', 'evil-b', 'evil-c', 'evil-d', 'evil-e'];
 /** An honest pack is published after so many hostile ones. */
 const HONEST_EVERY = 25;
 
@@ -67,7 +69,7 @@ export async function createPacks(): Promise<Target<Pack>> {
   const [{ url, ownerToken: token }] = await once(child, 'message');
   const client = createClient({ baseUrl: url, token });
   const personal = new Map<string, string>();
-  for (const id of ['evil', 'acme']) {
+  for (const id of [...STRANGERS, 'acme']) {
     await client.publisher.create({ body: { id, name: id } });
     personal.set(id, (await client.publisher.token.create({ publisherId: id, body: { name: 'ci' } })).token);
   }
@@ -107,13 +109,14 @@ export async function createPacks(): Promise<Target<Pack>> {
     const sound = await zipOf(files);
     const [changed = sound] =
       spoiled === null ? [] : fc.sample(mutateBytes(fc.constant(sound)), { seed: spoiled, numRuns: 1 });
-    const version = await publish('evil', changed).catch((error) => {
+    const stranger = STRANGERS[published % STRANGERS.length] as string;
+    const version = await publish(stranger, changed).catch((error) => {
       // An archive that lost all its bytes is refused at once.
       if (error instanceof ServiceError && error.status === 400) return undefined;
       throw error;
     });
     if (version === undefined) return;
-    const judged = verdict('evil', version).then((status) => {
+    const judged = verdict(stranger, version).then((status) => {
       verdicts.set(status, (verdicts.get(status) ?? 0) + 1);
       waiting.delete(judged);
     });

@@ -30,6 +30,7 @@ const timeMs = cases === undefined ? (Number(values.minutes) * 60_000) / names.l
 for (const name of names) {
   const target = (await targets[name]?.()) as Target;
   const details = await runTarget(target, { seed, cases, timeMs, path: values.path });
+  await target.close?.();
   console.log(`${name}: ${details.numRuns} cases, seed ${seed}. ${target.summary?.() ?? ''}`);
   if (details.failed) {
     console.log(fc.defaultReportMessage(details));
@@ -37,6 +38,5 @@ for (const name of names) {
     console.log(`Again: npm run fuzz -- --only ${name} --seed ${seed} --path ${details.counterexamplePath}`);
     process.exitCode = 1;
   }
-  await target.close?.();
 }
 process.exit();

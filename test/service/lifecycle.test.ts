@@ -1,7 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient } from '../../src/client/client.js';
 import {
@@ -230,6 +233,46 @@ describe('a stop', () => {
     await service.stop();
     await stopped;
     await expect(fetch(`${service.url}/health`)).rejects.toThrow();
+  });
+
+  it('answers a request that follows on a connection that was accepted before', async () => {
+    const service = await serviceForTest({ graceMs: 20_000 });
+    const { port } = new URL(service.url);
+    const accept = vi.fn();
+    subscribe('net.server.socket', accept);
+    onTestFinished(() => void unsubscribe('net.server.socket', accept));
+    const connection = connect(Number(port), '127.0.0.1');
+    await waitFor(() => expect(accept).toHaveBeenCalled());
+    const stopped = service.stop();
+    await waitFor(() => expect(fetch(`${service.url}/ready`)).rejects.toThrow());
+    connection.write(`GET /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+    expect(await text(connection)).toMatch(/^HTTP\/1.1 200 .*connection: close\r\n/is);
+    await stopped;
+  });
+
+  it('lets a request of the owner finish that came by the socket of the data folder', async () => {
+    const data = folderForTest();
+    const service = await serviceForTest({ data, graceMs: 20_000 });
+    const body = JSON.stringify({ id: 'acme', name: 'Acme' });
+    const sending = request({
+      socketPath: readServiceFile(data)?.socket,
+      method: 'POST',
+      path: '/publishers',
+      headers: {
+        authorization: `Bearer ${service.ownerToken}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      },
+    });
+    const received = nextRequest();
+    sending.write(body.slice(0, 5));
+    await received;
+    const stopped = service.stop();
+    await waitFor(() => expect(fetch(`${service.url}/ready`)).rejects.toThrow());
+    const answered = once(sending, 'response');
+    sending.end(body.slice(5));
+    expect((await answered)[0].statusCode).toBe(201);
+    await stopped;
   });
 
   it('is not ready while the disk has less space than configured', async () => {

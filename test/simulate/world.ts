@@ -34,7 +34,7 @@ export interface World {
 
 const AWAITED_KINDS = [
   ...['run-image-task', 'watch-image-task', 'run-video-task', 'watch-video-task'],
-  ...['deliver-webhook', 'check-archive'],
+  ...['deliver-webhook', 'check-archive', 'check-slow-archive'],
 ];
 
 /** The requests that the vendor cannot fulfil. */

@@ -1,4 +1,5 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
+import { mayRepeat as mayRepeatRequest } from '../../client/retry.js';
 import { startTask } from '../../flows/tasks/start-task.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
@@ -129,7 +130,7 @@ async function startJob(
 
 /** Whether a start may be retried: nothing was started, or the service is known to honour the idempotency key. */
 function mayRepeat(error: unknown, { baseUrl }: Target): boolean {
-  if (error instanceof ServiceError) return toFailure(error).facts.exit === exitCodes.unreachable;
+  if (error instanceof ServiceError) return mayRepeatRequest(baseUrl === undefined, error);
   return error instanceof NetworkError && (error.sent === false || baseUrl === undefined);
 }
 

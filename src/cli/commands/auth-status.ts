@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { exitCodes, Failure, SIGN_IN_HINT } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Shows the user, the service, the credential and when it expires. */
@@ -10,7 +10,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (!credential) {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
-      exit: exitCodes.notAllowed,
       hint: SIGN_IN_HINT,
     });
   }

@@ -1,4 +1,4 @@
-import { exitCodes, Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Prints the token in use for other programs; on a terminal only with `--show`. */
@@ -11,7 +11,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (!credential) {
     throw new Failure(`There is no token for ${name}.`, {
       code: 'unauthenticated',
-      exit: exitCodes.notAllowed,
       hint: SIGN_IN_HINT,
     });
   }

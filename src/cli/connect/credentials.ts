@@ -107,16 +107,6 @@ export class CredentialStore {
     );
   }
 
-  async forgetPublishToken(publisherId: string): Promise<void> {
-    await this.#change(
-      ({ publish_tokens = {}, ...values }) => {
-        const { [publisherId]: _, ...rest } = publish_tokens;
-        return { ...values, publish_tokens: rest };
-      },
-      (open) => this.#readSecrets(open),
-    );
-  }
-
   async forget(): Promise<void> {
     await this.#store.change(async (values) => {
       if (checkCredentials(values).kept_in) await this.#removeFromKeychain();

@@ -3,7 +3,7 @@ import type { Naming } from '../../contract/naming/naming.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 import type { Connect } from './clients.js';
@@ -161,7 +161,6 @@ export class ServiceConnector {
       if (running) return running;
       throw new Failure('The embedded service is not running, and autostart is turned off.', {
         code: 'local_service_unavailable',
-        exit: exitCodes.unreachable,
         hint: 'Start it with: regen serve --detach',
       });
     }

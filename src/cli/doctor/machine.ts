@@ -14,7 +14,7 @@ import { type Finding, fail, ok, warn } from './finding.js';
 export function checkProgram({ nodeVersion }: System): Finding {
   const detail = `regen ${version} on Node ${nodeVersion}`;
   if (satisfies(nodeVersion, supportedNode)) return ok('program', detail);
-  return fail('program', detail, exitCodes.unexpected, `Install Node ${supportedNode}.`);
+  return fail('program', detail, exitCodes.usage, `Install Node ${supportedNode}.`);
 }
 
 export function checkSettings(settings: Settings, { cwd }: System): Finding {
@@ -93,7 +93,7 @@ export function checkFolder({ platform }: System, check: string, path: string): 
     return fail(
       check,
       `${existing} is a file, but must be a folder`,
-      exitCodes.unexpected,
+      exitCodes.usage,
       'Move or rename the file.',
     );
   }
@@ -104,7 +104,7 @@ export function checkFolder({ platform }: System, check: string, path: string): 
     return fail(
       check,
       detail,
-      exitCodes.unexpected,
+      exitCodes.usage,
       'Change its owner or mode, or set the XDG variables to use another folder.',
     );
   }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { PublishContext } from './publishing.js';
 
 /** A personal access token for publishing. `replaceable`: it may be replaced by a new one without asking. */
@@ -36,7 +36,6 @@ export async function findPublishToken(
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    exit: exitCodes.notAllowed,
     hint: `Set REGEN_PUBLISH_TOKEN, or save one with: regen auth login --with-token --publisher ${publisherId} < token.txt`,
   });
 }

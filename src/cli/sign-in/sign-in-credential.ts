@@ -1,6 +1,6 @@
 import type { Credential } from '../connect/credential.js';
 import type { CredentialStore, SignIn } from '../connect/credentials.js';
-import { exitCodes, Failure, SIGN_IN_HINT } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { KeychainError } from '../terminal/keychain.js';
 
 /** Requests a new access token. @throws Failure if the issuer refuses, ClientError if it cannot be reached */
@@ -65,14 +65,13 @@ function isExpired({ expires_at }: SignIn, now: number, ahead = RENEW_BEFORE_MS)
 }
 
 export function toEndedFailure(message: string): Failure {
-  return new Failure(message, { code: 'sign_in_ended', exit: exitCodes.notAllowed, hint: SIGN_IN_HINT });
+  return new Failure(message, { code: 'sign_in_ended', hint: SIGN_IN_HINT });
 }
 
 function explainKeychainError(error: unknown): unknown {
   if (!(error instanceof KeychainError)) return error;
   return new Failure(`Could not renew the sign-in because the keychain failed: ${error.message}.`, {
     code: 'keychain_unavailable',
-    exit: exitCodes.notAllowed,
     hint: 'Unlock the keychain, or store credentials in a file: regen config set credential_store file',
   });
 }

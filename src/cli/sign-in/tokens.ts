@@ -41,7 +41,6 @@ async function requireAudience({ issuer, audience }: SignIn, token: string): Pro
     `The token from ${issuer} is for ${given.join(', ')} instead of ${audience}; it was not sent.`,
     {
       code: 'wrong_audience',
-      exit: exitCodes.notAllowed,
       hint: 'If the service operator confirms this audience, pass it with --audience.',
     },
   );

@@ -19,10 +19,10 @@ const ItemError = z.object({
 /** What every command prints on stderr if it fails with `--json`. */
 export const ErrorAnswer = z.object({
   error: z.object({
-    code: z.string().meta({ description: 'Stable; see docs/errors.md' }),
+    code: z.string().describe('Stable; see docs/errors.md'),
     message: z.string(),
     hint: z.string().optional(),
-    status: z.int().optional().meta({ description: 'HTTP status, if a service refused the request' }),
+    status: z.int().optional().describe('HTTP status, if a service refused the request'),
     request_id: z.string().optional(),
     details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   }),

@@ -165,12 +165,6 @@ export class Naming {
       (one) => [one.status].flat().includes(status) && lowered.includes(one.contains.toLowerCase()),
     )?.code;
   }
-
-  /** Lists every word with the one of the other service, for help and documents. */
-  listWords(): readonly (readonly [ours: string, theirs: string])[] {
-    const { fields = {}, query = {}, paths } = this.#map;
-    return Object.entries({ ...paths?.segments, ...query, ...fields, ...this.#values });
-  }
 }
 
 /** Either names the video to extend. */

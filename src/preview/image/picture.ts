@@ -1,4 +1,4 @@
-import { ENGINE_NOTE, PreviewFailure } from '../job.js';
+import { ENGINE_NOTE, type OnProgress, PreviewFailure, type PreviewJob } from '../job.js';
 import { loadSharp } from '../sharp.js';
 import type { Size } from './planes.js';
 
@@ -12,7 +12,7 @@ export interface Picture extends Size {
 const SMALL_SIDE_PIXELS = 512;
 const TIMEOUT_SECONDS = 300;
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The exact size. Default: the original size. */
   readonly size?: Size;
   /** Whether to stretch (the default) or to crop to the size. */
@@ -93,4 +93,29 @@ export async function writePicture(picture: Picture, path: string, sharpen: numb
     .png({ compressionLevel: 6 })
     .timeout({ seconds: TIMEOUT_SECONDS })
     .toFile(path);
+}
+
+/** A task within its worker thread. */
+export type ImageJob = Pick<PreviewJob, 'images' | 'seed'> & {
+  readonly request: Readonly<Record<string, unknown>>;
+};
+
+interface PaintedImage {
+  readonly picture: Picture;
+  /** 0 to 1 */
+  readonly sharpen: number;
+}
+
+export type ImageOperation = (job: ImageJob, onProgress: OnProgress) => Promise<PaintedImage>;
+
+/** The request as declared in the contract; it was validated when the task was created. */
+export function getRequest<Request>(job: ImageJob): Request {
+  return job.request as Request;
+}
+
+/** @throws TypeError if the task has no such image */
+export function getImagePath(job: ImageJob, field: string): string {
+  const path = job.images[field];
+  if (path === undefined) throw new TypeError(`The task has no image ${field}.`);
+  return path;
 }

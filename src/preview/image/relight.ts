@@ -1,10 +1,18 @@
 import type { z } from 'zod';
 import { AdvancedSettings, type RelightRequest } from '../../contract/image-requests.js';
 import { type Adjustment, type Adjustments, combineAdjustments } from './adjustments.js';
-import { getImagePath, getRequest, type ImageJob, type ImageOperation } from './job.js';
 import { castLight, createLamp, extractLight, type Light } from './light.js';
 import { paintPicture } from './paint.js';
-import { computeSmallSize, type Picture, readPicture, shrinkPicture } from './picture.js';
+import {
+  computeSmallSize,
+  getImagePath,
+  getRequest,
+  type ImageJob,
+  type ImageOperation,
+  type Picture,
+  readPicture,
+  shrinkPicture,
+} from './picture.js';
 import { computeMean, createPlane, type Size } from './planes.js';
 import { readPrompt } from './prompt.js';
 import { analyzeScene, type Scene } from './scene.js';

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import type { OnProgress, PreviewJob, PreviewResult } from '../job.js';
-import type { ImageOperation } from './job.js';
-import { writePicture } from './picture.js';
+import { enhanceSkin, upscale } from './enhance.js';
+import { type ImageOperation, writePicture } from './picture.js';
 import { relight } from './relight.js';
-import { enhanceSkin } from './skin-enhancer.js';
 import { transferStyle } from './style-transfer.js';
-import { upscale } from './upscaler.js';
 
 const OPERATIONS: Readonly<Record<PreviewJob<'image'>['operation'], ImageOperation>> = {
   'image.relight': relight,

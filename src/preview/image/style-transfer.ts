@@ -1,15 +1,22 @@
 import type { z } from 'zod';
 import type { StyleTransferRequest } from '../../contract/image-requests.js';
 import { type Adjustment, combineAdjustments, scaleAdjustment } from './adjustments.js';
-import { getImagePath, getRequest, type ImageOperation } from './job.js';
+import { evenOutSkin } from './enhance.js';
 import { castLight, extractLight } from './light.js';
 import { paintPicture } from './paint.js';
 import { createPalette, createTexture, matchTone } from './palette.js';
-import { computeSmallSize, readPicture, readSize, shrinkPicture } from './picture.js';
+import {
+  computeSmallSize,
+  getImagePath,
+  getRequest,
+  type ImageOperation,
+  readPicture,
+  readSize,
+  shrinkPicture,
+} from './picture.js';
 import { createPlane } from './planes.js';
 import { readPrompt } from './prompt.js';
 import { analyzeScene, type Scene } from './scene.js';
-import { evenOutSkin } from './skin-enhancer.js';
 
 type StyleTransferFields = z.output<typeof StyleTransferRequest>;
 type AdjustmentTable<Name extends string> = Readonly<Record<Name, Adjustment>>;

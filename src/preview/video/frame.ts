@@ -1,6 +1,21 @@
+import type { Adjustments } from '../image/adjustments.js';
+import { adjustContrast, adjustLevels, clamp, posterize } from '../image/curves.js';
 import type { Picture } from '../image/picture.js';
 import type { Size } from '../image/planes.js';
-import type { Sound } from './sound.js';
+
+/** Samples per second of all generated sound. */
+export const SAMPLE_RATE = 48_000;
+
+/** Two channels of the same length, with samples from -1 to 1. */
+export interface Sound {
+  readonly left: Float32Array;
+  readonly right: Float32Array;
+}
+
+export function createSilence(seconds: number): Sound {
+  const samples = Math.round(seconds * SAMPLE_RATE);
+  return { left: new Float32Array(samples), right: new Float32Array(samples) };
+}
 
 /** A picture of a video: 8-bit BT.709 of limited range, colour at half the size. Width and height are even. */
 export interface Frame extends Size {
@@ -28,9 +43,9 @@ export interface Film {
 /** Brightness and colour as bytes. */
 export type Yuv = readonly [y: number, u: number, v: number];
 
-export const BLACK = 16;
-export const WHITE = 235;
-export const GREY = 128;
+const BLACK = 16;
+const WHITE = 235;
+const GREY = 128;
 
 export function newFrame({ width, height }: Size): Frame {
   const pixels = width * height;
@@ -92,4 +107,43 @@ export function toPicture({ width, height, y, u, v }: Frame): Picture {
     }
   }
   return { data: new Uint8Array(data.buffer), width, height, channels: 3 };
+}
+
+const RANGE = WHITE - BLACK;
+
+/**
+ * Changes brightness and colour in place.
+ * @param share from 0, which changes nothing, to 1
+ */
+export function grade(frame: Frame, tone: Adjustments, share = 1): void {
+  if (share <= 0) return;
+  const bright = Uint8Array.from({ length: 256 }, (_, value) => {
+    const shown = clamp((value - BLACK) / RANGE);
+    return Math.round(BLACK + RANGE * (shown + (applyToneCurve(shown, tone) - shown) * share));
+  });
+  // Limited, so that many words for a colour do not turn the picture into it.
+  const warmth = Math.tanh(tone.warmth) * 14;
+  const tint = Math.tanh(tone.tint) * 13;
+  const colour = (move: number) =>
+    Uint8Array.from({ length: 256 }, (_, value) => {
+      const moved = (value - GREY) * tone.saturation + move;
+      return Math.round(clamp(value + (GREY + moved - value) * share, BLACK, 240));
+    });
+  applyTable(frame.y, bright);
+  applyTable(frame.u, colour(tint * 0.5 - warmth));
+  applyTable(frame.v, colour(tint + warmth * 0.8));
+}
+
+function applyToneCurve(
+  value: number,
+  { exposure, contrast, gamma, blacks, whites, steps }: Adjustments,
+): number {
+  const exposed = 1 - (1 - value) ** (2 ** exposure);
+  const levelled = adjustLevels(exposed ** (1 / gamma), blacks, whites);
+  const shown = levelled + (posterize(levelled, 7) - levelled) * Math.min(1, steps);
+  return adjustContrast(shown, contrast);
+}
+
+function applyTable(plane: Uint8Array, table: Uint8Array): void {
+  for (let at = 0; at < plane.length; at++) plane[at] = table[plane[at] as number] as number;
 }

@@ -1,16 +1,51 @@
 import { combineAdjustments } from '../image/adjustments.js';
 import { smoothStep } from '../image/curves.js';
-import { createDissolve } from './dissolve.js';
-import { FRAME_RATE, type Frame, newFrame } from './frame.js';
-import { grade } from './grade.js';
-import { createMotion } from './motion.js';
+import { type Picture, readPicture, shrinkPicture } from '../image/picture.js';
+import type { Size } from '../image/planes.js';
+import { createNoise, sumOctaves } from '../image/random.js';
+import { analyzeScene } from '../image/scene.js';
+import { FRAME_RATE, type Frame, grade, newFrame, toFrame, toPicture } from './frame.js';
 import { readSetting } from './setting.js';
 import type { Shot } from './shot.js';
-import type { Still } from './still.js';
-import { warpFrame } from './warp.js';
+import { countCells, createMotion, warpFrame } from './warp.js';
 import { createParticles } from './weather.js';
 
-export interface AnimationOptions {
+/** A picture to animate. */
+export interface Still {
+  readonly frame: Frame;
+  /** The nearness of things, 0 to 1, at each point of the grid. */
+  readonly near: Float32Array;
+}
+
+/**
+ * Reads a picture, upright and cropped to the size.
+ * @throws PreviewFailure if it cannot be decoded
+ */
+export async function readStill(path: string, size: Size): Promise<Still> {
+  const picture = await readPicture(path, { size, fit: 'cover' });
+  return { frame: toFrame(picture), near: await measureNearness(picture) };
+}
+
+/** Creates a still from a frame of a video, to continue from. */
+export async function createStill(frame: Frame): Promise<Still> {
+  return { frame, near: await measureNearness(toPicture(frame)) };
+}
+
+async function measureNearness(picture: Picture): Promise<Float32Array> {
+  const { subject, size } = analyzeScene(await shrinkPicture(picture));
+  const { columns, rows } = countCells(picture);
+  const near = new Float32Array(columns * rows);
+  for (let row = 0, at = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, at++) {
+      const x = Math.min(size.width - 1, Math.floor((column / (columns - 1)) * size.width));
+      const y = Math.min(size.height - 1, Math.floor((row / (rows - 1)) * size.height));
+      near[at] = subject[y * size.width + x] as number;
+    }
+  }
+  return near;
+}
+
+interface AnimationOptions {
   readonly from: Still;
   /** Default: it may end anywhere. */
   readonly to?: Still | undefined;
@@ -54,5 +89,52 @@ export function* animatePicture(
       grade(frame, tone, 0.75 * share);
     }
     yield frame;
+  }
+}
+
+/** The softness of the border between both pictures. */
+const SOFTNESS = 0.45;
+
+/** Blends one frame into another in patches like drifting mist. Part 0 is the first frame, 1 the other. */
+function createDissolve(size: Size, seed: number): (frame: Frame, other: Frame, part: number) => void {
+  const mist = createNoise(seed ^ 0xd155);
+  const short = Math.min(size.width, size.height);
+  const half = { width: size.width / 2, height: size.height / 2 };
+  const turn = new Uint8Array(half.width * half.height);
+  for (let y = 0, at = 0; y < half.height; y++) {
+    for (let x = 0; x < half.width; x++, at++) {
+      const value = sumOctaves(3, (scale) => mist.plane((x / short) * 5 * scale, (y / short) * 5 * scale));
+      turn[at] = 255 * smoothStep(0.15, 0.85, value);
+    }
+  }
+  return (frame, other, part) => {
+    const along = smoothStep(0.12, 0.88, part) * (1 + SOFTNESS);
+    const shares = Uint16Array.from(
+      { length: 256 },
+      (_, when) => 256 * smoothStep(0, SOFTNESS, along - when / 255),
+    );
+    mixPlane(frame.u, other.u, (at) => turn[at] as number, shares);
+    mixPlane(frame.v, other.v, (at) => turn[at] as number, shares);
+    const { width } = size;
+    for (let y = 0, at = 0; y < size.height; y++) {
+      const row = (y >> 1) * half.width;
+      for (let x = 0; x < width; x++, at++) {
+        const share = shares[turn[row + (x >> 1)] as number] as number;
+        const value = frame.y[at] as number;
+        frame.y[at] = value + ((((other.y[at] as number) - value) * share) >> 8);
+      }
+    }
+  };
+}
+
+function mixPlane(
+  plane: Uint8Array,
+  other: Uint8Array,
+  when: (at: number) => number,
+  shares: Uint16Array,
+): void {
+  for (let at = 0; at < plane.length; at++) {
+    const value = plane[at] as number;
+    plane[at] = value + ((((other[at] as number) - value) * (shares[when(at)] as number)) >> 8);
   }
 }

@@ -1,4 +1,4 @@
-import { curve, ellipse, type Point } from './polygon.js';
+import { curve, ellipse, type Point } from './layer.js';
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 

@@ -1,7 +1,6 @@
 import { clamp } from '../image/curves.js';
 import type { Frame } from './frame.js';
-import { type Layer, paintLayer } from './layer.js';
-import { computeCoverage } from './polygon.js';
+import { computeCoverage, type Layer, paintLayer } from './layer.js';
 import type { Rgb, Shape } from './shapes.js';
 
 const DAYLIGHT: Rgb = [1, 1, 1];

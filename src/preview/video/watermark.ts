@@ -1,7 +1,6 @@
 import { readPicture, readSize } from '../image/picture.js';
 import { type Film, type Frame, newFrame } from './frame.js';
-import { type Layer, paintLayer } from './layer.js';
-import { computeCoverage, curve, ellipse } from './polygon.js';
+import { computeCoverage, curve, ellipse, type Layer, paintLayer } from './layer.js';
 import type { Corner } from './shot.js';
 
 /** As parts of the short side of the frame. */

@@ -6,6 +6,7 @@ import {
   type ClassValue,
   createArguments,
   createUnknown,
+  isKind,
   isObject,
   type Machine,
   replaceMissing,
@@ -34,7 +35,7 @@ export function executeAssignment(statement: Statement & { kind: 'assign' }, fra
     const [target] = statement.targets;
     if (!target) return;
     const before = evaluate(target, scope, machine);
-    const update = isObject(before) && before.kind === 'dict' ? 'update' : 'extend';
+    const update = isKind(before, 'dict') ? 'update' : 'extend';
     // `+=` and `|=` change a list or dict in place, which other names for it must see.
     if (isObject(before) && (before.kind === 'dict' || (before.kind === 'list' && before.of !== 'tuple'))) {
       machine.call(
@@ -95,7 +96,7 @@ function settleName<Key>(
   const before = names.get(key);
   if (before === undefined || certainty === 'certain') names.set(key, value);
   else if (certainty === 'maybe') names.set(key, mergeAlternatives(before, value, text, machine));
-  else if (isObject(before) && before.kind === 'unknown') names.set(key, value);
+  else if (isKind(before, 'unknown')) names.set(key, value);
 }
 
 function setItem(
@@ -121,5 +122,5 @@ export function removeTarget(target: Expression, { scope, machine }: Frame): voi
   if (target.kind !== 'item') return;
   const object = evaluate(target.object, scope, machine);
   const key = evaluate(target.key, scope, machine);
-  if (isObject(object) && object.kind === 'dict' && !isObject(key)) object.entries.delete(key);
+  if (isKind(object, 'dict') && !isObject(key)) object.entries.delete(key);
 }

@@ -4,7 +4,7 @@ import {
   type ClassValue,
   createArguments,
   findAttribute,
-  isObject,
+  isKind,
   listAncestry,
   type Value,
 } from './values.js';
@@ -39,7 +39,7 @@ function hasForeignBase(node: ClassValue): boolean {
       (one) => one.kind === 'external' && !/^(builtins|abc|typing|enum)\./.test(one.name),
     ) ||
     listAncestry(node).some(
-      (one) => one.kind === 'class' && one.bases.some((base) => isObject(base) && base.kind === 'unknown'),
+      (one) => one.kind === 'class' && one.bases.some((base) => isKind(base, 'unknown')),
     )
   );
 }
@@ -48,12 +48,11 @@ function readInputs(definition: Definition, node: ClassValue, interpreter: Inter
   if (findAttribute(node, 'INPUT_TYPES') === undefined) return;
   const method = interpreter.attribute(node, 'INPUT_TYPES', 'INPUT_TYPES');
   // The host calls it on the class, whether or not it says @classmethod.
-  const self: Value[] = isObject(method) && method.kind === 'method' ? [] : [node];
-  const types =
-    isObject(method) && method.kind === 'dict'
-      ? method
-      : interpreter.call(method, createArguments(self, `${node.name}.INPUT_TYPES()`));
-  if (isObject(types) && types.kind === 'dict') definition.json('input_types', types);
+  const self: Value[] = isKind(method, 'method') ? [] : [node];
+  const types = isKind(method, 'dict')
+    ? method
+    : interpreter.call(method, createArguments(self, `${node.name}.INPUT_TYPES()`));
+  if (isKind(types, 'dict')) definition.json('input_types', types);
   else definition.missing('input_types');
 }
 
@@ -68,7 +67,7 @@ function readOutputs(
   const returned = typeof types === 'string' ? [types] : getKnownItems(types);
   if (!returned) {
     definition.missing('return_types');
-    if (isObject(types) && types.kind === 'list') definition.json('return_types', types);
+    if (isKind(types, 'list')) definition.json('return_types', types);
   } else {
     definition.json('return_types', { kind: 'list', of: 'tuple', items: returned });
   }

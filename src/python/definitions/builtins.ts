@@ -14,6 +14,7 @@ import {
   findTruth,
   hasMany,
   type Imitation,
+  isKind,
   isMany,
   isObject,
   MAX_ITEMS,
@@ -77,7 +78,7 @@ function sortValues(values: Value[], given: Arguments, machine: Machine): Value 
 function toDict(given: Arguments, machine: Machine): Value | undefined {
   const result = createDict();
   const [from] = given.list;
-  if (from !== undefined && isObject(from)) {
+  if (isObject(from)) {
     if (from.kind === 'dict') addAll(result, from, machine);
     else addPairs(result, from, given.text, machine);
   }
@@ -167,9 +168,7 @@ export const builtins: Record<string, Imitation> = {
     return null;
   },
   callable: ({ list: [value] }) =>
-    value !== undefined && isObject(value) && ['class', 'function', 'method', 'native'].includes(value.kind)
-      ? true
-      : undefined,
+    isObject(value) && ['class', 'function', 'method', 'native'].includes(value.kind) ? true : undefined,
   vars: ({ list: [object] }, machine) => copyAttributes(object, machine),
   dir: ({ list: [object] }, machine) => {
     const found = copyAttributes(object, machine);
@@ -177,14 +176,13 @@ export const builtins: Record<string, Imitation> = {
   },
   len: ({ list: [of] }, machine) => {
     if (typeof of === 'string') return BigInt(of.length);
-    if (of !== undefined && isObject(of) && of.kind === 'list')
-      return hasMany(of.items, machine) ? undefined : BigInt(of.items.length);
+    if (isKind(of, 'list')) return hasMany(of.items, machine) ? undefined : BigInt(of.items.length);
     const found = listItems(of, machine);
     return found && !found.some(isMany) ? BigInt(found.length) : undefined;
   },
   str: ({ list: [value] }) => {
     if (value === undefined) return '';
-    return isObject(value) && value.kind === 'path' ? value : toText(value);
+    return isKind(value, 'path') ? value : toText(value);
   },
   int: ({ list: [value] }) => {
     if (typeof value === 'bigint') return value;

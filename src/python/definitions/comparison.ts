@@ -1,4 +1,4 @@
-import { isObject, type Machine, paySearch, type Value } from './values.js';
+import { isKind, isObject, type Machine, paySearch, type Value } from './values.js';
 
 /** A number or boolean as Python calculates with it. */
 export function toNumber(value: Value): bigint | number | undefined {
@@ -16,8 +16,7 @@ export function areEqual(left: Value, right: Value, machine: Machine): boolean |
   // biome-ignore lint/suspicious/noDoubleEquals: 1 == 1.0 in Python, and between bigint and number in JavaScript.
   if (a !== undefined && b !== undefined) return a == b;
   // A module of a pack is imported, never run as a program.
-  if (isObject(left) && left.kind === 'external' && left.name === '__name__' && right === '__main__')
-    return false;
+  if (isKind(left, 'external') && left.name === '__name__' && right === '__main__') return false;
   if (!isObject(left) && !isObject(right)) return false;
   const known = ['list', 'dict', 'class', 'function', 'module'];
   const kind = (value: Value) => (isObject(value) ? value.kind : 'plain');

@@ -14,8 +14,8 @@ import {
   findTruth,
   hasMany,
   isAbsent,
+  isKind,
   isMany,
-  isObject,
   isUnknown,
   MAX_ITEMS,
   MAX_TEXT,
@@ -108,14 +108,14 @@ export function evaluateArguments(
     const one = evaluate(argument.value, scope, machine);
     if (argument.name !== undefined) result.named.set(argument.name, one);
     else if (argument.spread === '*') {
-      const isPlain = isObject(one) && one.kind === 'list' && !hasMany(one.items, machine);
+      const isPlain = isKind(one, 'list') && !hasMany(one.items, machine);
       if (!isPlain || result.list.length + one.items.length > MAX_ITEMS) uncertain = true;
       else {
         machine.spend(measureSize(one));
         for (const inner of one.items) result.list.push(inner);
       }
     } else if (argument.spread === '**') {
-      if (!isObject(one) || one.kind !== 'dict') uncertain = true;
+      if (!isKind(one, 'dict')) uncertain = true;
       else {
         machine.spend(measureSize(one));
         for (const [key, inner] of one.entries) if (typeof key === 'string') result.named.set(key, inner);
@@ -136,8 +136,7 @@ function evaluateCall(
   if (callee.kind === 'name' && callee.id === 'super' && given.list.length !== 1) {
     const owner = lookUpName('__class__', scope);
     const self = lookUpName('__self__', scope);
-    if (owner !== undefined && isObject(owner) && owner.kind === 'class' && self !== undefined)
-      return { kind: 'super', owner, self };
+    if (isKind(owner, 'class') && self !== undefined) return { kind: 'super', owner, self };
   }
   if (callee.kind === 'name' && given.list.length === 0) {
     if (callee.id === 'globals') return shareNames(scope.module.scope);
@@ -177,7 +176,7 @@ function evaluateDict(
     const inner = addPlace(evaluate(entry.value, scope, machine), entry.value);
     if (entry.key)
       putEntry(result, evaluate(entry.key, scope, machine), inner, showPlace(entry.key), machine);
-    else if (isObject(inner) && inner.kind === 'dict') addAll(result, inner, machine);
+    else if (isKind(inner, 'dict')) addAll(result, inner, machine);
     else if (!isAbsent(inner)) addRest(result, createUnknown(`**${showPlace(entry.value)}`), inner);
   }
   return result;

@@ -12,6 +12,7 @@ import {
   type FunctionValue,
   findTruth,
   type InstanceValue,
+  isKind,
   isMany,
   isObject,
   type Scope,
@@ -192,14 +193,14 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
       evaluate(decorator, scope, machine),
       createArguments([value], showPlace(decorator)),
     );
-    return isObject(wrapped) && wrapped.kind === 'class' ? wrapped : value;
+    return isKind(wrapped, 'class') ? wrapped : value;
   }, made);
 }
 
 /** In an Enum each attribute is an instance with a name and a value. */
 function becomeMembers(made: ClassValue): void {
   for (const [name, value] of made.attributes) {
-    if (name.startsWith('_') || (isObject(value) && value.kind === 'function')) continue;
+    if (name.startsWith('_') || isKind(value, 'function')) continue;
     const member: InstanceValue = {
       kind: 'instance',
       class: made,

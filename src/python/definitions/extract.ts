@@ -14,7 +14,7 @@ import {
   createDict,
   type DictValue,
   findAttribute,
-  isObject,
+  isKind,
   isUnknown,
   type ModuleValue,
   type Value,
@@ -92,7 +92,7 @@ class Extraction {
   }
 
   #fromMapping(mapping: Value, path: string): void {
-    if (!isObject(mapping) || mapping.kind !== 'dict') {
+    if (!isKind(mapping, 'dict')) {
       this.#computed(mapping, `NODE_CLASS_MAPPINGS of ${path} is computed at run time`);
       return;
     }
@@ -105,7 +105,7 @@ class Extraction {
       else this.#report(path, 1, `a node has a name of more than ${MAX_NAME} characters; it is left out`);
     }
     for (const { key, value } of mapping.rest) {
-      const node = isObject(value) && value.kind === 'class' ? value : undefined;
+      const node = isKind(value, 'class') ? value : undefined;
       if (node)
         this.#report(
           node.path,
@@ -118,7 +118,7 @@ class Extraction {
 
   #named(name: string, value: Value): void {
     if (value === null) return;
-    if (isObject(value) && value.kind === 'class') {
+    if (isKind(value, 'class')) {
       this.#add(name, value);
       return;
     }
@@ -183,7 +183,7 @@ class Extraction {
       return;
     }
     for (const node of nodes) {
-      if (isObject(node) && node.kind === 'class') this.#add(undefined, node);
+      if (isKind(node, 'class')) this.#add(undefined, node);
       else this.#computed(node, 'nodes are listed at run time');
     }
   }
@@ -202,7 +202,7 @@ class Extraction {
           one.targets.some((t) => t.kind === 'name' && t.id === 'NODE_CLASS_MAPPINGS'),
       );
       const mapping = states ? this.#load(path)?.scope.names.get('NODE_CLASS_MAPPINGS') : undefined;
-      if (path === ROOT || mapping === undefined || !isObject(mapping) || mapping.kind !== 'dict') continue;
+      if (path === ROOT || !isKind(mapping, 'dict')) continue;
       this.#report(
         path,
         1,

@@ -1,6 +1,6 @@
 import type { HostNodeFields } from './definitions.js';
 import { payWriting, renderValue } from './render.js';
-import { isObject, type Machine, type Value } from './values.js';
+import { isKind, type Machine, type Value } from './values.js';
 
 type Field = Exclude<keyof HostNodeFields, 'policy' | 'host_node_name'>;
 
@@ -48,8 +48,6 @@ export class Definition {
 
 /** The items of a tuple or list, each of them known to be one; else undefined. */
 export function getKnownItems(value: Value | undefined): Value[] | undefined {
-  if (value === undefined || !isObject(value) || value.kind !== 'list') return undefined;
-  return value.items.some((item) => isObject(item) && item.kind === 'unknown' && item.many)
-    ? undefined
-    : value.items;
+  if (!isKind(value, 'list')) return undefined;
+  return value.items.some((item) => isKind(item, 'unknown') && item.many) ? undefined : value.items;
 }

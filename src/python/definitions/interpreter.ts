@@ -23,6 +23,7 @@ import {
   type ExternalValue,
   type FunctionValue,
   findAttribute,
+  isKind,
   isObject,
   type Machine,
   type ModuleValue,
@@ -156,7 +157,7 @@ export class Interpreter implements Machine {
     this.spend(4 * syntax.names.length);
     for (const { name, as } of syntax.names) {
       if (name !== '*') set(as, this.attribute(module, name, name));
-      else if (isObject(module) && module.kind === 'module') copyAll(module, this, set);
+      else if (isKind(module, 'module')) copyAll(module, this, set);
       // Marks the scope, so that names it lacks are known to be possible.
       else scope.names.set('*', createUnknown(syntax.module));
     }
@@ -216,8 +217,7 @@ export class Interpreter implements Machine {
     const made: Value = { kind: 'instance', class: callee, attributes: new Map() };
     const start = findAttribute(callee, '__init__');
     if (start === undefined && descendsFrom(callee, 'dict')) return builtins.dict?.(given, this);
-    if (start !== undefined && isObject(start) && start.kind === 'function')
-      this.#run(start, prependSelf(made, given), made);
+    if (isKind(start, 'function')) this.#run(start, prependSelf(made, given), made);
     return made;
   }
 

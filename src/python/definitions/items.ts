@@ -1,6 +1,7 @@
 import {
   createList,
   hasMany,
+  isKind,
   isObject,
   MAX_ITEMS,
   type Machine,
@@ -22,7 +23,7 @@ export function listItems(value: Value | undefined, machine: Machine): Value[] |
     machine.spend(value.length);
     return [...value];
   }
-  if (value === undefined || !isObject(value)) return undefined;
+  if (!isObject(value)) return undefined;
   if (value.kind === 'list') {
     if (value.items.length > MAX_ITEMS) return undefined;
     machine.spend(value.items.length);
@@ -37,7 +38,7 @@ export function listItems(value: Value | undefined, machine: Machine): Value[] |
   // Iterating over an Enum gives its members.
   machine.spend(value.attributes.size);
   const members = [...value.attributes.values()].filter(
-    (member) => isObject(member) && member.kind === 'instance' && member.class === value,
+    (member) => isKind(member, 'instance') && member.class === value,
   );
   return members.length > 0 && members.length <= MAX_ITEMS ? members : undefined;
 }
@@ -63,6 +64,6 @@ export function getSlice(object: Value, from: Value, to: Value, machine: Machine
   const [start, end] = [bound(from), bound(to)];
   if (Number.isNaN(start) || Number.isNaN(end)) return undefined;
   if (typeof object === 'string') return payFor(object.slice(start, end), machine);
-  if (!isObject(object) || object.kind !== 'list' || hasMany(object.items, machine)) return undefined;
+  if (!isKind(object, 'list') || hasMany(object.items, machine)) return undefined;
   return payFor(createList(object.items.slice(start, end), object.of), machine);
 }

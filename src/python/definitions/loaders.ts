@@ -1,33 +1,29 @@
 import { builtins } from './builtins.js';
-import { createList, type Imitation, isObject, type Machine, type Value } from './values.js';
+import { createList, type Imitation, isKind, type Machine, type Value } from './values.js';
 
 /** Ways to load a module by name or by file. */
 export const loaders: Record<string, Imitation> = {
   'importlib.import_module': ({ list: [name, at], named }, machine) => {
     const anchor = at ?? named.get('package');
     if (typeof name !== 'string') return undefined;
-    const from =
-      anchor !== undefined && isObject(anchor) && anchor.kind === 'external' ? anchor.of : undefined;
-    return machine.importModule(
-      name,
-      from !== undefined && isObject(from) && from.kind === 'module' ? from : undefined,
-    );
+    const from = isKind(anchor, 'external') ? anchor.of : undefined;
+    return machine.importModule(name, isKind(from, 'module') ? from : undefined);
   },
   'importlib.util.module_from_spec': ({ list: [spec] }, machine) => {
-    if (spec === undefined || !isObject(spec) || spec.kind !== 'external') return undefined;
+    if (!isKind(spec, 'external')) return undefined;
     const file = spec.called?.list[1] ?? spec.called?.named.get('location');
-    if (file === undefined || !isObject(file) || file.kind !== 'path') return undefined;
+    if (!isKind(file, 'path')) return undefined;
     return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
   },
-  'inspect.isclass': ({ list: [value] }) => value !== undefined && isObject(value) && value.kind === 'class',
+  'inspect.isclass': ({ list: [value] }) => isKind(value, 'class'),
   'inspect.getmembers': ({ list: [object], text }, machine) => {
     const names =
       object === undefined
         ? undefined
         : builtins.vars?.({ list: [object], named: new Map(), uncertain: false, text }, machine);
-    if (names === undefined || !isObject(names) || names.kind !== 'dict') return undefined;
+    if (!isKind(names, 'dict')) return undefined;
     // Packs ask for classes; what else a module holds is of no interest here.
-    const classes = [...names.entries].filter(([, value]) => isObject(value) && value.kind === 'class');
+    const classes = [...names.entries].filter(([, value]) => isKind(value, 'class'));
     machine.spend(8 * classes.length);
     return createList(classes.map(([name, value]) => createList([name, value], 'tuple')));
   },
@@ -36,6 +32,6 @@ export const loaders: Record<string, Imitation> = {
 };
 
 function addPath(at: Value | undefined, machine: Machine): Value {
-  if (at !== undefined && isObject(at) && at.kind === 'path') machine.addSearchPath(at.path);
+  if (isKind(at, 'path')) machine.addSearchPath(at.path);
   return null;
 }

@@ -8,6 +8,7 @@ import {
   type ClassValue,
   createArguments,
   findAttribute,
+  isKind,
   isObject,
   listAncestry,
   type Machine,
@@ -77,27 +78,21 @@ function bindMethod(
   owner: ClassValue,
   machine: Machine,
 ): Value | undefined {
-  if (value === undefined || !isObject(value) || value.kind !== 'function' || value.binding === 'static')
-    return value;
-  const onClass = isObject(self) && self.kind === 'class';
+  if (!isKind(value, 'function') || value.binding === 'static') return value;
+  const onClass = isKind(self, 'class');
   if (value.binding === 'property')
     return machine.call({ kind: 'method', self, function: value }, createArguments([], value.name));
   if (value.binding === 'class')
     return {
       kind: 'method',
-      self: onClass ? self : isObject(self) && self.kind === 'instance' ? self.class : owner,
+      self: onClass ? self : isKind(self, 'instance') ? self.class : owner,
       function: value,
     };
   return onClass ? value : { kind: 'method', self, function: value };
 }
 
 function findInherited(owner: ClassValue, self: Value, name: string): Value | undefined {
-  const of =
-    isObject(self) && self.kind === 'class'
-      ? self
-      : isObject(self) && self.kind === 'instance'
-        ? self.class
-        : owner;
+  const of = isKind(self, 'class') ? self : isKind(self, 'instance') ? self.class : owner;
   const line = listAncestry(of);
   for (const one of line.slice(line.indexOf(owner) + 1)) {
     const found = one.kind === 'class' ? one.attributes.get(name) : undefined;

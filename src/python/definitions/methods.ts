@@ -11,6 +11,7 @@ import {
   hasMany,
   type Imitation,
   isAbsent,
+  isKind,
   isMany,
   isObject,
   type ListValue,
@@ -204,15 +205,15 @@ export function addPairs(target: DictValue, from: Value, text: string, machine: 
 }
 
 function toPair(pair: Value, machine: Machine): [Value, Value] | undefined {
-  const [key, value] = isObject(pair) && pair.kind === 'list' ? pair.items : (listItems(pair, machine) ?? []);
+  const [key, value] = isKind(pair, 'list') ? pair.items : (listItems(pair, machine) ?? []);
   return key === undefined || value === undefined ? undefined : [key, value];
 }
 
 function updateDict(self: DictValue, given: Parameters<Imitation>[0], machine: Machine): Value {
   const [more] = given.list;
-  if (more !== undefined && isObject(more) && more.kind === 'dict') addAll(self, more, machine);
+  if (isKind(more, 'dict')) addAll(self, more, machine);
   else if (more !== undefined && !isAbsent(more)) {
-    if (isObject(more) && more.kind === 'list') addPairs(self, more, given.text, machine);
+    if (isKind(more, 'list')) addPairs(self, more, given.text, machine);
     else addRest(self, createUnknown(given.text), more);
   }
   machine.spend(4 * given.named.size);

@@ -1,7 +1,7 @@
 import { copyAttributes } from './reflection.js';
 import {
   createUnknown,
-  isObject,
+  isKind,
   type Machine,
   type ModuleValue,
   measureSize,
@@ -48,10 +48,7 @@ export function copyAll(
 ): void {
   const all = module.scope.names.get('__all__');
   machine.spend(4 * module.scope.names.size + measureSize(all));
-  const chosen =
-    all !== undefined && isObject(all) && all.kind === 'list'
-      ? new Set(all.items.filter((n) => typeof n === 'string'))
-      : undefined;
+  const chosen = isKind(all, 'list') ? new Set(all.items.filter((n) => typeof n === 'string')) : undefined;
   for (const [name, value] of module.scope.names)
     if (chosen ? chosen.has(name) : !name.startsWith('_') || name === '*') set(name, value);
 }

@@ -6,6 +6,7 @@ import {
   createUnknown,
   type DictValue,
   hasMany,
+  isKind,
   isObject,
   type Machine,
   measureSize,
@@ -59,7 +60,7 @@ export function bindTarget(
     set(target, value);
     return;
   }
-  const isPlain = isObject(value) && value.kind === 'list' && !hasMany(value.items, machine);
+  const isPlain = isKind(value, 'list') && !hasMany(value.items, machine);
   const items = isPlain ? value.items : undefined;
   const otherwise = createUnknown(isObject(value) && 'text' in value ? value.text : showPlace(target));
   const starred = target.items.findIndex((one) => one.kind === 'spread');

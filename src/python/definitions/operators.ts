@@ -5,6 +5,7 @@ import {
   createList,
   type DictValue,
   hasMany,
+  isKind,
   isObject,
   type ListValue,
   MAX_ITEMS,
@@ -26,14 +27,11 @@ export function applyOperator(
   right: Value,
   machine: Machine,
 ): Value | undefined {
-  if (isObject(left) && left.kind === 'path') return operateOnPath(operator, left.path, right);
+  if (isKind(left, 'path')) return operateOnPath(operator, left.path, right);
   if (typeof left === 'string') return payFor(operateOnText(operator, left, right, machine), machine);
-  if (isObject(left) && left.kind === 'list')
-    return payFor(operateOnList(operator, left, right, machine), machine);
-  if (isObject(left) && left.kind === 'dict')
-    return operator === '|' && isObject(right) && right.kind === 'dict'
-      ? mergeDicts(left, right, machine)
-      : undefined;
+  if (isKind(left, 'list')) return payFor(operateOnList(operator, left, right, machine), machine);
+  if (isKind(left, 'dict'))
+    return operator === '|' && isKind(right, 'dict') ? mergeDicts(left, right, machine) : undefined;
   const [a, b] = [toNumber(left), toNumber(right)];
   if (typeof a === 'bigint' && typeof b === 'bigint') {
     const result = operateOnWholes(operator, a, b);
@@ -83,7 +81,7 @@ function countRepetitions(times: bigint, length: number, max: number): number | 
 }
 
 function fillInPercent(format: string, right: Value, machine: Machine): string | undefined {
-  const values = isObject(right) && right.kind === 'list' ? right.items : [right];
+  const values = isKind(right, 'list') ? right.items : [right];
   let next = 0;
   return fillIn(format, /%(.)/g, machine, (conversion) => {
     if (conversion === '%') return '%';
@@ -121,7 +119,7 @@ function operateOnList(operator: string, left: ListValue, right: Value, machine:
     machine.spend(times);
     return createList(Array.from({ length: times }, () => left.items).flat(), left.of);
   }
-  if (!isObject(right) || right.kind !== 'list') return undefined;
+  if (!isKind(right, 'list')) return undefined;
   if (left.items.length + right.items.length > MAX_ITEMS) return undefined;
   if (operator === '+') return createList([...left.items, ...right.items], left.of);
   if (left.items.length * right.items.length > MAX_COMPARISONS) return undefined;
@@ -240,7 +238,7 @@ export function mergeAlternatives(
   }
   if (first.kind === 'list' && second.kind === 'list') {
     machine.spend((first.items.length + second.items.length) >> 1);
-    const isClass = (item: Value) => isObject(item) && item.kind === 'class';
+    const isClass = (item: Value) => isKind(item, 'class');
     if (!first.items.every(isClass) || !second.items.every(isClass)) return computed;
     const own = new Set(first.items);
     const extra = second.items.filter((item) => !own.has(item));

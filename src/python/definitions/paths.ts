@@ -4,7 +4,7 @@ import {
   createList,
   createUnknown,
   type Imitation,
-  isObject,
+  isKind,
   MAX_TEXT,
   type Machine,
   payFor,
@@ -18,7 +18,7 @@ import {
  */
 
 function toPathText(value: Value | undefined): string | undefined {
-  return value !== undefined && isObject(value) && value.kind === 'path' ? value.path : undefined;
+  return isKind(value, 'path') ? value.path : undefined;
 }
 
 function createPath(at: string | undefined): Value | undefined {

@@ -7,6 +7,7 @@ import {
   type DictValue,
   descendsFrom,
   findAttribute,
+  isKind,
   isObject,
   listAncestry,
   type Machine,
@@ -36,11 +37,7 @@ export function hasAttribute(object: Value, name: string, machine: Machine): boo
       return object.attributes.has(name) ? true : inherited(object.class);
     case 'module': {
       const found = machine.attribute(object, name, name);
-      return isObject(found) && found.kind === 'unknown'
-        ? object.scope.names.has('*')
-          ? undefined
-          : false
-        : true;
+      return isKind(found, 'unknown') ? (object.scope.names.has('*') ? undefined : false) : true;
     }
     default:
       return undefined;
@@ -71,9 +68,7 @@ export function isInstance({ list: [object, type] }: Arguments, machine: Machine
   const answers = names.map((one): boolean | undefined => {
     if (!isObject(one) || object === undefined) return undefined;
     if (one.kind === 'class')
-      return isObject(object) && object.kind === 'instance'
-        ? listAncestry(object.class).includes(one)
-        : undefined;
+      return isKind(object, 'instance') ? listAncestry(object.class).includes(one) : undefined;
     if (one.kind !== 'external') return undefined;
     const expected = one.name.replace('builtins.', '');
     if (typeof object === 'string') return expected === 'str';
@@ -109,7 +104,7 @@ export function getType(
   if (first === undefined) return undefined;
   if (typeof first === 'string' && isObject(bases ?? null) && isObject(attributes ?? null)) {
     const own = attributes as Value;
-    if (!isObject(own) || own.kind !== 'dict') return undefined;
+    if (!isKind(own, 'dict')) return undefined;
     machine.spend(CLASS_STEPS + measureSize(own));
     const entries = [...own.entries].filter(
       (entry): entry is [string, Value] => typeof entry[0] === 'string',
@@ -123,12 +118,12 @@ export function getType(
       attributes: new Map(entries),
     };
   }
-  return isObject(first) && first.kind === 'instance' ? first.class : undefined;
+  return isKind(first, 'instance') ? first.class : undefined;
 }
 
 /** A copy of an object's attributes, as `vars` gives it. */
 export function copyAttributes(object: Value | undefined, machine: Machine): DictValue | undefined {
-  if (object === undefined || !isObject(object)) return undefined;
+  if (!isObject(object)) return undefined;
   const names =
     object.kind === 'class' || object.kind === 'instance'
       ? object.attributes

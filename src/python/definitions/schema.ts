@@ -22,8 +22,8 @@ import {
   type DictValue,
   type ExternalValue,
   findAttribute,
+  isKind,
   isMany,
-  isObject,
   type Machine,
   measureSize,
   type Value,
@@ -36,7 +36,7 @@ export function defineFromSchema(
   interpreter: Interpreter,
 ): Definition | undefined {
   const method = interpreter.attribute(node, 'define_schema', 'define_schema');
-  const self: Value[] = isObject(method) && method.kind === 'method' ? [] : [node];
+  const self: Value[] = isKind(method, 'method') ? [] : [node];
   const schema = interpreter.call(method, createArguments(self, `${node.name}.define_schema()`));
   const stated = findCall(schema, 'Schema');
   if (!stated) {
@@ -63,7 +63,7 @@ export function defineFromSchema(
 
 /** The arguments of a call to `….<last>(…)` of another package. */
 function findCall(value: Value | undefined, last: string): Arguments | undefined {
-  if (value === undefined || !isObject(value) || value.kind !== 'external' || !value.called) return undefined;
+  if (!isKind(value, 'external') || !value.called) return undefined;
   return value.name === last || value.name.endsWith(`.${last}`) ? value.called : undefined;
 }
 
@@ -81,12 +81,12 @@ function getPortType(port: ExternalValue): { name: string; word: Value } {
   const name = port.name.split('.').at(-2) ?? '';
   const parent = port.of;
   // `io.Image.Input(…)` was called on `io.Image.Input`, which was taken from `io.Image`.
-  const type = parent !== undefined && isObject(parent) && parent.kind === 'external' ? parent.of : undefined;
+  const type = isKind(parent, 'external') ? parent.of : undefined;
   return { name, word: getTypeWord(name, type) };
 }
 
 function getTypeWord(name: string, type: Value | undefined): Value {
-  if (name === 'Custom' && type !== undefined && isObject(type) && type.kind === 'external')
+  if (name === 'Custom' && isKind(type, 'external'))
     return type.called?.list[0] ?? type.called?.named.get('io_type') ?? createUnknown('io.Custom');
   return Object.hasOwn(SCHEMA_TYPES, name) ? (SCHEMA_TYPES[name] ?? null) : createUnknown(`io.${name}`);
 }
@@ -113,7 +113,7 @@ function readInput(
   machine: Machine,
 ): { id: string; optional: boolean; value: Value } | undefined {
   const given = findCall(item, 'Input');
-  if (!given || !isObject(item) || item.kind !== 'external') return undefined;
+  if (!given || !isKind(item, 'external')) return undefined;
   const { name, word: type } = getPortType(item);
   const named = nameArguments(
     given,
@@ -134,11 +134,11 @@ function readMultiType(named: Map<string, Value>, machine: Machine): ReturnType<
   const id = typeof own === 'string' ? own : inner?.id;
   if (id === undefined) return undefined;
   const types = (listItems(named.get('types'), machine) ?? []).map((type) =>
-    isObject(type) && type.kind === 'external'
+    isKind(type, 'external')
       ? getTypeWord(type.name.split('.').at(-1) ?? '', type)
       : createUnknown(describeValue(type)),
   );
-  const first = inner && isObject(inner.value) && inner.value.kind === 'list' ? inner.value.items : [];
+  const first = inner && isKind(inner.value, 'list') ? inner.value.items : [];
   const words = [...(first[0] === undefined ? [] : [first[0]]), ...types];
   const known = words.length > 0 && words.every((one) => typeof one === 'string');
   const type = known ? [...new Set(words)].join(',') : createUnknown(`io.MultiType of ${id}`);
@@ -178,7 +178,7 @@ function readOptions(name: string, named: Map<string, Value>, machine: Machine):
     else options.entries.set(RENAMED[key] ?? key, key === 'options' ? readMembers(value, machine) : value);
   }
   const extra = named.get('extra_dict');
-  if (extra !== undefined && isObject(extra) && extra.kind === 'dict') {
+  if (isKind(extra, 'dict')) {
     machine.spend(measureSize(extra));
     for (const [key, value] of extra.entries) if (value !== null) options.entries.set(key, value);
   }
@@ -187,17 +187,15 @@ function readOptions(name: string, named: Map<string, Value>, machine: Machine):
 
 /** A combo's options may be an Enum, whose values are meant. */
 function readMembers(value: Value, machine: Machine): Value {
-  if (!isObject(value) || value.kind !== 'class') return value;
+  if (!isKind(value, 'class')) return value;
   const items = listItems(value, machine)?.map((one) =>
-    isObject(one) && one.kind === 'instance' ? one.attributes.get('value') : one,
+    isKind(one, 'instance') ? one.attributes.get('value') : one,
   );
   return items ? createList(items.map((one) => one ?? null)) : createUnknown(value.name);
 }
 
 function getLastWord(value: Value): string {
-  return isObject(value) && value.kind === 'external' && !value.called
-    ? (value.name.split('.').at(-1) ?? '')
-    : '';
+  return isKind(value, 'external') && !value.called ? (value.name.split('.').at(-1) ?? '') : '';
 }
 
 function readHidden(given: Map<string, Value>, machine: Machine): DictValue {
@@ -223,7 +221,7 @@ function readOutputs(definition: Definition, value: Value | undefined): void {
   const ports = items.map((item) => {
     definition.machine.spend(10);
     const given = findCall(item, 'Output');
-    if (!given || !isObject(item) || item.kind !== 'external')
+    if (!given || !isKind(item, 'external'))
       return {
         type: createUnknown(describeValue(item)),
         name: createUnknown(describeValue(item)),

@@ -176,8 +176,18 @@ export function createArguments(values: Value[], text: string): Arguments {
   return { list: values, named: new Map(), uncertain: false, text };
 }
 
-export function isObject(value: Value): value is Exclude<Value, string | bigint | number | boolean | null> {
+export type ObjectValue = Extract<Value, { readonly kind: string }>;
+
+export function isObject(value: Value | undefined): value is ObjectValue {
   return typeof value === 'object' && value !== null;
+}
+
+/** Whether a value is known to be of a kind. */
+export function isKind<Kind extends ObjectValue['kind']>(
+  value: Value | undefined,
+  kind: Kind,
+): value is Extract<Value, { readonly kind: Kind }> {
+  return isObject(value) && value.kind === kind;
 }
 
 export function isUnknown(value: Value): value is UnknownValue | ExternalValue {
@@ -191,7 +201,7 @@ export const MAX_ITEMS = 20_000;
 /** What making a value costs, in steps: about one for 16 bytes, so that steps bound memory as well. */
 export function measureSize(value: Value | undefined): number {
   if (typeof value === 'string') return value.length >> 4;
-  if (value === undefined || !isObject(value)) return 0;
+  if (!isObject(value)) return 0;
   if (value.kind === 'list') return value.items.length >> 1;
   return value.kind === 'dict' ? (value.entries.size + value.rest.length) * 4 : 0;
 }
@@ -200,8 +210,7 @@ export function measureSize(value: Value | undefined): number {
 export function payFor(value: Value | undefined, machine: Machine): Value | undefined {
   machine.spend(measureSize(value));
   if (typeof value === 'string') return value.length > MAX_TEXT ? undefined : value;
-  const isTooLong =
-    value !== undefined && isObject(value) && value.kind === 'list' && value.items.length > MAX_ITEMS;
+  const isTooLong = isKind(value, 'list') && value.items.length > MAX_ITEMS;
   return isTooLong ? undefined : value;
 }
 
@@ -256,11 +265,11 @@ export function findTruth(value: Value): boolean | undefined {
 }
 
 export function isAbsent(value: Value): boolean {
-  return isObject(value) && value.kind === 'unknown' && value.absent === true;
+  return isKind(value, 'unknown') && value.absent === true;
 }
 
 export function isMany(value: Value): boolean {
-  return isObject(value) && value.kind === 'unknown' && value.many === true;
+  return isKind(value, 'unknown') && value.many === true;
 }
 
 const ancestries = new WeakMap<ClassValue, readonly (ClassValue | ExternalValue)[]>();

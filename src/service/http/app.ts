@@ -111,14 +111,16 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
   app.addHook('preClose', async () => {
     closing = true;
   });
+  // Clients leave with the answers that they get while the service stops.
+  app.addHook('onSend', async (_, reply) => {
+    if (!isReady()) reply.raw.shouldKeepAlive = false;
+  });
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply);
     watchBody(request.raw, reply.raw);
     const facts = getRequestFacts(request.raw);
     facts.client = request.ip;
     if (request.routeOptions.url !== undefined) facts.route = request.routeOptions.url;
-    // Its connections end with their next answer.
-    if (!isReady()) reply.raw.shouldKeepAlive = false;
     if (closing) throw new Refused('unavailable', 'The service is stopping.');
     requireOneHost(request.raw);
     if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();

@@ -1,8 +1,8 @@
 import type { NotNull } from 'kysely';
 import { ReaderInterrupted } from '../../python/reader-child.js';
-import type { InspectionWithCode } from '../../python/reader-process.js';
+import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
-import type { Tx } from '../database/database.js';
+import type { Database, Tx } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
@@ -13,22 +13,51 @@ import { changeVersionStatus, explainPending } from '../registry/version-states.
 /** After this many interrupted readings the pack itself is assumed to be the cause. */
 const MAX_INTERRUPTIONS = 5;
 
-/** Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. */
+/** Larger archives are slow without a look at them. */
+const MAX_QUICK_BYTES = 64 * 1024 ** 2;
+
+/**
+ * Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. What takes more than
+ * packs usually take is left to `checkSlowArchive`, and so is what its publisher uploads meanwhile: whatever strangers
+ * publish, others wait for a few seconds of it at most.
+ */
 export function checkArchive(context: Context): JobHandler {
-  return async ({ key: versionId, attempts }, signal) => {
-    const version = await findUnchecked(context, versionId);
+  const { database, queue, packReaders, configuration } = context;
+  return async ({ key: versionId }, signal) => {
+    const version = await findUnchecked(database, versionId);
     if (!version) return;
-    const verdict = await inspectArchive(context, version, attempts, signal);
-    const status = await context.database
-      .transaction()
-      .execute((tx) => recordVerdict(tx, context.now(), version, verdict));
-    context.log('info', 'verdict', { versionId, nodeId: version.nodeId, status });
+    const isSlow = version.size > MAX_QUICK_BYTES || (await hasSlowArchive(database, version.publisherId));
+    const verdict = isSlow
+      ? undefined
+      : await borrowArchive(context, version, signal, (path) =>
+          packReaders.quick.tryArchive(path, configuration.limits, signal),
+        );
+    if (verdict) return settleVersion(context, version, verdict);
+    const slow = { kind: 'check-slow-archive', key: versionId, owner: version.publisherId };
+    await database.transaction().execute((tx) => queue.enqueue(tx, slow));
   };
 }
 
-type Unchecked = ArchiveName & Pick<VersionRow, 'id'> & { readonly key: string };
+/** Checks an archive that takes long. The verdict does not depend on which of the two gave it. */
+export function checkSlowArchive(context: Context): JobHandler {
+  const { database, packReaders, configuration } = context;
+  return async ({ key: versionId, attempts }, signal) => {
+    const version = await findUnchecked(database, versionId);
+    if (!version) return;
+    const verdict = await borrowArchive(context, version, signal, (path) =>
+      packReaders.thorough.inspectArchive(path, configuration.limits, signal).catch((error) => {
+        if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;
+        const reason = `reading the code was interrupted ${attempts + 1} times`;
+        return packReaders.thorough.inspectWithoutCode(path, configuration.limits, { reason }, signal);
+      }),
+    );
+    await settleVersion(context, version, verdict);
+  };
+}
 
-async function findUnchecked({ database }: Context, versionId: string): Promise<Unchecked | undefined> {
+type Unchecked = ArchiveName & Pick<VersionRow, 'id'> & { readonly key: string; readonly size: number };
+
+async function findUnchecked(database: Database, versionId: string): Promise<Unchecked | undefined> {
   return await database
     .selectFrom('versions')
     .innerJoin('nodes', 'nodes.id', 'versions.node_id')
@@ -38,41 +67,55 @@ async function findUnchecked({ database }: Context, versionId: string): Promise<
       'versions.node_id as nodeId',
       'versions.version',
       'versions.archive_key as key',
+      'versions.archive_size as size',
     ])
     .where('versions.id', '=', versionId)
     .where('versions.status', '<>', 'NodeVersionStatusDeleted')
     .where('versions.uploaded_at', 'is not', null)
     .where('versions.archive_tree', 'is', null)
-    .$narrowType<{ key: NotNull }>()
+    .$narrowType<{ key: NotNull; size: NotNull }>()
     .executeTakeFirst();
 }
 
+async function hasSlowArchive(database: Database, publisherId: string): Promise<boolean> {
+  const waiting = await database
+    .selectFrom('jobs')
+    .select('id')
+    .where('owner', '=', publisherId)
+    .where('kind', '=', 'check-slow-archive')
+    .limit(1)
+    .executeTakeFirst();
+  return waiting !== undefined;
+}
+
 // Decided: failures of the service itself are retried; until then the version is Pending with a reason.
-async function inspectArchive(
-  context: Context,
+async function borrowArchive<Result>(
+  { database, storage }: Context,
   version: Unchecked,
-  attempts: number,
   signal: AbortSignal,
-): Promise<InspectionWithCode> {
-  const { limits } = context.configuration;
-  const { packReader } = context;
+  use: (path: string) => Promise<Result>,
+): Promise<Result> {
   try {
-    const archive = await context.storage.borrow(version.key);
+    const archive = await storage.borrow(version.key);
     try {
-      return await packReader.inspectArchive(archive.path, limits, signal).catch((error) => {
-        if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;
-        const reason = `reading the code was interrupted ${attempts + 1} times`;
-        return packReader.inspectWithoutCode(archive.path, limits, { reason }, signal);
-      });
+      return await use(archive.path);
     } finally {
       await archive.release();
     }
   } catch (error) {
     if (signal.aborted) throw error;
     const reason = 'The service could not read the archive; it will retry.';
-    await context.database.transaction().execute((tx) => explainPending(tx, version.id, reason));
+    await database.transaction().execute((tx) => explainPending(tx, version.id, reason));
     throw error;
   }
+}
+
+async function settleVersion(context: Context, version: Unchecked, verdict: PackInspection): Promise<void> {
+  const { id: versionId, nodeId } = version;
+  const status = await context.database
+    .transaction()
+    .execute((tx) => recordVerdict(tx, context.now(), version, verdict));
+  context.log('info', 'verdict', { versionId, nodeId, status });
 }
 
 // Decided: a valid archive makes the version Active. An unreadable one, or a finding of high severity, makes
@@ -81,7 +124,7 @@ async function recordVerdict(
   tx: Tx,
   now: number,
   { id, nodeId }: Unchecked,
-  verdict: InspectionWithCode,
+  verdict: PackInspection,
 ): Promise<string> {
   const current = await tx
     .selectFrom('versions')

@@ -2,7 +2,7 @@ import type { JobKindName } from '../configuration/job-kinds.js';
 import type { Context } from '../operation/context.js';
 import type { Engine } from '../operation/engine.js';
 import type { JobKind } from '../queue/queue.js';
-import { checkArchive } from './check-archive.js';
+import { checkArchive, checkSlowArchive } from './check-archive.js';
 import { abandonVersion, expireTask, forgetInputs } from './cleanup.js';
 import { deliverWebhook } from './deliver-webhook.js';
 import { pruneDaily } from './prune.js';
@@ -16,17 +16,23 @@ const LOOKS_AT_ONCE = 50;
 export function createJobKinds(context: Context): Readonly<Record<string, JobKind>> {
   const kinds = Object.entries(createAllKinds(context));
   const { work } = context.configuration;
-  return Object.fromEntries(kinds.filter(([kind]) => work?.includes(kind as JobKindName) ?? true));
+  return Object.fromEntries(kinds.filter(([kind]) => work?.includes(toSetting(kind)) ?? true));
 }
 
-function createAllKinds(context: Context): Readonly<Record<JobKindName, JobKind>> {
+/** Whatever begins to check archives also checks the slow ones. */
+function toSetting(kind: string): JobKindName {
+  return kind === 'check-slow-archive' ? 'check-archive' : (kind as JobKindName);
+}
+
+function createAllKinds(context: Context): Readonly<Record<JobKindName | 'check-slow-archive', JobKind>> {
   const { image, video } = context.engines;
   const task = { run: runTask(context), quarantine: failQuarantinedTask(context) };
   const watching = { ...task, atOnce: LOOKS_AT_ONCE, resumes: true };
   return {
     'abandon-version': { run: abandonVersion(context), atOnce: 1 },
-    // One at a time, because the memory that hostile archives use would add up.
+    // One of each at a time, because the memory that hostile archives use would add up.
     'check-archive': { run: checkArchive(context), atOnce: 1, quarantine: flagVersion(context) },
+    'check-slow-archive': { run: checkSlowArchive(context), atOnce: 1, quarantine: flagVersion(context) },
     'deliver-webhook': { run: deliverWebhook(context), atOnce: 20, quarantine: failDelivery(context) },
     'expire-task': { run: expireTask(context), atOnce: 1 },
     'forget-inputs': { run: forgetInputs(context), atOnce: 1 },

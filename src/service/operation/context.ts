@@ -35,8 +35,8 @@ export interface Context {
     write(): Promise<void>;
   };
   readonly engines: Engines;
-  /** Reads uploaded packs in a process of its own; closed when the service stops. */
-  readonly packReader: PackReader;
+  /** Read uploaded packs, each in a process apart; closed when the service stops. */
+  readonly packReaders: { readonly quick: PackReader; readonly thorough: PackReader };
   /** A folder for temporary files of this process; emptied at start. */
   readonly scratch: string;
   /** The service's own keys, loaded at start. */

@@ -53,7 +53,10 @@ describe('the URL of a result', () => {
     ['another file', (text: string) => text.replace('/0.png', '/1.png')],
     ['another task', (text: string) => text.replace(/results\/[^/]+/, 'results/other')],
     ['a later end', (text: string) => text.replace(/expires=(\d)/, 'expires=9$1')],
-    ['another signature', (text: string) => text.replace(/signature=./, 'signature=_')],
+    [
+      'another signature',
+      (text: string) => text.replace(/signature=(.)/, (_, first) => `signature=${first === '_' ? '-' : '_'}`),
+    ],
     ['no signature', (text: string) => text.replace(/&signature=.*/, '')],
     ['two signatures', (text: string) => `${text}&signature=x`],
     ['no query', (text: string) => text.replace(/\?.*/, '')],

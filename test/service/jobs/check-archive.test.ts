@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { getPriority } from 'node:os';
+import { expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../../src/library/index.js';
 import { formatFindings } from '../../../src/service/jobs/check-archive.js';
+import { rawZip } from '../../pack/raw-zip.js';
 import { zipOf } from '../../support/archives.js';
 import { childrenRunning } from '../../support/children.js';
 import { publisherForTest, register, serviceForTest, upload, versionOf } from '../../support/service.js';
@@ -30,5 +33,45 @@ it.skipIf(!existsSync('/proc/self/stat'))(
     expect(processes).toEqual([[expect.any(Number)], processes[0]]);
     await service.stop();
     expect(childrenRunning('pack-reader')).toEqual([]);
+  },
+);
+
+it.skipIf(!existsSync('/proc/self/stat'))(
+  'lets no publisher wait for the slow archives of another, nor for what that one publishes after them',
+  { timeout: 180_000 },
+  async () => {
+    const { url, ownerToken } = await serviceForTest();
+    const client = createClient({ baseUrl: url, token: ownerToken });
+    onTestFinished(() => client.close());
+    const publish = async (id: string, version: string, archive: Buffer) => {
+      const { token } = await client.publisher.token.create({ publisherId: id, body: { name: version } });
+      const body = { node: {}, node_version: { version }, personal_access_token: token };
+      const { signedUrl } = await client.version.publish({ publisherId: id, nodeId: `${id}-pack`, body });
+      await upload(signedUrl, archive);
+    };
+    const readStatus = async (id: string, version: string) =>
+      (await client.version.get({ nodeId: `${id}-pack`, version })).status;
+    for (const id of ['slow', 'acme']) await client.publisher.create({ body: { id, name: id } });
+    const quick = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+    const minus = { name: 'a.py', content: `x = ${'-'.repeat(390_000)}1\n`, method: 0 };
+    const findSlow = () => childrenRunning('pack-reader').filter((pid) => getPriority(pid) > getPriority());
+    const signalSlow = (signal: NodeJS.Signals) => {
+      for (const pid of findSlow()) process.kill(pid, signal);
+    };
+    const holding = setInterval(signalSlow, 5, 'SIGSTOP');
+    onTestFinished(() => clearInterval(holding));
+
+    await publish('slow', '1.0.0', rawZip([{ name: '__init__.py', content: '' }, minus]));
+    const wait = { timeout: 60_000 };
+    await expect.poll(() => findSlow().length, wait).toBe(1);
+    await publish('slow', '1.0.1', quick);
+    await publish('acme', '1.0.0', quick);
+    await expect.poll(() => readStatus('acme', '1.0.0'), wait).toBe('NodeVersionStatusActive');
+    expect(await readStatus('slow', '1.0.0')).toBe('NodeVersionStatusPending');
+    expect(await readStatus('slow', '1.0.1')).toBe('NodeVersionStatusPending');
+    clearInterval(holding);
+    signalSlow('SIGCONT');
+    await expect.poll(() => readStatus('slow', '1.0.1'), wait).toBe('NodeVersionStatusActive');
+    expect(await readStatus('slow', '1.0.0')).toBe('NodeVersionStatusFlagged');
   },
 );
