@@ -1,7 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { formatSignInHint } from '../sign-in/hint.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Shows the user, the service, the credential and when it expires. */
@@ -11,7 +10,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!credential) {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
-      hint: formatSignInHint(context.flags),
+      hint: SIGN_IN_HINT,
     });
   }
   const me = await readIdentity(client, signal);
