@@ -56,11 +56,15 @@ export const serveViews: readonly View[] = [
     summary:
       'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
     explain: { path: 'The folder or .zip archive to create' },
-    flags: [data],
+    flags: [data, config],
     notes: [
+      'From PostgreSQL it is an embedded database too: serve restore and then serve copy put it back.',
       'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
     ],
-    examples: ['regen serve backup backups/monday.zip'],
+    examples: [
+      'regen serve backup backups/monday.zip',
+      'regen serve backup /backups/monday --config /etc/regen/regen.toml',
+    ],
   },
   {
     usage: 'serve restore <path>',
@@ -76,7 +80,7 @@ export const serveViews: readonly View[] = [
     module: 'serve-data',
     local: true,
     summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
-    flags: [data],
+    flags: [data, config],
   },
   {
     usage: 'serve copy',
