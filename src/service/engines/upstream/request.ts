@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { getTaskFacts } from '../../../contract/index.js';
+import { getOperation, getTaskFacts, type TaskOperation } from '../../../contract/index.js';
+import type { Operation } from '../../../contract/operation.js';
 import type { EngineJob } from '../../operation/engine.js';
-import { detectFileType } from './file-type.js';
+import { detectFileType } from './look.js';
 import type { UpstreamTask } from './retry.js';
 
 /** The body of a request, which can be opened again for each attempt. */
@@ -114,4 +115,22 @@ async function findExtendedVideo({ job, readState }: UpstreamTask): Promise<Reco
   const { videos } = await readState(taskId, job);
   const video = videos?.find(({ at }) => at === Number(index));
   return { ...(video?.id && { video_creation_id: video.id }), ...(video && { video_url: video.url }) };
+}
+
+/** The path that starts a task, below the vendor's base URL. */
+export function getStartPath(operation: TaskOperation): string {
+  return stripVendorPrefix(getOperation(operation));
+}
+
+/** The path that reads a vendor's task, below its base URL. */
+export function getReadPath(operation: TaskOperation, vendorTaskId: string): string {
+  return stripVendorPrefix(getOperation(getTaskFacts(operation).read)).replace(
+    '{task_id}',
+    encodeURIComponent(vendorTaskId),
+  );
+}
+
+/** The contract's path without the part that the base URL replaces. */
+function stripVendorPrefix({ path }: Operation): string {
+  return path.replace(/^\/proxy\/\w+/, '');
 }
