@@ -23,8 +23,10 @@ if (hold === 'hold-check') {
   });
 }
 
-process.on('message', (message) => {
+process.on('message', async (message) => {
   if (message === 'memory') send({ maxRss: readMostMemory() });
+  // A token for a user: { sub, email }.
+  else send({ token: await service.signFor(message as Parameters<typeof service.signFor>[0]) });
 });
 send({ url: service.url, ownerToken: service.ownerToken });
 

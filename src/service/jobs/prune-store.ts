@@ -52,8 +52,8 @@ export async function pruneStore(
       'abandon-version': abandonVersion({ database, storage, now }),
     };
     const { signal } = new AbortController();
-    for (const { kind, key } of jobs)
-      await handlers[kind as keyof typeof handlers]({ kind, key, attempts: 0 }, signal);
+    for (const job of jobs)
+      await handlers[job.kind as keyof typeof handlers]({ ...job, attempts: 0 }, signal);
     return pruned;
   } finally {
     await close();
