@@ -1,22 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
-/** What one run cost. Only the fields that the case compares are set. */
+/** What one run cost. Only the figures that the case compares are set. */
 export interface Sample {
   readonly wallMs?: number;
   /** User and system time. */
   readonly cpuMs?: number;
+  /** Of a file. */
   readonly bytes?: number;
+  /** Resident memory in bytes, at its most or at rest. */
+  readonly memory?: number;
   readonly perSecond?: number;
 }
 
-/** One row of the table: a subject and its peer, run in turns, compared by one figure. */
+export type Figure = keyof Sample;
+
+/** A subject and its peer, run in turns. */
 export interface Case {
   readonly name: string;
   readonly peer: string;
-  readonly compares: keyof Sample;
-  /** The ratio to keep: at most this, or at least this where more is better (`perSecond`). */
-  readonly bar: number;
+  /** The ratio to keep for each figure: at most this, or at least this where more is better (`perSecond`). */
+  readonly bars: Readonly<Partial<Record<Figure, number>>>;
   /** How many pairs are measured; the first pair is dropped besides. */
   readonly rounds: number;
   /** Left out of `--quick`. */
@@ -26,12 +30,15 @@ export interface Case {
 }
 
 export interface Prepared {
-  runSubject(): Promise<Sample>;
-  runPeer(): Promise<Sample>;
-  stop?(): Promise<void>;
+  runSubject(): Promise<Sample> | Sample;
+  runPeer(): Promise<Sample> | Sample;
+  stop?(): Promise<void> | void;
 }
 
 export interface Result {
+  readonly figure: Figure;
+  readonly bar: number;
+  /** Sorted. */
   readonly ratios: readonly number[];
   readonly subject: number;
   readonly peer: number;
@@ -39,22 +46,23 @@ export interface Result {
 
 /** Runs both sides in turns, each first as often as second, and compares the pairs. */
 export async function measureCase(
-  { compares, rounds }: Case,
+  { bars, rounds }: Case,
   { runSubject, runPeer }: Prepared,
   quick: boolean,
-): Promise<Result> {
-  const pairs: [number, number][] = [];
+): Promise<Result[]> {
+  const pairs: [Sample, Sample][] = [];
   for (let round = 0; round <= (quick ? Math.min(rounds, 5) : rounds); round++) {
-    const peerFirst = round % 2 === 1 ? (await runPeer())[compares] : undefined;
-    const subject = (await runSubject())[compares];
-    const peer = peerFirst ?? (await runPeer())[compares];
-    if (round > 0) pairs.push([subject as number, peer as number]);
+    const peerFirst = round % 2 === 1 ? await runPeer() : undefined;
+    const subject = await runSubject();
+    const peer = peerFirst ?? (await runPeer());
+    if (round > 0) pairs.push([subject, peer]);
   }
-  return {
-    ratios: pairs.map(([subject, peer]) => subject / peer).sort((a, b) => a - b),
-    subject: findMedian(pairs.map(([subject]) => subject)),
-    peer: findMedian(pairs.map(([, peer]) => peer)),
-  };
+  return (Object.entries(bars) as [Figure, number][]).map(([figure, bar]) => {
+    const subjects = pairs.map(([subject]) => subject[figure] as number);
+    const peers = pairs.map(([, peer]) => peer[figure] as number);
+    const ratios = subjects.map((subject, at) => subject / (peers[at] as number)).sort((a, b) => a - b);
+    return { figure, bar, ratios, subject: findMedian(subjects), peer: findMedian(peers) };
+  });
 }
 
 export function findMedian(numbers: readonly number[]): number {
@@ -62,33 +70,79 @@ export function findMedian(numbers: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
+interface CommandOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
 /**
  * Runs a command to its end. bash reads the times, because Node does not tell what a child used.
- * @throws Error when the command ends with another exit code.
+ * @throws Error when the command fails
  */
 export function measureCommand(
   command: readonly string[],
-  { env = process.env, cwd, exitCode = 0 }: { env?: NodeJS.ProcessEnv; cwd?: string; exitCode?: number } = {},
+  { env = process.env, cwd }: CommandOptions = {},
 ): Sample {
-  const script = 'TIMEFORMAT="%R %U %S"; time "$@" >/dev/null 2>/dev/null';
+  const script = 'TIMEFORMAT="%R %U %S"; time "$@" >/dev/null 2>&3';
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = env;
-  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...command], {
+  const { status, stderr, output } = spawnSync('bash', ['-c', script, 'bash', ...command], {
     env: { ...environment, LC_ALL: 'C' },
     cwd,
     encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    timeout: 5 * 60_000,
   });
-  if (status !== exitCode) throw new Error(`${command.join(' ')} ended with ${status}`);
+  if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${output[3]?.slice(-500)}`);
   const [wall, user, system] = stderr.trim().split(' ').map(Number) as [number, number, number];
   return { wallMs: wall * 1000, cpuMs: (user + system) * 1000 };
 }
 
-/** User and system time of a running process so far, its ended children included, in ms (Linux, steps of 10 ms). */
-export function readCpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+export async function measureWall(work: () => Promise<unknown>): Promise<Sample> {
+  const before = performance.now();
+  await work();
+  return { wallMs: performance.now() - before };
 }
 
-/** Resident memory of a running process, in bytes (Linux). */
-export function readMemory(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+/**
+ * User and system time of a running process and all below it so far, ended ones included, in ms (Linux, steps of 10 ms).
+ */
+export function readCpuMs(pid: number): number {
+  return listFamily(pid).reduce((sum, { ticks }) => sum + ticks * 10, 0);
+}
+
+/** The processes below one, and itself. */
+function listFamily(pid: number): { readonly ticks: number }[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)) ?? []);
+  const family = new Set([pid]);
+  // A child may have a lower number than its parent.
+  for (let size = 0; size < family.size; ) {
+    size = family.size;
+    for (const one of all) if (family.has(one.parent)) family.add(one.pid);
+  }
+  return all.filter((one) => family.has(one.pid));
+}
+
+function readStat(pid: number) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    return {
+      pid,
+      parent: fields[1] as number,
+      ticks: fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident memory of a running process, now or at its most, in bytes (Linux). */
+export function readMemory(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
 }

@@ -5,7 +5,19 @@ import { openSqlite } from '../src/service/database/sqlite.js';
 
 /** Nodes of one publisher. */
 export const NODES_PER_PUBLISHER = 100;
-const WORDS = ['light', 'mask', 'video', 'audio', 'upscale', 'depth', 'pose', 'color', 'batch', 'noise'];
+/** The words of descriptions and tags. */
+export const WORDS = [
+  'light',
+  'mask',
+  'video',
+  'audio',
+  'upscale',
+  'depth',
+  'pose',
+  'color',
+  'batch',
+  'noise',
+];
 
 /**
  * Fills a data folder with nodes `node-1` to `node-<nodes>` of publishers of 100 each, five versions `1.0.0` to `1.4.0`

@@ -6,9 +6,18 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { claimJobs } from '../../src/service/queue/leases.js';
-import { type Case, readCpuMs, readMemory, type Sample } from '../measure.js';
-import { installPeers, type Program, startBuiltService, startProgram } from '../peers.js';
-import { seedRegistry } from '../seed-registry.js';
+import { type Case, measureWall, readCpuMs, readMemory, type Sample } from '../measure.js';
+import {
+  installPeers,
+  measureRate,
+  PEERS_MISSING,
+  type Program,
+  startBuiltService,
+  startProgram,
+  startVerdaccio,
+  stopAll,
+} from '../peers.js';
+import { seedRegistry, WORDS } from '../seed-registry.js';
 
 const LARGE = 100_000;
 const SMALL = 1_000;
@@ -21,7 +30,7 @@ const RAW_SERVER = `const body = JSON.stringify({ text: 'x'.repeat(850) });
 const seeded = new Map<number, Promise<string>>();
 
 /** A data folder with this many nodes, made once for all cases and removed at the end. */
-function prepareRegistry(nodes: number): Promise<string> {
+export function prepareRegistry(nodes: number): Promise<string> {
   const before = seeded.get(nodes);
   if (before) return before;
   const folder = mkdtempSync(join(tmpdir(), 'regen-bench-registry-'));
@@ -36,14 +45,7 @@ function listPaths(count: number, path: (number: number) => string): string[] {
   return Array.from({ length: Math.min(count, 5_000) }, (_, at) => path(((at * 7919) % count) + 1));
 }
 
-/** Requests answered in a second with 10 connections, by autocannon. */
-async function measureRate(peers: NodeJS.Require, url: string, paths: readonly string[]): Promise<Sample> {
-  const autocannon = peers('autocannon');
-  const requests = paths.map((path) => ({ method: 'GET', path }));
-  const { requests: answered, non2xx } = await autocannon({ url, connections: 10, duration: 3, requests });
-  if (non2xx > 0) throw new Error(`${non2xx} answers of ${url} were refused`);
-  return { perSecond: answered.average };
-}
+const toRequests = (paths: readonly string[]) => paths.map((path) => ({ method: 'GET', path }));
 
 /** A node of 100,000: any of them, so that most have to be read, or always the same. */
 function compareReads(name: string, bar: number, paths: string[], peer: 'raw' | 'verdaccio'): Case {
@@ -54,37 +56,33 @@ function compareReads(name: string, bar: number, paths: string[], peer: 'raw' | 
   return {
     name,
     peer: peerNames[peer],
-    compares: 'perSecond',
-    bar,
+    bars: { perSecond: bar },
     rounds: 5,
     slow: true,
     async prepare(scratch) {
       const peers = installPeers();
-      if (!peers) return { missing: 'npm cannot install autocannon and verdaccio' };
+      if (!peers) return PEERS_MISSING;
       const service = await startBuiltService(await prepareRegistry(LARGE));
       const other =
         peer === 'raw' ? await startProgram(['-e', RAW_SERVER]) : await startVerdaccio(peers, scratch);
+      if (peer === 'verdaccio') await addPackage(other);
       const otherPaths = peer === 'raw' ? ['/'] : ['/pack'];
       return {
-        runSubject: () => measureRate(peers, service.url, paths),
-        runPeer: () => measureRate(peers, other.url, otherPaths),
+        runSubject: () => measureRate(peers, service.url, toRequests(paths)),
+        runPeer: () => measureRate(peers, other.url, toRequests(otherPaths)),
         stop: () => stopAll(service, other),
       };
     },
   };
 }
 
-async function startVerdaccio(peers: NodeJS.Require, scratch: string): Promise<Program> {
-  const program = `const { runServer } = require(${JSON.stringify(peers.resolve('verdaccio'))});
-    runServer({ storage: ${JSON.stringify(join(scratch, 'verdaccio'))}, uplinks: {}, self_path: ${JSON.stringify(scratch)},
-      packages: { '**': { access: '$all', publish: '$all' } }, log: { type: 'stdout', level: 'fatal' } })
-      .then((app) => app.listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port); }));`;
-  const started = await startProgram(['-e', program]);
+/** Publishes the package whose metadata is read. */
+async function addPackage({ url }: Program): Promise<void> {
   const version = {
     name: 'pack',
     version: '1.0.0',
     description: 'A package',
-    dist: { tarball: 'pack-1.0.0.tgz' },
+    dist: { tarball: `${url}/pack/-/pack-1.0.0.tgz` },
   };
   const attachment = { content_type: 'application/octet-stream', data: 'AAAA', length: 3 };
   const body = {
@@ -92,22 +90,17 @@ async function startVerdaccio(peers: NodeJS.Require, scratch: string): Promise<P
     _attachments: { 'pack-1.0.0.tgz': attachment },
   };
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${started.url}/pack`, { method: 'PUT', headers, body: JSON.stringify(body) });
+  const answer = await fetch(`${url}/pack`, { method: 'PUT', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`verdaccio refused the package: ${answer.status}`);
-  return started;
-}
-
-async function stopAll(...programs: readonly Program[]): Promise<void> {
-  for (const program of programs) await program.stop();
 }
 
 /** Service CPU of reads on one connection, each of another path. */
-async function measureCpu({ pid, url }: Program, paths: readonly string[]): Promise<Sample> {
+export async function measureCpu({ pid, url }: Program, paths: readonly string[]): Promise<Sample> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const before = readCpuMs(pid);
   for (const path of paths) await read(agent, url + path);
   agent.destroy();
-  return { cpuMs: Math.max(10, readCpuMs(pid) - before) };
+  return { cpuMs: readCpuMs(pid) - before };
 }
 
 function read(agent: Agent, url: string): Promise<void> {
@@ -120,24 +113,51 @@ function read(agent: Agent, url: string): Promise<void> {
   });
 }
 
-/** The same pages of a store with a hundred times the nodes. */
-function comparePages(name: string, path: (number: number) => string): Case {
+/** The n-th of 1,600 pages of a list, each with another URL, because answers are kept by it. */
+function pageOf(path: string, number: number, size = 'limit'): string {
+  const words = [`${size}=${10 + (Math.floor(number / 20) % 40)}`, `page=${(number % 20) + 1}`];
+  return `${path}?${(Math.floor(number / 800) % 2 ? words : words.reverse()).join('&')}`;
+}
+
+/** Reads of a store with at least 1,000 nodes, as many rows in one of any size. */
+export const READS: readonly { readonly name: string; path(number: number): string }[] = [
+  {
+    name: 'one node',
+    path: (number) => `/nodes/node-${(number % 1000) + 1}?include_translations=${number >= 1000}`,
+  },
+  { name: 'pages of all nodes', path: (number) => pageOf('/nodes', number) },
+  {
+    name: 'searches for two words',
+    path: (number) =>
+      `/nodes?search=${WORDS[number % 10]}+${WORDS[(number + 1 + (Math.floor(number / 10) % 8)) % 10]}&limit=${10 + Math.floor(number / 80)}`,
+  },
+  { name: 'pages of all definitions', path: (number) => pageOf('/host-nodes', number, 'pageSize') },
+  {
+    name: 'definitions of a version',
+    path: (number) =>
+      `/nodes/node-${(number % 1000) + 1}/versions/1.4.0/host-nodes?limit=${10 + Math.floor(number / 1000)}`,
+  },
+];
+
+const REQUESTS = 250;
+
+/** The same reads in a store with a hundred times the nodes. */
+function compareSizes({ name, path }: (typeof READS)[number]): Case {
   return {
     name: `${name}, 100,000 nodes`,
     peer: 'the same with 1,000 nodes',
-    compares: 'cpuMs',
-    bar: 1.5,
+    bars: { cpuMs: 1.5 },
     rounds: 5,
     slow: true,
     async prepare() {
       const large = await startBuiltService(await prepareRegistry(LARGE));
       const small = await startBuiltService(await prepareRegistry(SMALL));
-      let round = 0;
-      // Never a path that was asked before: kept answers would make both the same.
-      const paths = () => Array.from({ length: 200 }, (_, at) => path(Math.floor(round++ / 2) * 7 + at));
+      let [largeRound, smallRound] = [0, 0];
+      const paths = (round: number) =>
+        Array.from({ length: REQUESTS }, (_, at) => path(round * REQUESTS + at));
       return {
-        runSubject: () => measureCpu(large, paths()),
-        runPeer: () => measureCpu(small, paths()),
+        runSubject: () => measureCpu(large, paths(largeRound++)),
+        runPeer: () => measureCpu(small, paths(smallRound++)),
         stop: () => stopAll(large, small),
       };
     },
@@ -147,8 +167,7 @@ function comparePages(name: string, path: (number: number) => string): Case {
 const bulkCase: Case = {
   name: 'bulk read of 1,000 versions',
   peer: '1,000 reads of a version on one connection',
-  compares: 'wallMs',
-  bar: 1 / 5,
+  bars: { wallMs: 1 / 5 },
   rounds: 7,
   slow: true,
   async prepare() {
@@ -183,28 +202,21 @@ async function readBulk(url: string, ids: readonly string[]): Promise<void> {
   });
 }
 
-async function measureWall(work: () => Promise<unknown>): Promise<Sample> {
-  const before = performance.now();
-  await work();
-  return { wallMs: performance.now() - before };
-}
-
 const idleCase: Case = {
   name: 'memory of an idle service',
   peer: 'fastify alone',
-  compares: 'bytes',
-  bar: 1.4,
+  bars: { memory: 1.4 },
   rounds: 3,
   async prepare(scratch) {
     const peers = installPeers();
-    if (!peers) return { missing: 'npm cannot install fastify' };
+    if (!peers) return PEERS_MISSING;
     const program = `const app = require(${JSON.stringify(peers.resolve('fastify'))})();
       app.get('/', async () => ({ ok: true })); app.listen({ port: 0 }).then((url) => console.log(url));`;
     const measure = async (started: Program): Promise<Sample> => {
       await setTimeout(3_000);
-      const bytes = readMemory(started.pid);
+      const memory = readMemory(started.pid);
       await started.stop();
-      return { bytes };
+      return { memory };
     };
     return {
       runSubject: async () => measure(await startBuiltService(join(scratch, 'data'))),
@@ -216,8 +228,7 @@ const idleCase: Case = {
 const claimCase: Case = {
   name: 'looking for a job with 50,000 not due',
   peer: 'with none',
-  compares: 'cpuMs',
-  bar: 2,
+  bars: { cpuMs: 2 },
   rounds: 7,
   async prepare(scratch) {
     const open = async (jobs: number) => {
@@ -257,13 +268,7 @@ export const serviceCases: readonly Case[] = [
   compareReads('GET of one node', 0.35, ['/nodes/node-777'], 'raw'),
   compareReads('GET of any of 5,000 nodes', 0.35, anyNode, 'raw'),
   compareReads('GET of any of 5,000 nodes', 7, anyNode, 'verdaccio'),
-  comparePages('pages of all nodes', (number) => `/nodes?limit=10&page=${(number % 90) + 1}`),
-  comparePages('searches', (number) => `/nodes?search=node-${number % 1000}+light`),
-  comparePages('pages of all definitions', (number) => `/host-nodes?page=${(number % 28) + 1}`),
-  comparePages(
-    'definitions of a version',
-    (number) => `/nodes/node-${(number % 1000) + 1}/versions/1.4.0/host-nodes`,
-  ),
+  ...READS.map(compareSizes),
   bulkCase,
   idleCase,
   claimCase,

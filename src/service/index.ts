@@ -28,7 +28,7 @@ export { loadScenario } from './http/load-scenario.js';
 /** @internal */
 export { pruneStore } from './jobs/prune-store.js';
 /** @internal */
-export { BackupRefused, backUpFolder, checkFolder, restoreFolder } from './maintenance/backup.js';
+export { BackupRefused, backUpStore, checkServices, restoreFolder } from './maintenance/backup.js';
 /** @internal */
 export type { StoreReport } from './maintenance/check-store.js';
 /** @internal */

@@ -267,18 +267,22 @@ describe('webhook listen after a break', () => {
   it('tells once what the service tried in vain, as it is now, signed for whom it is forwarded to', async () => {
     const service = await serviceForTest({}, { engines });
     const { url: base, ownerToken: token } = service;
-    const port = await freePort();
-    const webhook_url = `http://127.0.0.1:${port}/`;
-    const id = await startedTask({ url: base, token }, { webhook_url });
+    // Its answer keeps the service from trying again before the listener has caught up.
+    const unable = await receiverForTest(() => [503, { 'retry-after': '3600' }]);
+    const id = await startedTask({ url: base, token }, { webhook_url: `http://127.0.0.1:${unable.port}/` });
     await taskAt({ url: base, token }, id);
-    await waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBeGreaterThan(0));
+    await waitFor(async () => expect((await deliveriesOf(service))[0].attempts).toBe(1));
+    await unable.close();
     const target = await receiverForTest();
-    const flags = ['--port', String(port), '--forward-to', target.url];
+    const flags = ['--port', String(unable.port), '--forward-to', target.url];
     const { events } = await listener({ service, flags });
+    await expect.poll(events).toMatchObject([{ task_id: id, state: 'COMPLETED', caught_up: true }]);
+    for (const { id: delivery } of await deliveriesOf(service))
+      await ask(`${base}/users/webhook-deliveries/${delivery}/resend`, { method: 'POST', token });
     await waitFor(async () => {
       expect((await deliveriesOf(service)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
     });
-    await expect.poll(events).toMatchObject([{ task_id: id, state: 'COMPLETED', caught_up: true }]);
+    expect(events()).toHaveLength(1);
     expect(statusesOf(target.told)).toEqual(['COMPLETED']);
     const own = await webhookSecret(service);
     expect(target.told.map((told) => isVerified(told, own))).toEqual([true]);

@@ -6,7 +6,8 @@ import { runSeed } from './run-seed.js';
 import { runServices } from './services.js';
 
 // npm run simulate -- --seeds N [--seed S]: seeded faults in one process
-// npm run simulate -- --services N [--tasks N] [--seed S]: N services on one PostgreSQL server, which are all killed
+// npm run simulate -- --services N [--tasks N] [--minutes N] [--seed S]: N services on one PostgreSQL server, which are
+//   all killed while a backup is made
 // npm run simulate -- --kills N [--seed S]: N kills of the service and of the command line, in processes
 
 const { values } = parseArgs({
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     services: { type: 'string' },
     tasks: { type: 'string', default: '200' },
+    minutes: { type: 'string', default: '0' },
   },
 });
 const first = Number(values.seed);
@@ -27,8 +29,9 @@ if (values.services !== undefined) {
     process.exit();
   }
   await setup();
-  const [services, tasks] = [Number(values.services), Number(values.tasks)];
-  console.log(await runServices({ services, tasks, seed: first, report: console.log }));
+  const { services, tasks, minutes } = values;
+  const numbers = { services: Number(services), tasks: Number(tasks), minutes: Number(minutes) };
+  console.log(await runServices({ ...numbers, seed: first, report: console.log }));
   process.exit();
 }
 

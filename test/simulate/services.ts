@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
 import type { Database } from '../../src/service/database/database.js';
 import { openPostgres } from '../../src/service/database/postgres.js';
+import { openSqlite } from '../../src/service/database/sqlite.js';
+import { backUpStore, checkServices, restoreFolder } from '../../src/service/maintenance/backup.js';
 import { zipOf } from '../support/archives.js';
 import { pixel } from '../support/generation.js';
 import { listenOn } from '../support/listen.js';
@@ -22,6 +24,8 @@ export interface ServicesOptions {
   /** How many tasks are started; a tenth as many versions are published. */
   readonly tasks: number;
   readonly seed: number;
+  /** How long the tasks take to be started, at least; absent: as fast as the services allow. */
+  readonly minutes?: number;
   readonly report?: (line: string) => void;
   /** Changes what is left before it is compared. */
   readonly spoil?: (database: Database) => Promise<unknown>;
@@ -46,7 +50,7 @@ const MAX_SENDS = 400;
  * @throws Error with all violations
  */
 export async function runServices(options: ServicesOptions): Promise<string> {
-  const { services: count, tasks, seed, report = () => {}, spoil } = options;
+  const { services: count, tasks, seed, minutes = 0, report = () => {}, spoil } = options;
   const faults = new Faults(seed);
   const folder = mkdtempSync(join(tmpdir(), 'regen-services-'));
   const server = await createPostgresServer();
@@ -76,7 +80,7 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     };
   });
   const killed: Killed[] = configurations.map(() => ({ address: undefined, child: undefined }));
-  const happened = { kills: 0, stops: 0, losses: 0, sends: 0, refused: 0 };
+  const happened = { kills: 0, stops: 0, losses: 0, sends: 0, refused: 0, backups: 0 };
   const violations: string[] = [];
   let isOver = false;
 
@@ -88,6 +92,9 @@ export async function runServices(options: ServicesOptions): Promise<string> {
       const [ready] = await Promise.race([once(one.child, 'message'), once(one.child, 'exit')]);
       if (typeof ready === 'object' && ready !== null) {
         one.address = ready;
+        one.child.once('exit', (code) => {
+          if (code !== null && code > 0) violations.push(`service ${at} ended by itself with ${code}`);
+        });
         return;
       }
       // The database was away.
@@ -102,12 +109,14 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     one.child.kill(signal);
     await exited;
   };
+  /** The part of the time that has passed; in a run without a duration, of the tasks. */
+  const getPart = () => (minutes > 0 ? (performance.now() - begun) / (minutes * 60_000) : done / tasks);
   const disturb = async () => {
     while (!isOver) {
-      await pause(100 + faults.draw('pause') * 900);
+      await pause((100 + faults.draw('pause') * 900) * (minutes > 0 ? 5 : 1));
       if (isOver) return;
       const what = faults.draw('what');
-      if (what < 0.2 && happened.losses < 2) {
+      if (happened.losses < 2 && getPart() > (happened.losses + 1) / 4) {
         happened.losses += 1;
         await server.kill();
         await pause(faults.draw('loss') * 2_000);
@@ -128,7 +137,8 @@ export async function runServices(options: ServicesOptions): Promise<string> {
       const open = killed.flatMap(({ address }) => (address ? [address] : []));
       const to = open[Math.floor(faults.draw('to') * open.length)];
       happened.sends += 1;
-      const answer = to && (await sendOnce(to, path, { method, ...init }).catch(() => undefined));
+      const answer: Answer | undefined =
+        to && (await sendOnce(to, path, { method, ...init }).catch(() => undefined));
       if (answer && answer.status < 300) return answer;
       // What was done before, by a request whose answer was lost.
       if (answer && answer.status === 400 && /duplicate|already/.test(JSON.stringify(answer.body)))
@@ -142,7 +152,36 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     }
   };
 
+  const location = { data: join(folder, '0'), configuration: configurations[0] as object, env: {} };
+  /** Backs the services up while they are killed, until it succeeds. */
+  const backUp = async () => {
+    while (!isOver && getPart() < 0.5) await pause(50);
+    const before = [...ids];
+    for (let attempts = 1; ; attempts += 1) {
+      const target = join(folder, `backup-${attempts}`);
+      const report = await backUpStore(location, target).catch((error) => `${error}`);
+      happened.backups += 1;
+      if (typeof report === 'string') {
+        if (attempts === 20) throw new Error(`No backup succeeds: ${report}`);
+        await pause(500);
+        continue;
+      }
+      const restored = join(folder, 'restored');
+      await restoreFolder(target, restored);
+      const { problems } = await checkServices({ data: restored, configuration: {}, env: {} });
+      for (const { object, message } of [...report.problems, ...problems])
+        violations.push(`backup: ${object} ${message}`);
+      const copy = await openSqlite({ file: join(restored, 'regen.db'), durable: false });
+      const rows = await copy.selectFrom('tasks').select('id').execute();
+      await copy.destroy();
+      const kept = new Set(rows.map(({ id }) => id));
+      for (const id of before) if (!kept.has(id)) violations.push(`backup: task ${id} is missing`);
+      return `a backup of ${rows.length} tasks and ${report.objects} files restored whole`;
+    }
+  };
+
   let done = 0;
+  let begun = performance.now();
   const ids: string[] = [];
   const versions: string[] = [];
   const nodes: string[] = [];
@@ -150,6 +189,7 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     while (done < tasks) {
       done += 1;
       const number = done;
+      while (getPart() < number / tasks) await pause(100);
       const json = { image: pixel, webhook_url: `${receiver.url}/hook`, prompt: `light ${number}` };
       const { body } = await send('/proxy/imagevendor/v1/ai/image-relight', { key: randomUUID(), json });
       ids.push(body.data.task_id);
@@ -166,9 +206,10 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     await send('/publishers', { json: { id: 'acme', name: 'Acme' } });
     const token = (await send('/publishers/acme/tokens', { json: { name: 'ci' } })).body.token;
     tokens.set('acme', token);
+    begun = performance.now();
     disturbing = disturb();
     disturbing.catch(() => {});
-    await Promise.all(Array.from({ length: WORKERS }, work));
+    const [backup] = await Promise.all([backUp(), ...Array.from({ length: WORKERS }, work)]);
     isOver = true;
     await disturbing;
     const database = await openPostgres({ url: server.url, onError: () => {} });
@@ -182,7 +223,7 @@ export async function runServices(options: ServicesOptions): Promise<string> {
     const { kills, stops, losses, sends, refused } = happened;
     return (
       `${count} services, ${kills} killed, ${stops} stopped, the database lost ${losses} times; ${ids.length} tasks, ` +
-      `${versions.length} versions, ${told.length} webhooks; ${sends} requests, ${refused} of them to be repeated`
+      `${versions.length} versions, ${told.length} webhooks; ${sends} requests, ${refused} of them to be repeated; ${backup}`
     );
   } finally {
     isOver = true;

@@ -21,7 +21,7 @@ export type ReceiverAnswer =
 /** A receiver of webhooks; `answer` returns the answer to the n-th. */
 export async function receiverForTest(
   answer: (call: number) => ReceiverAnswer | Promise<ReceiverAnswer> = () => 204,
-): Promise<{ url: string; port: number; told: Told[] }> {
+): Promise<{ url: string; port: number; told: Told[]; close: () => Promise<void> }> {
   const told: Told[] = [];
   const server = createServer((request, response) => {
     let text = '';
@@ -37,12 +37,14 @@ export async function receiverForTest(
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(() => {
+  const close = async () => {
+    const closed = new Promise<void>((done) => server.close(() => done()));
     server.closeAllConnections();
-    server.close();
-  });
+    await closed;
+  };
+  onTestFinished(close);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/hook`, port, told };
+  return { url: `http://127.0.0.1:${port}/hook`, port, told, close };
 }
 
 /** The statuses that were received. */

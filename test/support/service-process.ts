@@ -23,6 +23,7 @@ if (hold === 'hold-check') {
   });
 }
 
+process.once('SIGTERM', () => void service.stop().then(() => process.exit()));
 process.on('message', async (message) => {
   if (message === 'memory') send({ maxRss: readMostMemory() });
   // A token for a user: { sub, email }.

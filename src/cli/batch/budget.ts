@@ -71,7 +71,6 @@ export async function openBudget(
   if (!prices) {
     throw new Failure(`${target.name} publishes no prices, so --max-credits cannot be enforced.`, {
       code: 'price_unknown',
-      exit: exitCodes.usage,
       hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
     });
   }

@@ -1,6 +1,6 @@
 import { FlowError } from '../../flows/flow-error.js';
 import type { FailureDetail } from '../command/request.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 
 /** More problems are counted, but not shown. */
 const MAX_SHOWN = 50;
@@ -34,7 +34,6 @@ export class Problems {
         : `${this.#count} problems in ${file}; nothing was sent.`;
     throw new Failure(message, {
       code: 'invalid_request',
-      exit: exitCodes.usage,
       details: this.#shown,
       ...(hidden > 0 && { hint: `${hidden} more are not shown.` }),
     });

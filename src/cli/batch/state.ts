@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import { Journal } from './journal.js';
 
 /**
@@ -37,7 +37,6 @@ function lockState(stateFolder: string, path: string): Lock {
     if (!(error instanceof LockTimeout)) throw error;
     throw new Failure('Another process is already running this batch.', {
       code: 'batch_running',
-      exit: exitCodes.conflict,
       hint: 'Wait for it or stop it; then run the same command again to continue.',
     });
   }

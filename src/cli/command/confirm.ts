@@ -1,4 +1,4 @@
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import type { ParsedCommand } from './command.js';
 
@@ -21,5 +21,5 @@ export async function confirmCommand({
   if (!command.confirm || flags.yes || !mayAsk) return;
   const question = command.confirm.replace(/<(\w+)>/g, (_, name: string) => String(args[name]));
   if (await system.prompts.confirm(question)) return;
-  throw new Failure('Nothing was changed.', { code: 'declined', exit: exitCodes.usage });
+  throw new Failure('Nothing was changed.', { code: 'declined' });
 }

@@ -1,6 +1,19 @@
 import type { FieldDescription } from '../../contract/schema/fields.js';
 import type { Flag } from './command.js';
 
+/**
+ * Declares a flag as help shows it.
+ * @param usage `--no-wait`, or with a short name and a placeholder for its value: `-o, --output <path>`
+ */
+export function flag(
+  usage: string,
+  description: string,
+  more: Pick<Flag, 'repeat' | 'choices' | 'hidden' | 'only'> = {},
+): Flag {
+  const [, short, name = '', value] = /^(?:-(\w), )?--([^ ]+)(?: <(.+)>)?$/.exec(usage) ?? [];
+  return { name, ...(short && { short }), ...(value && { value }), description, ...more };
+}
+
 /** Derives flags from the fields of a request. Read-only fields and secrets have no flag. */
 export function deriveFlags(
   fields: Readonly<Record<string, FieldDescription>>,

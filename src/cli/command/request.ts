@@ -3,7 +3,7 @@ import type { Operation } from '../../contract/operation.js';
 import { checkValue } from '../../contract/schema/check.js';
 import { describeFields } from '../../contract/schema/fields.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import { formatName, type Request } from './build-request.js';
 import type { Argument, ArgumentValues, Command, Flag } from './command.js';
 
@@ -71,7 +71,7 @@ export function toInvalidFailure(details: readonly FailureDetail[]): Failure {
     first && details.length === 1
       ? `${first.path} ${first.message}.`
       : `${details.length} problems; nothing was sent.`;
-  return new Failure(message, { code: 'invalid_request', exit: exitCodes.usage, details });
+  return new Failure(message, { code: 'invalid_request', details });
 }
 
 function findProblems(

@@ -1,12 +1,12 @@
 import { ClientError, InvalidRequestError, NetworkError, ServiceError } from '../../client/errors.js';
 import { errorCodes } from '../../contract/error-codes.js';
 import type { Naming } from '../../contract/naming/naming.js';
-import { FlowError } from '../../flows/flow-error.js';
+import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { exitCodes, Failure, findExit, SIGN_IN_HINT } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
-import { toFlowFailure } from './flow-failure.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
 /** Converts any error to a failure with a message, a hint and an exit code. */
@@ -31,7 +31,7 @@ export function toFailure(error: unknown): Failure {
     return new Failure(error.message, { code: error.code, exit: exitCodes.unreachable });
   }
   if (error instanceof PackError) {
-    return new Failure(error.message, { code: 'invalid_pack', exit: exitCodes.usage });
+    return new Failure(error.message, { code: 'invalid_pack' });
   }
   return toSystemFailure(error as NodeJS.ErrnoException);
 }
@@ -39,7 +39,11 @@ export function toFailure(error: unknown): Failure {
 function toServiceFailure(error: ServiceError): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
   const exit = known?.exit ?? chooseExit(error.status);
-  const hint = error.retryAfterMs ? `Try again in ${formatDuration(error.retryAfterMs)}.` : HINTS[exit];
+  const hint = error.retryAfterMs
+    ? `Try again in ${formatDuration(error.retryAfterMs)}.`
+    : error.code === 'unauthenticated'
+      ? SIGN_IN_HINT
+      : HINTS[exit];
   return new Failure(error.message, {
     code: error.code,
     exit,
@@ -51,7 +55,7 @@ function toServiceFailure(error: ServiceError): Failure {
 }
 
 const HINTS: Record<number, string> = {
-  [exitCodes.notAllowed]: '`regen auth status` shows who is signed in; `regen auth login` signs in.',
+  [exitCodes.notAllowed]: 'See who is signed in: regen auth status',
   [exitCodes.unreachable]: 'Try again later.',
 };
 
@@ -101,7 +105,6 @@ function toSystemFailure(error: NodeJS.ErrnoException): Failure {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new Failure(`Unexpected error: ${what}`, {
     code: 'unexpected',
-    exit: exitCodes.unexpected,
     hint: 'This is a bug in regen; please report it.',
   });
 }
@@ -138,4 +141,53 @@ function formatPath(path: string, command: Command, args: ArgumentValues): strin
     ),
   );
   return own ? formatFieldName(own, command, false, args) : path;
+}
+
+/** How the command line calls an error of a flow, if not by its code, and the command or flag that helps. */
+interface FlowFailure {
+  readonly code?: string;
+  readonly hint?: string | ((subject: string) => string);
+}
+
+const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
+  manifest_missing: {
+    code: 'invalid_pack',
+    hint: (dir) => `Create one with: regen node init${dir && ` ${shellWord(dir)}`}`,
+  },
+  secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
+  findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
+  version_exists: { hint: (next) => `Change the version to ${next}, or any unused one, and publish again.` },
+  same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
+  version_flagged: {
+    hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump',
+  },
+  still_checking: {
+    code: 'still_running',
+    hint: (version) => `See the verdict later with: regen version bulk ${version}`,
+  },
+  digest_missing: { hint: 'Try again. If this persists, contact the operator of the registry.' },
+  digest_mismatch: { hint: 'Try again. If this persists, contact the service operator.' },
+  file_exists: { hint: 'Choose another path, or pass --force to overwrite it.' },
+  folder_exists: { code: 'usage', hint: 'Add a / to the end to save into the folder.' },
+  unknown_placeholder: { code: 'usage', hint: (known) => `Use ${known}.` },
+  same_output: { code: 'usage', hint: 'Use a folder (-o results/), or {task_id} in the name.' },
+  task_not_found: {
+    code: 'not_found',
+    hint: 'List the tasks that were started from here with: regen task list',
+  },
+  ambiguous_task: { code: 'usage', hint: 'Type more of the id.' },
+  unanswered: { hint: (id) => `Repeat it with the same idempotency key: regen task rerun ${id}` },
+  still_running: { hint: (id) => `Wait for it with: regen task wait ${id}` },
+};
+
+/** Adds to the error of a flow what the command line knows: its exit code, and what to do. */
+function toFlowFailure({ code, message, facts }: FlowError): Failure {
+  const { subject = '', serviceCode, details } = facts;
+  const { code: shown = code, hint } = FLOW_FAILURES[code] ?? {};
+  return new Failure(message, {
+    code: serviceCode ?? shown,
+    exit: findExit(shown),
+    ...(hint && { hint: typeof hint === 'string' ? hint : hint(subject) }),
+    ...(details && { details }),
+  });
 }

@@ -1,6 +1,6 @@
 import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { showBody, showHead } from '../api/show.js';
-import { readBodyText, readInput } from '../command/body.js';
+import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';

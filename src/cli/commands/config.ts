@@ -1,5 +1,5 @@
 import { checkKey } from '../connect/settings.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** `config get`, `set`, `unset`, `list` and `path`. */
@@ -26,7 +26,6 @@ async function printSetting({ settings, output }: CommandContext, key: string): 
   if (setting) return output.answer(setting, { only: 'value' });
   throw new Failure(`${key} is not set.`, {
     code: 'not_set',
-    exit: exitCodes.notFound,
     hint: `Set it with: regen config set ${key} <value>`,
   });
 }

@@ -7,7 +7,7 @@ import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
 import type { CommandContext } from './context.js';
@@ -92,7 +92,6 @@ function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion 
     case 'NodeVersionStatusPending':
       throw new Failure(`The registry has not finished checking ${nodeId} ${version.version}.`, {
         code: 'version_pending',
-        exit: exitCodes.stillGoing,
         hint: 'Try again later.',
       });
     default:
@@ -103,7 +102,6 @@ function requireDownloadable(nodeId: string, version: NodeVersion): NodeVersion 
 function toNothingToDownloadFailure(nodeId: string, version: string | undefined, why = ''): Failure {
   return new Failure(`${nodeId}${version ? ` ${version}` : ''} cannot be downloaded${why}.`, {
     code: 'not_found',
-    exit: exitCodes.notFound,
     hint: `List the versions with: regen version list ${nodeId}`,
   });
 }

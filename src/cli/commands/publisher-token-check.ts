@@ -1,7 +1,7 @@
 import { ServiceError } from '../../client/errors.js';
 import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Says whether the token that `version publish` would use can publish for a publisher. */
@@ -18,7 +18,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (!token) {
     throw new Failure(`There is no token of ${publisherId} for ${name}.`, {
       code: 'publish_token_missing',
-      exit: exitCodes.notAllowed,
       hint: `Create one with: regen publisher token create ${publisherId}`,
     });
   }
@@ -39,7 +38,6 @@ export async function run(context: CommandContext): Promise<void> {
       `The token from ${source} cannot publish ${nodeId ?? `for ${publisherId}`}: it ${reason}.`,
       {
         code: 'invalid_personal_access_token',
-        exit: exitCodes.notAllowed,
         hint: `Create one with: regen publisher token create ${publisherId}`,
       },
     );

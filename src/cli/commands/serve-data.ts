@@ -3,22 +3,23 @@ import { readText } from '../command/command.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
-import { toConfigurationFailure } from './serve.js';
-import { readDataFolder } from './serve-status.js';
+import { buildConfiguration, toConfigurationFailure } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
-type StoreReport = Awaited<ReturnType<Service['checkFolder']>>;
+type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
 
 /** `serve backup`, `serve restore`, `serve check` and `serve copy`. */
 export async function run(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
   const service = await import('../../service/index.js');
-  const data = readDataFolder(context);
+  const configuration = await buildConfiguration(context);
+  const data = configuration.data as string;
+  const location = { data, configuration, env: system.env };
   const path = resolve(system.cwd, (args.path as string | undefined) ?? '');
   const works: Record<string, () => Promise<StoreReport>> = {
-    backup: () => service.backUpFolder(data, path),
+    backup: () => service.backUpStore(location, path),
     restore: () => service.restoreFolder(path, data),
-    check: () => service.checkFolder(data),
+    check: () => service.checkServices(location),
     copy: async () => service.copyFolder(data, await readTarget(context), system.env),
   };
   const word = command.words.at(-1) as string;
@@ -34,7 +35,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (problems.length === 0) return;
   throw new Failure(`${problems.length} objects are missing, damaged or unknown.`, {
     code: 'data_damaged',
-    exit: exitCodes.endedBadly,
     details: problems.slice(0, 100).map(({ object, message }) => ({ path: object, message })),
   });
 }
@@ -52,10 +52,8 @@ export function explainDataError(
 ): unknown {
   if (error instanceof BackupRefused)
     return new Failure(error.message, { code: 'file_exists', exit: exitCodes.conflict });
-  if (error instanceof DataUnusable)
-    return new Failure(error.message, { code: 'data_unusable', exit: exitCodes.usage });
-  if (error instanceof FolderInUse)
-    return new Failure(error.message, { code: 'folder_in_use', exit: exitCodes.conflict });
+  if (error instanceof DataUnusable) return new Failure(error.message, { code: 'data_unusable' });
+  if (error instanceof FolderInUse) return new Failure(error.message, { code: 'folder_in_use' });
   if (error instanceof InvalidConfiguration) return toConfigurationFailure(error.problems);
   return error;
 }

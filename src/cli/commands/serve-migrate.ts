@@ -1,4 +1,4 @@
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { buildConfiguration } from './serve.js';
 import { explainDataError } from './serve-data.js';
@@ -20,7 +20,6 @@ export async function run(context: CommandContext): Promise<void> {
     `The data has the schema ${schema} of an earlier release; ${pending.length} steps are missing.`,
     {
       code: 'migration_needed',
-      exit: exitCodes.endedBadly,
       hint: rolling
         ? 'Run it without --check while services of the earlier release go on, then replace them one by one.'
         : 'Make a backup and stop all services of the earlier release, then run it without --check.',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rotateSecret } from '../connect/local.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 import { findService, readDataFolder } from './serve-status.js';
 
@@ -28,7 +28,6 @@ export async function rotateStopped<Result>(
   if (!existsSync(join(folder, 'regen.db'))) {
     throw new Failure(`${folder} is not the data folder of a service.`, {
       code: 'not_found',
-      exit: exitCodes.notFound,
       hint: 'Pass the data folder with --data.',
     });
   }
@@ -39,7 +38,6 @@ export async function rotateStopped<Result>(
     if (!(error instanceof service.FolderInUse)) throw error;
     throw new Failure(`The service of ${folder} is starting or stopping.`, {
       code: 'folder_in_use',
-      exit: exitCodes.conflict,
       hint: 'Try again in a few seconds.',
     });
   }

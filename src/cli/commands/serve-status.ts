@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readText } from '../command/command.js';
 import { findLocal, type LocalService } from '../connect/local.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Shows the service that uses a data folder. */
@@ -13,7 +13,6 @@ export async function run(context: CommandContext): Promise<void> {
   if (!service) {
     throw new Failure(`No service runs on ${folder}.`, {
       code: 'not_running',
-      exit: exitCodes.unreachable,
       hint: 'Start one with: regen serve --detach',
     });
   }

@@ -9,7 +9,7 @@ import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
@@ -62,7 +62,7 @@ function requireFileHandles(): void {
   if (limit === undefined || limit >= MIN_FILE_HANDLES) return;
   const message = `This process may open ${limit} files at once; the service needs at least ${MIN_FILE_HANDLES}.`;
   const hint = 'Raise the limit with ulimit -n, and start again.';
-  throw new Failure(message, { code: 'out_of_resources', exit: exitCodes.unreachable, hint });
+  throw new Failure(message, { code: 'out_of_resources', hint });
 }
 
 /** The command that signs in the owner of a service, from the machine that it runs on. */
@@ -166,20 +166,18 @@ async function startHere(
   } catch (error) {
     if (error instanceof PortTaken) {
       if (context.flags['any-port']) return startHere(context, { ...configuration, port: 0 }, scenario);
-      throw new Failure(error.message, { code: 'port_taken', exit: exitCodes.unreachable });
+      throw new Failure(error.message, { code: 'port_taken' });
     }
     if (error instanceof FolderInUse) {
       const data = readText(context.flags, 'data');
       throw new Failure(error.message, {
         code: 'folder_in_use',
-        exit: exitCodes.conflict,
         hint: `Stop the running service with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
       });
     }
     if (error instanceof service.ResourceExhausted)
-      throw new Failure(error.message, { code: 'out_of_resources', exit: exitCodes.unreachable });
-    if (error instanceof DataUnusable)
-      throw new Failure(error.message, { code: 'data_unusable', exit: exitCodes.usage });
+      throw new Failure(error.message, { code: 'out_of_resources' });
+    if (error instanceof DataUnusable) throw new Failure(error.message, { code: 'data_unusable' });
     if (error instanceof InvalidConfiguration) throw toConfigurationFailure(error.problems);
     if (error instanceof OwnerTokenInvalid) throw usage(error.message);
     throw error;

@@ -1,5 +1,5 @@
 import { findEntry } from '../../flows/tasks/task.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Shows one ledger entry. */
@@ -14,7 +14,6 @@ export async function run(context: CommandContext): Promise<void> {
 export function toUnknownTaskFailure(id: string): Failure {
   return new Failure(`Task ${id} was not started from here.`, {
     code: 'not_found',
-    exit: exitCodes.notFound,
     hint: 'List tasks with: regen task list. For a task that was started elsewhere: regen image status <task_id>',
   });
 }

@@ -1,7 +1,7 @@
 import semver from 'semver';
 import { getOutline } from '../../client/outlines.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Marks all versions of a node in a range as deprecated. */
@@ -24,7 +24,6 @@ export async function run(context: CommandContext): Promise<void> {
     const what = deprecated ? 'version that is not deprecated yet' : 'deprecated version';
     throw new Failure(`${nodeId} has no ${what} in ${range}.`, {
       code: 'not_found',
-      exit: exitCodes.notFound,
       hint: `List the versions with: regen version list ${nodeId}`,
     });
   }
@@ -42,7 +41,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (context.mayAsk && !flags.yes) {
     const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
     if (!(await system.prompts.confirm(`${verb} ${nodeId} ${meant.join(', ')}?`)))
-      throw new Failure('Nothing was changed.', { code: 'declined', exit: exitCodes.usage });
+      throw new Failure('Nothing was changed.', { code: 'declined' });
   }
   const changed = [];
   for (const version of meant)

@@ -1,5 +1,5 @@
 import { parseReason } from '../publish/parse-reason.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** `version get` and `version list`; with `--reasons` why a registry flagged or banned the versions. */
@@ -17,10 +17,7 @@ export async function run(context: CommandContext): Promise<void> {
   );
   const chosen = version === undefined ? all : all.filter((one) => one.version === version);
   if (version !== undefined && chosen.length === 0) {
-    throw new Failure(`The node ${nodeId} has no version ${version}.`, {
-      code: 'not_found',
-      exit: exitCodes.notFound,
-    });
+    throw new Failure(`The node ${nodeId} has no version ${version}.`, { code: 'not_found' });
   }
   const rows = chosen.flatMap(({ version: name, status, status_reason }) =>
     parseReason(status_reason ?? '').map((reason) => ({ version: name, status, ...reason })),

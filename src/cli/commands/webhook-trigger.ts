@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type WebhookEvent, webhookStates } from '../../contract/events.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { readAddress } from '../webhooks/address.js';
 import { isDone, type Reply } from '../webhooks/inbox.js';
 import { postEvent } from '../webhooks/post-event.js';
@@ -78,5 +78,5 @@ function describeRetry(status: number): string {
 }
 
 function notAccepted(message: string, hint: string): Failure {
-  return new Failure(message, { code: 'webhook_not_accepted', exit: exitCodes.endedBadly, hint });
+  return new Failure(message, { code: 'webhook_not_accepted', hint });
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { findChange } from '../webhooks/explain.js';
 import { readRawRequest } from '../webhooks/raw-request.js';
@@ -35,7 +35,6 @@ function toNotVerifiedFailure(
   const message = changed ? `The signature is not valid, because ${changed}.` : `${sentence}.`;
   return new Failure(message, {
     code: 'webhook_not_verified',
-    exit: exitCodes.usage,
     hint: changed
       ? 'Verify the unchanged bytes of the body, before anything parses or changes them.'
       : HINTS[isForeign ? 'signature' : (problems[0] as WebhookProblem).kind],

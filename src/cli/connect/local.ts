@@ -177,7 +177,6 @@ function toStartFailure(start: ServiceStart, exitCode?: number): Failure {
       : `The embedded service did not start${exitCode === undefined ? ' in time' : ''}.`,
     {
       code: 'local_service_unavailable',
-      exit: exitCodes.unreachable,
       hint: portTaken
         ? 'Set REGEN_LOCAL_PORT to another port, or unset it to use a free one.'
         : `See its log: ${start.logFile}`,
@@ -245,7 +244,6 @@ export async function rotateSecret(
     `The service at ${service.url} did not replace the ${secret}: it responded with status ${status}.`,
     {
       code: 'local_service_unavailable',
-      exit: exitCodes.unreachable,
       hint: `It is version ${service.version}. Stop it with: regen serve stop, then try again.`,
     },
   );
@@ -261,7 +259,6 @@ export async function drainLocal(folder: string, service: LocalService): Promise
   }
   throw new Failure(`The service at ${service.url} (process ${service.pid}) did not stop.`, {
     code: 'local_service_unavailable',
-    exit: exitCodes.unreachable,
     hint: 'It may still be busy. Try again later.',
   });
 }

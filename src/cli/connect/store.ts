@@ -1,7 +1,7 @@
 import { renameSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { readPrivateFile } from '../../disk/private-file.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 
 type StoredValues = Record<string, unknown>;
 
@@ -62,7 +62,6 @@ export class Store {
       if (!(error instanceof LockTimeout)) throw error;
       throw new Failure(`Another command has locked ${this.path} for ${LOCK_TIMEOUT_MS / 1000} s.`, {
         code: 'busy',
-        exit: exitCodes.unreachable,
         hint: 'Try again later.',
       });
     });

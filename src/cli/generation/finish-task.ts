@@ -9,7 +9,7 @@ import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import { durationMs } from '../terminal/duration.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
 import { shellWord } from '../terminal/text.js';
 import { downloadResult, printsBytes } from './print-result.js';
@@ -173,7 +173,6 @@ export async function toTaskFailure(
   const reason = known ?? (seen.reason && `${seen.reason}.`);
   return new Failure(`The ${noun} ${id} failed${reason ? `: ${reason}` : '.'}`, {
     code: 'task_failed',
-    exit: exitCodes.endedBadly,
     hint: `Show its request with: regen task show ${id}`,
   });
 }
@@ -194,7 +193,6 @@ export function formatResume(ids: readonly string[], flags: FlagValues): string 
 export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}): Failure {
   return new Failure(`The ${noun} ${id} is still running; the command stopped waiting for it.`, {
     code: 'still_running',
-    exit: exitCodes.stillGoing,
     hint: `Resume with: ${formatResume([id], flags)}`,
   });
 }
@@ -202,7 +200,6 @@ export function toStillRunningFailure({ id, noun }: Task, flags: FlagValues = {}
 function toUnreadableFailure({ id, kind, noun, target, entry }: Task): Failure {
   return new Failure(`${target.name} cannot report the status of the ${noun} ${id}. The task continues.`, {
     code: 'status_unreadable',
-    exit: exitCodes.stillGoing,
     hint: explainWebhook(kind, entry),
   });
 }

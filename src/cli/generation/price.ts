@@ -6,7 +6,7 @@ import type { Target } from '../../flows/tasks/task.js';
 import type { FlagValues } from '../command/command.js';
 import type { ServiceConnector } from '../connect/services.js';
 import type { Settings } from '../connect/settings.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 
@@ -34,7 +34,6 @@ export async function checkPrice(context: PriceContext, jobs: readonly Job[], ta
   if (most !== undefined && price > most) {
     throw new Failure(`This costs ${price} credits${inTotal}, more than --max-credits ${most}.`, {
       code: 'over_budget',
-      exit: exitCodes.usage,
       hint: 'Nothing was sent. See the prices with: regen video prices',
     });
   }
@@ -94,7 +93,6 @@ async function reportUnknownPrice(
   if (most !== undefined) {
     throw new Failure(`${name} does not publish this price, so --max-credits cannot be enforced.`, {
       code: 'price_unknown',
-      exit: exitCodes.usage,
       hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
     });
   }
@@ -107,7 +105,7 @@ async function confirmPrice({ flags, mayAsk, settings, system }: PriceContext, p
   const limit = Number(settings.get('confirm_credits')?.value);
   if (flags.yes || !mayAsk || price <= limit) return;
   if (await system.prompts.confirm(`Spend ${formatCredits(price)}?`)) return;
-  throw new Failure('Nothing was started.', { code: 'declined', exit: exitCodes.usage });
+  throw new Failure('Nothing was started.', { code: 'declined' });
 }
 
 function formatCredits(credits: number): string {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../client/errors.js';
 import type { Registry } from '../../flows/publish/upload.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { PublishContext } from './publishing.js';
 
 /** A personal access token for publishing. `replaceable`: it may be replaced by a new one without asking. */
@@ -28,18 +28,19 @@ export async function findPublishToken(
   if (kept) return { token: kept, replaceable: service.local !== undefined };
   if (service.local) return { token: await makeToken(context, service, publisherId), replaceable: false };
   if (mayAsk) {
-    await context.output.note(
-      `Publishing to ${service.name} requires a token. Create one with: regen publisher token create ${publisherId}`,
-    );
+    const question = `Publishing to ${service.name} requires a token of ${publisherId}:`;
+    if (service.credential && (await system.prompts.select(question, TOKEN_CHOICES)) === TOKEN_CHOICES[0])
+      return { token: await makeToken(context, service, publisherId), replaceable: false };
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
   }
   throw new Failure(`Publishing to ${service.name} requires a personal access token of ${publisherId}.`, {
     code: 'publish_token_missing',
-    exit: exitCodes.notAllowed,
     hint: `Set REGEN_PUBLISH_TOKEN, or save one with: regen auth login --with-token --publisher ${publisherId} < token.txt`,
   });
 }
+
+const TOKEN_CHOICES = ['Create one and save it', 'Paste one'];
 
 /** The registry of a service, as the flow that publishes uses it. */
 export function toRegistry(
@@ -56,7 +57,7 @@ export function toRegistry(
   };
 }
 
-/** Creates a token on the embedded service, and the publisher if it does not exist. */
+/** Creates and saves a token, and creates the publisher if it does not exist. */
 async function makeToken(
   { output, signal }: Pick<PublishContext, 'output' | 'signal'>,
   service: Service,
@@ -70,11 +71,8 @@ async function makeToken(
   };
   const { token } = await client.publisher.token.create({ publisherId, body }, { signal });
   await store.keepPublishToken(publisherId, token);
-  await output.note(
-    made
-      ? `Created the publisher ${publisherId} and a token for it on the embedded service.`
-      : `Created a token of ${publisherId} on the embedded service.`,
-  );
+  const created = made ? `the publisher ${publisherId} and a token for it` : `a token of ${publisherId}`;
+  await output.note(`Created ${created} on ${service.local ? 'the embedded service' : service.name}.`);
   return token;
 }
 

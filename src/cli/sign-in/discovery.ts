@@ -2,7 +2,7 @@ import { ResponseError, ServiceError } from '../../client/errors.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { type FlagValues, readText } from '../command/command.js';
 import type { Connect } from '../connect/clients.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 
 /** Where and how people sign in to a service. */
 export interface SignInConfiguration {
@@ -58,10 +58,11 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
   return { issuer, clientId, resource: metadata.resource, audience, scope: scopes.join(' ') };
 }
 
-const TOKEN_HINT = 'Use an existing token: regen auth login --with-token < token.txt';
+const TOKEN_HINT =
+  'Use a token; that of your own service is owner.token in its data folder: regen auth login --with-token < token.txt';
 
 function toUnusableFailure(message: string, hint = TOKEN_HINT): Failure {
-  return new Failure(message, { code: 'sign_in_unavailable', exit: exitCodes.usage, hint });
+  return new Failure(message, { code: 'sign_in_unavailable', hint });
 }
 
 /** Returns undefined if the service does not have this extension or an identity provider. */

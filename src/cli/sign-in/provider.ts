@@ -106,7 +106,6 @@ function explainIssuerError(openId: OpenId, issuer: string, error: unknown): unk
   const why = cause instanceof Error ? cause.message : message;
   return new Failure(`${issuer} did not respond like an identity provider: ${why}.`, {
     code: 'issuer_unusable',
-    exit: exitCodes.unreachable,
     hint: 'Try again later. If this persists, contact the service operator.',
   });
 }

@@ -1,4 +1,4 @@
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 
 /**
  * Waits for the user to sign in, until the timeout or an interruption.
@@ -16,7 +16,6 @@ export async function waitForUser<Result>(
     if (!timeout.aborted || signal.aborted) throw error;
     throw new Failure(`The sign-in timed out after ${Math.ceil(ms / 60_000)} minutes.`, {
       code: 'sign_in_timeout',
-      exit: exitCodes.notAllowed,
       hint: 'Run the command again to retry.',
     });
   }

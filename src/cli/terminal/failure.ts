@@ -1,4 +1,6 @@
-/** The exit codes of the command line. contract/errors.ts maps the errors of the service to them. */
+import { errorCodes } from '../../contract/error-codes.js';
+
+/** The exit codes of the command line. contract/error-codes.ts maps the errors of the service to them. */
 export const exitCodes = {
   done: 0,
   unexpected: 1,
@@ -13,6 +15,37 @@ export const exitCodes = {
   interrupted: 130,
   terminated: 143,
 } as const;
+
+/** The codes of the command line by the exit code that they have. Those of a service are in the contract. */
+export const failureCodes = {
+  1: ['unexpected'],
+  2: [
+    ...(['usage', 'invalid_pack', 'archive_limit', 'secrets_found', 'file_exists', 'declined'] as const),
+    ...(['over_budget', 'price_unknown', 'data_unusable', 'webhook_not_verified'] as const),
+    ...(['sign_in_unavailable'] as const),
+  ],
+  3: ['no_webhook_secret', 'unanswered', 'not_set'],
+  4: [
+    ...(['publish_token_missing', 'sign_in_ended', 'sign_in_timeout', 'wrong_audience'] as const),
+    ...(['keychain_unavailable'] as const),
+  ],
+  5: ['file_exists', 'batch_running', 'folder_in_use'],
+  6: [
+    ...(['migration_needed', 'findings', 'version_flagged', 'version_unreadable'] as const),
+    ...(['webhook_not_accepted', 'task_failed', 'nothing_to_extend', 'data_damaged'] as const),
+  ],
+  7: [
+    ...(['issuer_unusable', 'digest_missing', 'digest_mismatch', 'refused', 'dns', 'unreachable'] as const),
+    ...(['reset', 'tls', 'proxy', 'timeout', 'failed', 'not_json', 'empty', 'too_deep', 'redirect'] as const),
+    ...(['changed', 'local_service_unavailable', 'not_running', 'port_taken', 'busy'] as const),
+    ...(['out_of_resources', 'unexpected'] as const),
+  ],
+  8: ['still_running', 'status_unreadable', 'version_pending'],
+  126: ['not_started'],
+  127: ['not_started'],
+} as const;
+
+export type FailureCode = (typeof failureCodes)[keyof typeof failureCodes][number];
 
 export interface FailureFacts {
   /** Stable, for scripts: the code of the service, or of the command line. */
@@ -29,20 +62,37 @@ export interface FailureFacts {
 export class Failure extends Error {
   override readonly name = 'Failure';
 
-  constructor(
-    message: string,
-    readonly facts: FailureFacts,
-  ) {
+  readonly facts: FailureFacts;
+
+  /** @param facts without an exit code, it has that of its code */
+  constructor(message: string, facts: Omit<FailureFacts, 'exit'> & { readonly exit?: number }) {
     super(message);
+    this.facts = { ...facts, exit: facts.exit ?? findExit(facts.code) };
   }
+}
+
+/** The exit code of a code of the command line or of a service. */
+export function findExit(code: string): number {
+  const [own] = listExits(code);
+  const known = (errorCodes as Readonly<Record<string, { readonly exit: number }>>)[code];
+  return own ?? known?.exit ?? exitCodes.unexpected;
+}
+
+/** Lists the exit codes that a code of the command line may have, the usual one first. */
+export function listExits(code: string): number[] {
+  const having = Object.entries(failureCodes).filter(([, codes]) => codes.some((one) => one === code));
+  return having.map(([exit]) => Number(exit));
 }
 
 /** Creates a failure for wrong usage; nothing was sent. */
 export function usage(message: string, hint?: string, details?: FailureFacts['details']): Failure {
   return new Failure(message, {
     code: 'usage',
-    exit: exitCodes.usage,
     ...(hint && { hint }),
     ...(details && { details }),
   });
 }
+
+/** How to sign in, as a hint. */
+export const SIGN_IN_HINT =
+  'Sign in with `regen auth login`, or with a token: regen auth login --with-token < token.txt';

@@ -1,4 +1,4 @@
-import type { Flag } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
 /** The columns of the audit log. */
@@ -16,7 +16,7 @@ export const USAGE_SHAPE = {
   less: ['key_id', 'refunded', 'charged'],
 };
 
-export const csvFlag: Flag = { name: 'csv', description: 'Print comma-separated values with a header' };
+export const csvFlag = flag('--csv', 'Print comma-separated values with a header');
 
 const NODE_SET_FLAGS = ['tags-admin', 'search-ranking', 'preempted-host-node-names'];
 
@@ -27,19 +27,17 @@ export const adminViews: readonly View[] = [
     module: 'admin-generate-token',
     summary: 'Create an admin token that is valid for one hour, and print only the token on stdout',
     flags: [
-      { name: 'show', description: 'Print the token even if stdout is a terminal' },
-      {
-        name: 'output-file',
-        value: 'path',
-        description: 'Write the token to a file that only you can read, and print the path of the file',
-      },
-      { name: 'force', description: 'Overwrite an existing file' },
-      {
-        name: 'format',
-        value: 'choice',
-        description: 'Output format: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: Bearer …)',
-        choices: ['env', 'json', 'header'],
-      },
+      flag('--show', 'Print the token even if stdout is a terminal'),
+      flag(
+        '--output-file <path>',
+        'Write the token to a file that only you can read, and print the path of the file',
+      ),
+      flag('--force', 'Overwrite an existing file'),
+      flag(
+        '--format <choice>',
+        'Output format: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: Bearer …)',
+        { choices: ['env', 'json', 'header'] },
+      ),
     ],
     examples: [
       'regen admin generate-token --format header | curl -H @- http://127.0.0.1:7717/admin/audit',
@@ -68,10 +66,10 @@ export const adminViews: readonly View[] = [
     explain: { versions: 'node@version (default: list them)' },
     changes: true,
     flags: [
-      { name: 'approve', description: 'Make the versions Active' },
-      { name: 'flag', description: 'Flag the versions' },
-      { name: 'ban', description: 'Ban the versions' },
-      { name: 'reason', value: 'text', description: 'Reason for the verdict, shown to everyone' },
+      flag('--approve', 'Make the versions Active'),
+      flag('--flag', 'Flag the versions'),
+      flag('--ban', 'Ban the versions'),
+      flag('--reason <text>', 'Reason for the verdict, shown to everyone'),
     ],
     shape: {
       items: 'versions',

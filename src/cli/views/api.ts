@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
 export const apiViews: readonly View[] = [
@@ -11,24 +12,15 @@ export const apiViews: readonly View[] = [
     },
     changes: true,
     flags: [
-      {
-        name: 'field',
-        short: 'F',
-        value: 'key=value',
-        description:
-          'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
-        repeat: true,
-      },
-      {
-        name: 'raw-field',
-        short: 'f',
-        value: 'key=value',
-        description: 'Add a field as text, without conversion',
-        repeat: true,
-      },
-      { name: 'body', value: 'json|@file|-', description: 'Whole request body' },
-      { name: 'header', short: 'H', value: 'name: value', description: 'Add a request header', repeat: true },
-      { name: 'include', short: 'i', description: 'Print the status line and the headers before the body' },
+      flag(
+        '-F, --field <key=value>',
+        'Add a field to the JSON body, or to the query for GET and with --body; numbers, true, false and null are converted, @file is read, key[sub] and key[] nest',
+        { repeat: true },
+      ),
+      flag('-f, --raw-field <key=value>', 'Add a field as text, without conversion', { repeat: true }),
+      flag('--body <json|@file|->', 'Whole request body'),
+      flag('-H, --header <name: value>', 'Add a request header', { repeat: true }),
+      flag('-i, --include', 'Print the status line and the headers before the body'),
     ],
     examples: [
       'regen api GET /nodes -F search=light',

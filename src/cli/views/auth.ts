@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
 export const authViews: readonly View[] = [
@@ -6,26 +7,20 @@ export const authViews: readonly View[] = [
     module: 'auth-login',
     summary: 'Sign in to a service in a browser, or store a token read from standard input',
     flags: [
-      {
-        name: 'device',
-        description: 'Sign in with a browser on another device (default: if there is no browser here)',
-      },
-      {
-        name: 'client-id',
-        value: 'id',
-        description: 'Client id of this program at the identity provider, if the service does not name one',
-      },
-      {
-        name: 'audience',
-        value: 'name',
-        description: "Audience of the identity provider's tokens (default: the address of the service)",
-      },
-      { name: 'with-token', description: 'Read the token from standard input' },
-      {
-        name: 'publisher',
-        value: 'publisherId',
-        description: "Store the token as this publisher's personal access token, for publishing",
-      },
+      flag('--device', 'Sign in with a browser on another device (default: if there is no browser here)'),
+      flag(
+        '--client-id <id>',
+        'Client id of this program at the identity provider, if the service does not name one',
+      ),
+      flag(
+        '--audience <name>',
+        "Audience of the identity provider's tokens (default: the address of the service)",
+      ),
+      flag('--with-token', 'Read the token from standard input'),
+      flag(
+        '--publisher <publisherId>',
+        "Store the token as this publisher's personal access token, for publishing",
+      ),
     ],
     examples: [
       'regen auth login --base-url https://registry.example.com',
@@ -48,7 +43,7 @@ export const authViews: readonly View[] = [
     usage: 'auth token',
     module: 'auth-token',
     summary: 'Print the current token',
-    flags: [{ name: 'show', description: 'Print the token even if stdout is a terminal' }],
+    flags: [flag('--show', 'Print the token even if stdout is a terminal')],
     examples: [
       `printf 'Authorization: Bearer %s' "$(regen auth token)" | curl -H @- http://127.0.0.1:7717/users/me`,
     ],

@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import { saveFlags, waitFlags } from './generation.js';
 import type { View } from './view.js';
 
@@ -9,22 +10,13 @@ export const batchViews: readonly View[] = [
     summary: 'Run many image and video jobs, and print one result per line; run the command again to resume',
     explain: { jobs: "File with one job per line, as JSON or CSV (.csv); '-' for standard input" },
     flags: [
-      {
-        name: 'concurrency',
-        value: 'number',
-        description: 'Tasks to run in parallel (1 to 100; default 4)',
-      },
-      {
-        name: 'max-credits',
-        value: 'number',
-        description: 'Maximum cost of the whole batch; a job is not sent if its price could exceed the rest',
-      },
-      { name: 'retry-failed', description: 'Retry jobs that failed in earlier runs' },
-      {
-        name: 'state',
-        value: 'path',
-        description: 'File that stores the state of each job (default <jobs>.state)',
-      },
+      flag('--concurrency <number>', 'Tasks to run in parallel (1 to 100; default 4)'),
+      flag(
+        '--max-credits <number>',
+        'Maximum cost of the whole batch; a job is not sent if its price could exceed the rest',
+      ),
+      flag('--retry-failed', 'Retry jobs that failed in earlier runs'),
+      flag('--state <path>', 'File that stores the state of each job (default <jobs>.state)'),
       ...saveFlags,
       ...waitFlags,
     ],

@@ -7,7 +7,7 @@ import { describeFields, type FieldDescription } from '../../contract/schema/fie
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { getRules } from '../../contract/schema/rule.js';
 import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
-import { deriveFlags } from '../command/flags.js';
+import { deriveFlags, flag } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
 import { authViews } from './auth.js';
@@ -91,7 +91,7 @@ function toCommand(view: View): Command {
       ...derived.map((flag) => (view.short?.[flag.name] ? { ...flag, short: view.short[flag.name] } : flag)),
       ...other.flags,
       ...(view.flags ?? []),
-      ...(paged ? [{ name: 'all', description: 'Read all pages' }] : []),
+      ...(paged ? [flag('--all', 'Read all pages')] : []),
       ...(operation?.body && !isRead(view) && !view.fixed ? [BODY_FLAG] : []),
       ...(changes ? [DRY_RUN_FLAG] : []),
       ...(view.confirm ? [YES_FLAG] : []),
@@ -134,22 +134,11 @@ function useOtherNames(flags: readonly Flag[]): { readonly flags: Flag[]; readon
   return { flags: renamed.map(({ alias }) => alias), notes };
 }
 
-const BODY_FLAG: Flag = {
-  name: 'body',
-  value: 'json|@file|-',
-  description: 'Whole request body, instead of its flags',
-};
+const BODY_FLAG = flag('--body <json|@file|->', 'Whole request body, instead of its flags');
 
-const DRY_RUN_FLAG: Flag = {
-  name: 'dry-run',
-  description: 'Print the request with secrets masked, and send nothing',
-};
+const DRY_RUN_FLAG = flag('--dry-run', 'Print the request with secrets masked, and send nothing');
 
-const YES_FLAG: Flag = {
-  name: 'yes',
-  short: 'y',
-  description: 'Skip the confirmation prompt',
-};
+const YES_FLAG = flag('-y, --yes', 'Skip the confirmation prompt');
 
 function listRequestFields(operation: Operation, view: View): Map<string, RequestField> {
   const fields = new Map<string, RequestField>();

@@ -1,61 +1,44 @@
 import type { Flag } from '../command/command.js';
+import { flag } from '../command/flags.js';
 
 /** How long a command waits for a task, and how often it polls. */
 export const waitFlags: readonly Flag[] = [
-  {
-    name: 'timeout',
-    value: 'duration',
-    description:
-      'Maximum time to wait, such as 90s or 2h (default 30m, off-peak 48h); the task then continues without it',
-  },
-  {
-    name: 'interval',
-    value: 'duration',
-    description: 'Maximum polling interval (default 10s)',
-  },
+  flag(
+    '--timeout <duration>',
+    'Maximum time to wait, such as 90s or 2h (default 30m, off-peak 48h); the task then continues without it',
+  ),
+  flag('--interval <duration>', 'Maximum polling interval (default 10s)'),
 ];
 
 /** Where a command saves the results of a task. */
 export const saveFlags: readonly Flag[] = [
-  {
-    name: 'output',
-    short: 'o',
-    value: 'path',
-    description:
-      'Save the results to a file, a folder/, or a pattern with {name}, {n}, {task_id}, {index} and {ext}, and print the paths; - writes one result to stdout',
-  },
-  { name: 'force', description: 'Overwrite existing files' },
-  {
-    name: 'receipt',
-    description:
-      'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
-  },
+  flag(
+    '-o, --output <path>',
+    'Save the results to a file, a folder/, or a pattern with {name}, {n}, {task_id}, {index} and {ext}, and print the paths; - writes one result to stdout',
+  ),
+  flag('--force', 'Overwrite existing files'),
+  flag(
+    '--receipt',
+    'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
+  ),
 ];
 
-export const openFlag: Flag = { name: 'open', description: 'Open the results in the default program' };
+export const openFlag = flag('--open', 'Open the results in the default program');
 
-export const noWait: Flag = {
-  name: 'no-wait',
-  description: 'Print the task id and exit; resume with `regen task wait`',
-};
+export const noWait = flag('--no-wait', 'Print the task id and exit; resume with `regen task wait`');
 
-const again: Flag = {
-  name: 'again',
-  description: 'Start a new task, even if an interrupted run of the same command left one unfinished',
-};
+const again = flag(
+  '--again',
+  'Start a new task, even if an interrupted run of the same command left one unfinished',
+);
 
 /** Limits of what a command may spend. */
 export const priceFlags: readonly Flag[] = [
-  {
-    name: 'max-credits',
-    value: 'number',
-    description: 'Do not start anything if the total price is more than this number of credits',
-  },
-  {
-    name: 'yes',
-    short: 'y',
-    description: 'Do not ask for confirmation if the price is above the setting confirm_credits',
-  },
+  flag(
+    '--max-credits <number>',
+    'Do not start anything if the total price is more than this number of credits',
+  ),
+  flag('-y, --yes', 'Do not ask for confirmation if the price is above the setting confirm_credits'),
 ];
 
 /** The flags of every command that starts tasks. */

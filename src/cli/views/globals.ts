@@ -1,55 +1,33 @@
 import type { Flag } from '../command/command.js';
+import { flag } from '../command/flags.js';
 
 /** The global flags; `only` limits some of them to certain commands. */
 export const globals: readonly Flag[] = [
-  { name: 'base-url', value: 'url', description: 'Address of the service', only: 'service' },
-  {
-    name: 'profile',
-    value: 'name',
-    description: "Profile to use; 'local' is the embedded service",
-    only: 'service',
-  },
-  {
-    name: 'token-file',
-    value: 'path',
-    description: "File with the token to send, or '-' for standard input",
-    only: 'service',
-  },
-  {
-    name: 'request-timeout',
-    value: 'duration',
-    description: 'Idle timeout: fail a request that makes no progress for this long (default 60s)',
-    only: 'service',
-  },
-  { name: 'json', description: "Print the service's response unchanged, as one JSON document" },
-  {
-    name: 'jq',
-    value: 'expression',
-    description: 'Filter the JSON of the answer with a jq expression, such as .id or ".nodes[].name"',
-  },
-  {
-    name: 'columns',
-    value: 'names',
-    description:
-      'Columns of a list, by field name and separated by commas, such as id,latest_version.version',
-    only: 'list',
-  },
-  {
-    name: 'ndjson',
-    description: 'Print the items of a list as JSON, one per line, as they arrive',
-    only: 'list',
-  },
-  {
-    name: 'verbose',
-    short: 'v',
-    description: 'Trace requests on stderr, with secrets masked',
-    only: 'service',
-  },
-  { name: 'quiet', short: 'q', description: 'Only print errors on stderr' },
-  { name: 'no-input', description: 'Never prompt: assume yes to confirmations, fail on missing values' },
-  { name: 'no-pager', description: 'Do not show long output in a pager' },
-  { name: 'no-color', description: 'Turn off colour' },
-  { name: 'no-autostart', description: 'Do not start the embedded service', only: 'service' },
+  flag('--base-url <url>', 'Address of the service', { only: 'service' }),
+  flag('--profile <name>', "Profile to use; 'local' is the embedded service", { only: 'service' }),
+  flag('--token-file <path>', "File with the token to send, or '-' for standard input", { only: 'service' }),
+  flag(
+    '--request-timeout <duration>',
+    'Idle timeout: fail a request that makes no progress for this long (default 60s)',
+    { only: 'service' },
+  ),
+  flag('--json', "Print the service's response unchanged, as one JSON document"),
+  flag(
+    '--jq <expression>',
+    'Filter the JSON of the answer with a jq expression, such as .id or ".nodes[].name"',
+  ),
+  flag(
+    '--columns <names>',
+    'Columns of a list, by field name and separated by commas, such as id,latest_version.version',
+    { only: 'list' },
+  ),
+  flag('--ndjson', 'Print the items of a list as JSON, one per line, as they arrive', { only: 'list' }),
+  flag('-v, --verbose', 'Trace requests on stderr, with secrets masked', { only: 'service' }),
+  flag('-q, --quiet', 'Only print errors on stderr'),
+  flag('--no-input', 'Never prompt: assume yes to confirmations, fail on missing values'),
+  flag('--no-pager', 'Do not show long output in a pager'),
+  flag('--no-color', 'Turn off colour'),
+  flag('--no-autostart', 'Do not start the embedded service', { only: 'service' }),
 ];
 
 /** The summary of each group of commands. */

@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 
@@ -53,12 +54,11 @@ export const imageViews: readonly View[] = [
     summary: 'Show the status of an image task',
     explain: taskExplain,
     flags: [
-      {
-        name: 'kind',
-        value: 'choice',
-        description: 'Kind of the task, if it was not started from this machine (default: try each)',
-        choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'],
-      },
+      flag(
+        '--kind <choice>',
+        'Kind of the task, if it was not started from this machine (default: try each)',
+        { choices: ['relight', 'style-transfer', 'skin-enhancer', 'upscaler'] },
+      ),
     ],
     examples: ['regen image status 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --kind relight'],
   },

@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
 const shape = {
@@ -13,22 +14,17 @@ const init: View = {
   summary: 'Create the pyproject.toml of a node pack, and ask for values that the folder does not provide',
   explain: { dir: 'Folder of the node pack (default: the current folder)' },
   flags: [
-    { name: 'id', value: 'nodeId', description: "Node id (default: from the folder's name)" },
-    { name: 'name', value: 'text', description: 'Display name (default: from the id)' },
-    { name: 'publisher', value: 'publisherId', description: 'Publisher to publish under' },
-    { name: 'version', value: 'version', description: 'First version (default 1.0.0)' },
-    {
-      name: 'description',
-      value: 'text',
-      description: 'What the pack does (default: the first paragraph of the README)',
-    },
-    {
-      name: 'license',
-      value: 'path',
-      description: 'Licence name, or the path of its file (default: the licence file in the folder)',
-    },
-    { name: 'repository', value: 'url', description: 'Source repository (default: the git remote)' },
-    { name: 'force', description: 'Overwrite an existing pyproject.toml' },
+    flag('--id <nodeId>', "Node id (default: from the folder's name)"),
+    flag('--name <text>', 'Display name (default: from the id)'),
+    flag('--publisher <publisherId>', 'Publisher to publish under'),
+    flag('--version <version>', 'First version (default 1.0.0)'),
+    flag('--description <text>', 'What the pack does (default: the first paragraph of the README)'),
+    flag(
+      '--license <path>',
+      'Licence name, or the path of its file (default: the licence file in the folder)',
+    ),
+    flag('--repository <url>', 'Source repository (default: the git remote)'),
+    flag('--force', 'Overwrite an existing pyproject.toml'),
   ],
   examples: ['regen node init', 'regen node init packs/light --publisher my-team --no-input'],
 };

@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import { AUDIT_SHAPE } from './admin.js';
 import type { View } from './view.js';
 
@@ -61,7 +62,7 @@ export const publisherViews: readonly View[] = [
     usage: 'publisher token check <publisherId>',
     module: 'publisher-token-check',
     summary: 'Check whether the token that `version publish` would use can publish for a publisher',
-    flags: [{ name: 'node', value: 'nodeId', description: 'Check it for this node, too' }],
+    flags: [flag('--node <nodeId>', 'Check it for this node, too')],
     examples: ['regen publisher token check my-team --node light-tools'],
   },
   {

@@ -1,16 +1,15 @@
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
-const data = {
-  name: 'data',
-  value: 'folder',
-  description: 'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
-} as const;
+const data = flag(
+  '--data <folder>',
+  'Folder for the database, archives and keys (default: $XDG_DATA_HOME/regen)',
+);
 
-const config = {
-  name: 'config',
-  value: 'path',
-  description: 'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
-} as const;
+const config = flag(
+  '--config <path>',
+  'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
+);
 
 export const serveViews: readonly View[] = [
   {
@@ -20,35 +19,22 @@ export const serveViews: readonly View[] = [
     summary:
       'Run the service (registry and generation) on this machine, and print its URL on stdout once it is ready',
     flags: [
-      { name: 'host', value: 'address', description: 'Address to listen on (default 127.0.0.1)' },
-      { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 7717)' },
+      flag('--host <address>', 'Address to listen on (default 127.0.0.1)'),
+      flag('--port <number>', 'Port to listen on, 0 for a free one (default 7717)'),
       data,
       config,
-      {
-        name: 'work',
-        value: 'kinds',
-        description: 'Run only these kinds of jobs, separated by commas; others share the database',
-      },
-      { name: 'no-work', description: 'Run no jobs; other services share the database and do' },
-      { name: 'any-port', description: 'Use a free port if the given one is in use', hidden: true },
-      {
-        name: 'until-idle',
-        value: 'duration',
-        description: 'Exit after this long without work',
-        hidden: true,
-      },
-      { name: 'detach', description: 'Run in the background; return once the service is ready' },
-      {
-        name: 'scenario',
-        value: 'path',
-        description: 'Scenario of what goes wrong, to test scripts: TOML or JSON; only on loopback',
-      },
-      { name: 'seed', value: 'number', description: 'With --scenario: repeat the course that had this seed' },
-      { name: 'check', description: 'Check the configuration, and start nothing' },
-      {
-        name: 'print-config',
-        description: 'Print the configuration with its defaults as JSON, and start nothing',
-      },
+      flag('--work <kinds>', 'Run only these kinds of jobs, separated by commas; others share the database'),
+      flag('--no-work', 'Run no jobs; other services share the database and do'),
+      flag('--any-port', 'Use a free port if the given one is in use', { hidden: true }),
+      flag('--until-idle <duration>', 'Exit after this long without work', { hidden: true }),
+      flag('--detach', 'Run in the background; return once the service is ready'),
+      flag(
+        '--scenario <path>',
+        'Scenario of what goes wrong, to test scripts: TOML or JSON; only on loopback',
+      ),
+      flag('--seed <number>', 'With --scenario: repeat the course that had this seed'),
+      flag('--check', 'Check the configuration, and start nothing'),
+      flag('--print-config', 'Print the configuration with its defaults as JSON, and start nothing'),
     ],
     notes: [
       'Settings come from the flags, then from variables such as REGEN_SERVE_PORT, then from the configuration file; docs/configuration.md lists them.',
@@ -70,11 +56,15 @@ export const serveViews: readonly View[] = [
     summary:
       'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
     explain: { path: 'The folder or .zip archive to create' },
-    flags: [data],
+    flags: [data, config],
     notes: [
+      'From PostgreSQL it is an embedded database too: serve restore and then serve copy put it back.',
       'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
     ],
-    examples: ['regen serve backup backups/monday.zip'],
+    examples: [
+      'regen serve backup backups/monday.zip',
+      'regen serve backup /backups/monday --config /etc/regen/regen.toml',
+    ],
   },
   {
     usage: 'serve restore <path>',
@@ -90,7 +80,7 @@ export const serveViews: readonly View[] = [
     module: 'serve-data',
     local: true,
     summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
-    flags: [data],
+    flags: [data, config],
   },
   {
     usage: 'serve copy',
@@ -98,7 +88,7 @@ export const serveViews: readonly View[] = [
     local: true,
     summary:
       'Copy the data of a stopped service to the PostgreSQL database and the storage of a configuration',
-    flags: [data, { name: 'to', value: 'path', description: 'Configuration file of the service to copy to' }],
+    flags: [data, flag('--to <path>', 'Configuration file of the service to copy to')],
     notes: ['The database must be empty. The data folder stays as it is.'],
     examples: ['regen serve copy --to /etc/regen/regen.toml'],
   },
@@ -107,11 +97,7 @@ export const serveViews: readonly View[] = [
     module: 'serve-migrate',
     local: true,
     summary: 'Upgrade the data of a stopped service to this release, as its next start would',
-    flags: [
-      config,
-      data,
-      { name: 'check', description: 'Change nothing; exit 6 if steps are missing, and say which' },
-    ],
+    flags: [config, data, flag('--check', 'Change nothing; exit 6 if steps are missing, and say which')],
     notes: [
       'With PostgreSQL, services of the earlier release may go on if --check says that the steps are rolling.',
     ],
@@ -122,7 +108,7 @@ export const serveViews: readonly View[] = [
     module: 'serve-prune',
     local: true,
     summary: 'Remove what the retention settings no longer keep, as the service does once a day',
-    flags: [config, data, { name: 'dry-run', description: 'Only count what would be removed' }],
+    flags: [config, data, flag('--dry-run', 'Only count what would be removed')],
     shape: { columns: ['kind', 'days', 'count', 'bytes'] },
     notes: ['It may run beside the service.'],
     examples: ['regen serve prune --dry-run', 'regen serve prune --config /etc/regen/regen.toml'],

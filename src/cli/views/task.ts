@@ -1,3 +1,4 @@
+import { flag } from '../command/flags.js';
 import { openFlag, saveFlags, startFlags, taskExplain, waitFlags } from './generation.js';
 import type { View } from './view.js';
 
@@ -8,29 +9,14 @@ export const taskViews: readonly View[] = [
     local: true,
     summary: 'List the tasks started from this machine, newest first, in their last known state',
     flags: [
-      {
-        name: 'state',
-        value: 'choice',
-        description: 'Only tasks in this state; can be repeated',
+      flag('--state <choice>', 'Only tasks in this state; can be repeated', {
         choices: ['queued', 'running', 'done', 'failed', 'gone'],
         repeat: true,
-      },
-      {
-        name: 'kind',
-        value: 'text',
-        description: 'Only image or video tasks, or those of one command such as relight',
-      },
-      {
-        name: 'since',
-        value: 'time',
-        description: 'Only tasks started within this time, such as 24h, or since a date',
-      },
-      {
-        name: 'service',
-        value: 'text',
-        description: "Only tasks of this service: 'local' or a part of its address",
-      },
-      { name: 'limit', value: 'number', description: 'At most this many tasks' },
+      }),
+      flag('--kind <text>', 'Only image or video tasks, or those of one command such as relight'),
+      flag('--since <time>', 'Only tasks started within this time, such as 24h, or since a date'),
+      flag('--service <text>', "Only tasks of this service: 'local' or a part of its address"),
+      flag('--limit <number>', 'At most this many tasks'),
     ],
     shape: {
       columns: ['id', 'task_id', 'operation', 'state', 'created_at', 'service'],
@@ -55,7 +41,7 @@ export const taskViews: readonly View[] = [
     summary: 'Wait for tasks to end, and print their output URLs',
     explain: taskExplain,
     flags: [
-      { name: 'all', description: 'Wait for all unfinished tasks that were started from this machine' },
+      flag('--all', 'Wait for all unfinished tasks that were started from this machine'),
       ...saveFlags,
       openFlag,
       ...waitFlags,
@@ -93,7 +79,7 @@ export const taskViews: readonly View[] = [
     local: true,
     summary: 'Remove tasks from the list on this machine; their results stay where they are',
     explain: taskExplain,
-    flags: [{ name: 'force', description: 'Forget tasks that have not ended, too' }],
+    flags: [flag('--force', 'Forget tasks that have not ended, too')],
     examples: [
       'regen task forget @last',
       'regen task list --state failed --jq ".[].id" | xargs regen task forget',

@@ -1,20 +1,12 @@
-import type { Flag } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
-const publisher: Flag = {
-  name: 'publisher',
-  value: 'publisherId',
-  description: "Publisher, instead of the manifest's PublisherId",
-};
-const reasons: Flag = {
-  name: 'reasons',
-  description:
-    'Show why the registry flagged or banned, a finding a line, with file and line where it says so',
-};
-const allowSecrets: Flag = {
-  name: 'allow-secrets',
-  description: 'Include files that look like secrets',
-};
+const publisher = flag('--publisher <publisherId>', "Publisher, instead of the manifest's PublisherId");
+const reasons = flag(
+  '--reasons',
+  'Show why the registry flagged or banned, a finding a line, with file and line where it says so',
+);
+const allowSecrets = flag('--allow-secrets', 'Include files that look like secrets');
 
 export const versionViews: readonly View[] = [
   {
@@ -27,27 +19,18 @@ export const versionViews: readonly View[] = [
     changes: true,
     flags: [
       publisher,
-      { name: 'changelog', value: 'text', description: 'Summary of the changes in this version' },
-      {
-        name: 'changelog-file',
-        value: 'path',
-        description: "File with the changelog, or '-' for standard input",
-      },
+      flag('--changelog <text>', 'Summary of the changes in this version'),
+      flag('--changelog-file <path>', "File with the changelog, or '-' for standard input"),
       allowSecrets,
-      { name: 'allow-findings', description: 'Publish even if a finding would flag the version' },
-      { name: 'skip-existing', description: 'Succeed if this exact version is already published' },
-      { name: 'no-wait', description: 'Exit once the archive is uploaded' },
-      { name: 'wait', description: 'Wait for the verdict (the default)', hidden: true },
-      {
-        name: 'concurrency',
-        value: 'number',
-        description: 'Folders to publish in parallel (1 to 16; default 3)',
-      },
-      {
-        name: 'timeout',
-        value: 'duration',
-        description: "Maximum time to wait for the registry's verdict, such as 90s or 30m (default 30m)",
-      },
+      flag('--allow-findings', 'Publish even if a finding would flag the version'),
+      flag('--skip-existing', 'Succeed if this exact version is already published'),
+      flag('--no-wait', 'Exit once the archive is uploaded'),
+      flag('--wait', 'Wait for the verdict (the default)', { hidden: true }),
+      flag('--concurrency <number>', 'Folders to publish in parallel (1 to 16; default 3)'),
+      flag(
+        '--timeout <duration>',
+        "Maximum time to wait for the registry's verdict, such as 90s or 30m (default 30m)",
+      ),
     ],
     examples: [
       'regen version publish',
@@ -63,14 +46,9 @@ export const versionViews: readonly View[] = [
     summary: 'Write the archive that `version publish` would upload, and send nothing',
     explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
     flags: [
-      { name: 'list', description: 'List each file with its size in bytes, and write nothing' },
-      {
-        name: 'output',
-        short: 'o',
-        value: 'path',
-        description: 'File or folder/ to write to (default <node>-<version>.zip)',
-      },
-      { name: 'force', description: 'Overwrite an existing file' },
+      flag('--list', 'List each file with its size in bytes, and write nothing'),
+      flag('-o, --output <path>', 'File or folder/ to write to (default <node>-<version>.zip)'),
+      flag('--force', 'Overwrite an existing file'),
       allowSecrets,
     ],
     examples: ['regen version pack --list', 'regen version pack packs/light -o light.zip'],
@@ -85,12 +63,11 @@ export const versionViews: readonly View[] = [
     flags: [
       publisher,
       allowSecrets,
-      {
-        name: 'for',
-        value: 'choice',
-        description: 'Also find what the scanner of another registry is known to flag (one of comfy)',
-        choices: ['comfy'],
-      },
+      flag(
+        '--for <choice>',
+        'Also find what the scanner of another registry is known to flag (one of comfy)',
+        { choices: ['comfy'] },
+      ),
     ],
     shape: { columns: ['kind', 'what', 'where', 'detail'] },
     examples: ['regen version check', 'regen version check packs/light --json'],
@@ -112,10 +89,7 @@ export const versionViews: readonly View[] = [
     changes: true,
     summary: 'Mark all versions of a node in a range as deprecated',
     explain: { range: "Range of versions as npm writes it, such as '<1.2.0' or '1.x'" },
-    flags: [
-      { name: 'undo', description: 'Remove the mark' },
-      { name: 'yes', short: 'y', description: 'Do not ask for confirmation' },
-    ],
+    flags: [flag('--undo', 'Remove the mark'), flag('-y, --yes', 'Do not ask for confirmation')],
     shape: { columns: ['version', 'deprecated', 'status'] },
     examples: ["regen version deprecate light-tools '<1.2.0'"],
   },
@@ -166,13 +140,8 @@ export const versionViews: readonly View[] = [
     summary: 'Save the archive of a version, and print its path',
     explain: { version: 'Version number (default: the latest version)' },
     flags: [
-      {
-        name: 'output',
-        short: 'o',
-        value: 'path',
-        description: 'File or folder/ to save to (default <node>-<version>.zip)',
-      },
-      { name: 'force', description: 'Overwrite an existing file' },
+      flag('-o, --output <path>', 'File or folder/ to save to (default <node>-<version>.zip)'),
+      flag('--force', 'Overwrite an existing file'),
     ],
     examples: ['regen version download light-tools', 'regen version download light-tools 1.2.0 -o packs/'],
   },

@@ -1,12 +1,11 @@
-import type { Flag } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 
-const fromTask: Flag = {
-  name: 'from-task',
-  value: 'task_id',
-  description: 'Task that made the video, instead of --video-creation-id and --video-url',
-};
+const fromTask = flag(
+  '--from-task <task_id>',
+  'Task that made the video, instead of --video-creation-id and --video-url',
+);
 
 export const videoViews: readonly View[] = [
   {

@@ -1,15 +1,14 @@
 import { webhookStates } from '../../contract/events.js';
-import type { Flag } from '../command/command.js';
+import { flag } from '../command/flags.js';
 import type { View } from './view.js';
 
-const secretFile: Flag = {
-  name: 'secret-file',
-  value: 'path',
-  description:
-    'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
-};
+const secretFile = flag(
+  '--secret-file <path>',
+  'File with the signing secret (default: REGEN_WEBHOOK_SECRET, or the secret read from the service)',
+);
 
 const DELIVERY_ID = 'Id of the delivery, as shown by `regen webhook deliveries`';
+const deliveryLookup = { deliveryId: { operation: 'webhook.deliveries', field: 'id' } } as const;
 
 export const webhookViews: readonly View[] = [
   {
@@ -18,34 +17,18 @@ export const webhookViews: readonly View[] = [
     summary:
       'Receive webhooks on this machine, verify them, and print one per line (NDJSON with --json); can also run a command or forward them',
     flags: [
-      { name: 'port', value: 'number', description: 'Port to listen on, 0 for a free one (default 0)' },
-      {
-        name: 'public-url',
-        value: 'url',
-        description: 'Public address of this listener, such as the address of a tunnel',
-      },
-      {
-        name: 'forward-to',
-        value: 'url',
-        description: 'Forward each webhook, body and headers unchanged, and return the response',
-      },
-      {
-        name: 'exec',
-        value: 'command',
-        description:
-          'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
-      },
-      {
-        name: 'until',
-        value: 'task_id',
-        description:
-          'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
-      },
-      {
-        name: 'timeout',
-        value: 'duration',
-        description: 'With --until: maximum time to wait; then exits 8',
-      },
+      flag('--port <number>', 'Port to listen on, 0 for a free one (default 0)'),
+      flag('--public-url <url>', 'Public address of this listener, such as the address of a tunnel'),
+      flag('--forward-to <url>', 'Forward each webhook, body and headers unchanged, and return the response'),
+      flag(
+        '--exec <command>',
+        'Shell command to run for each webhook, with the body on standard input and REGEN_WEBHOOK_EVENT, _ID, _TASK_ID and _STATE in the environment; if it does not exit 0, the webhook is sent again',
+      ),
+      flag(
+        '--until <task_id>',
+        'Exit when this task has ended, according to a webhook or its status; exits 6 if it failed',
+      ),
+      flag('--timeout <duration>', 'With --until: maximum time to wait; then exits 8'),
       secretFile,
     ],
     shape: { columns: ['event', 'task_id', 'state', 'outputs'] },
@@ -62,9 +45,9 @@ export const webhookViews: readonly View[] = [
       file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
     },
     flags: [
-      { name: 'id', value: 'text', description: 'Value of the webhook-id header' },
-      { name: 'timestamp', value: 'seconds', description: 'Value of the webhook-timestamp header' },
-      { name: 'signature', value: 'text', description: 'Value of the webhook-signature header' },
+      flag('--id <text>', 'Value of the webhook-id header'),
+      flag('--timestamp <seconds>', 'Value of the webhook-timestamp header'),
+      flag('--signature <text>', 'Value of the webhook-signature header'),
       secretFile,
     ],
     examples: [
@@ -78,19 +61,13 @@ export const webhookViews: readonly View[] = [
     summary:
       'Send a made-up webhook, signed like those of the service; exits 6 unless it is answered with 2xx',
     flags: [
-      { name: 'to', value: 'url', description: 'Address of the receiver (required)' },
-      {
-        name: 'event',
-        value: 'event',
-        description: 'Event to send (default: the one that has the state, or image.task.updated)',
+      flag('--to <url>', 'Address of the receiver (required)'),
+      flag('--event <event>', 'Event to send (default: the one that has the state, or image.task.updated)', {
         choices: Object.keys(webhookStates),
-      },
-      {
-        name: 'state',
-        value: 'state',
-        description: 'State of the task (default: that of a task that is done)',
+      }),
+      flag('--state <state>', 'State of the task (default: that of a task that is done)', {
         choices: Object.values(webhookStates).flat(),
-      },
+      }),
       secretFile,
     ],
     notes: ['The task and its results do not exist.'],
@@ -105,8 +82,8 @@ export const webhookViews: readonly View[] = [
     summary: 'Print the secret that signs your webhooks, or replace it',
     changes: true,
     flags: [
-      { name: 'rotate', description: 'Create a new secret; for 24 hours, the old one signs too' },
-      { name: 'show', description: 'Print the secret even if stdout is a terminal' },
+      flag('--rotate', 'Create a new secret; for 24 hours, the old one signs too'),
+      flag('--show', 'Print the secret even if stdout is a terminal'),
     ],
     examples: ['regen webhook secret > webhook-secret.txt'],
   },
@@ -115,6 +92,7 @@ export const webhookViews: readonly View[] = [
     operation: 'webhook.deliveries',
     summary: 'List the sent and pending deliveries of your webhooks, newest first',
     explain: { task_id: 'Only deliveries for this task' },
+    lookup: { task_id: { operation: 'webhook.deliveries', field: 'task_id' } },
     shape: {
       columns: ['id', 'task_id', 'state', 'status', 'attempts', 'next_at', 'reason', 'url'],
       ids: ['id', 'task_id'],
@@ -126,6 +104,7 @@ export const webhookViews: readonly View[] = [
     usage: 'webhook resend <deliveryId>',
     operation: 'webhook.resend',
     explain: { deliveryId: DELIVERY_ID },
+    lookup: deliveryLookup,
     notes: ['A delivery that is older than 24 hours is attempted once.'],
     examples: ['regen webhook resend msg_8a4c0a4e-4a2e-4f0e-9f0b-0c8f6a3f3a51'],
   },
@@ -133,5 +112,6 @@ export const webhookViews: readonly View[] = [
     usage: 'webhook cancel <deliveryId>',
     operation: 'webhook.cancel',
     explain: { deliveryId: DELIVERY_ID },
+    lookup: deliveryLookup,
   },
 ];

@@ -41,11 +41,6 @@ export class Inbox {
     return reply;
   }
 
-  /** Resolves when all events are handled. */
-  async settled(): Promise<void> {
-    await this.#last;
-  }
-
   async #handle(event: Event): Promise<Reply> {
     const { handled, show, act } = this.options;
     const state = `${event.taskId} ${event.seen?.state}`;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { parseEvent } from './event.js';
 import type { Inbox, Reply } from './inbox.js';
@@ -53,11 +53,7 @@ async function listenOnPort(server: Server, port: number): Promise<void> {
   await new Promise<void>((listening, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return failed(error);
-      const taken = {
-        code: 'port_taken',
-        exit: exitCodes.unreachable,
-        hint: 'Choose another port with --port.',
-      };
+      const taken = { code: 'port_taken', hint: 'Choose another port with --port.' };
       failed(new Failure(`Port ${port} is already in use.`, taken));
     });
     server.listen(port, '127.0.0.1', listening);

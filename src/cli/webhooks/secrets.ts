@@ -4,7 +4,7 @@ import { NetworkError, ServiceError } from '../../client/errors.js';
 import { isWebhookSecret } from '../../client/webhook.js';
 import { type FlagValues, readText } from '../command/command.js';
 import type { ServiceConnector } from '../connect/services.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
 
@@ -51,7 +51,6 @@ async function fetchSecret({
     if (!(error instanceof ServiceError) || ![404, 405].includes(error.status)) throw error;
     throw new Failure(`${name} does not publish the signing secret of its webhooks.`, {
       code: 'no_webhook_secret',
-      exit: exitCodes.notFound,
       hint: 'Pass the secret that it gave you with --secret-file <file>, or set REGEN_WEBHOOK_SECRET.',
     });
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/index.js';
+import { getOperation, getTaskFacts, listTaskOperations, type OperationName } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { FlowError } from '../flow-error.js';
@@ -13,6 +13,8 @@ import { readTaskState, type TaskState } from './task-state.js';
 export interface Target {
   /** A name for people: the profile or the address. */
   readonly name: string;
+  /** The profile whose credentials are used; absent for an address and for the embedded service. */
+  readonly profile?: string | undefined;
   /** Absent for the embedded service, which is found or started when it is needed. */
   readonly baseUrl?: string;
   /** Where it is set: a flag, a variable, the settings file, `ledger` or `default`. */
@@ -55,15 +57,19 @@ export function serviceKey({ baseUrl }: Target): string {
   return baseUrl === undefined ? 'local' : new URL(baseUrl).href.replace(/\/$/, '');
 }
 
-/** The service of an entry. Tokens of the environment are used only if this command names the same service. */
+/**
+ * The service of an entry, with the account that started it. Tokens of the environment are used only if this command
+ * names the same service.
+ */
 export function findTarget(
   { services }: Pick<TaskContext, 'services'>,
-  { service }: Pick<Entry, 'service'>,
+  { service, profile }: Pick<Entry, 'service' | 'profile'>,
 ): Target {
-  const { target } = services;
-  if (serviceKey(target) === service) return target;
+  const { target, isTargetGiven } = services;
+  const isSameAccount = isTargetGiven || profile === undefined || profile === target.profile;
+  if (serviceKey(target) === service && isSameAccount) return target;
   if (service === 'local') return { name: service, source: 'ledger' };
-  return { name: service, baseUrl: service, source: 'ledger' };
+  return { name: profile ?? service, profile, baseUrl: service, source: 'ledger' };
 }
 
 /** Finds the entry that a person means. A service that is named on the command line must match. */
@@ -131,10 +137,9 @@ export async function readTask(
   const local = target.baseUrl === undefined;
   try {
     const { client } = await services.reach(target);
-    const input = { task_id: id };
     // The embedded service is restarted instead of retried.
     const limits = { signal, ...(local && { retries: 0 }) };
-    const { data, body } = await client.request(getOperation(read), input as never, limits);
+    const { data, body } = await client.requestNamed(read as OperationName, { task_id: id }, limits);
     const seen = readTaskState(kind, data, body);
     if (entry) ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
     return seen;
@@ -153,8 +158,7 @@ export async function readAccount(
 ): Promise<Account | undefined> {
   const { client } = await services.reach(target);
   try {
-    const { data } = await client.request(getOperation('task.get'), { task_id: id } as never, { signal });
-    return data as Account;
+    return await client.task.get({ task_id: id }, { signal });
   } catch (error) {
     if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
     throw error;

@@ -10,7 +10,7 @@ interface OpenDatabaseOptions {
   readonly url: string | undefined;
   readonly embedded: SqliteOptions;
   readonly now: () => number;
-  /** Receives errors of connections that are not in use. */
+  /** Receives errors of connections. */
   readonly onError: (error: Error) => void;
   readonly onQuery: QueryObserver | undefined;
 }

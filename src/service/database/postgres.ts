@@ -10,7 +10,7 @@ export interface PostgresOptions {
   readonly url: string;
   /** `false` refuses data of another release instead of upgrading it; `unchecked` takes any. */
   readonly migrates?: boolean | 'unchecked';
-  /** Receives errors of connections that are not in use. */
+  /** Receives errors of connections. */
   readonly onError: (error: Error) => void;
   readonly onQuery?: QueryObserver | undefined;
 }
@@ -55,7 +55,9 @@ export async function openPostgres({ url, migrates, onError, onQuery }: Postgres
         type === INT8 || type === NUMERIC ? Number : pg.types.getTypeParser(type, 'text'),
     },
   });
-  pool.on('error', onError);
+  // Also while a transaction has the connection: an error without a listener would end the process.
+  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('error', () => {});
   const database = new PostgresDatabase({ dialect: new PostgresDialect({ pool }), ...toKyselyLog(onQuery) });
   try {
     await requireByteOrder(database);

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
+import type { Environment } from '../configuration/secret-source.js';
+import type { Database } from '../database/database.js';
+import { openPostgres } from '../database/postgres.js';
 import { openSqlite, snapshotSqlite } from '../database/sqlite.js';
 import { requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
+import { openStorage } from '../storage/open-storage.js';
+import { ObjectMissing, type Storage } from '../storage/storage.js';
 import { packFolder, unpackFolder } from './archive.js';
 import { checkStore, type StoreReport } from './check-store.js';
+import { copyRows } from './copy-rows.js';
 import { listExpectedObjects } from './expected-objects.js';
 
 /** The database of a data folder. */
@@ -20,21 +28,34 @@ export class BackupRefused extends Error {
   override readonly name = 'BackupRefused';
 }
 
+/** Where the data of a service is. */
+export interface StoreLocation {
+  /** The data folder. */
+  readonly data: string;
+  /** Names the database and the storage, if they are elsewhere. */
+  readonly configuration: ConfigurationInput;
+  /** Where secrets may be. */
+  readonly env: Environment;
+}
+
 /**
- * Copies a data folder while a service may use it: the database as it is at one moment, and the objects that it
- * names. The owner's token is left out; a service that starts in the copy makes a new one.
+ * Copies the data of services while they may use it: the database as it is at one moment, as an embedded one, and the
+ * objects that it names. The owner's token is left out; a service that starts in the copy makes a new one.
  * @param target a new folder, or a new archive if it ends in .zip
- * @throws BackupRefused, DataUnusable
+ * @throws BackupRefused, DataUnusable, InvalidConfiguration
  */
-export async function backUpFolder(data: string, target: string): Promise<StoreReport> {
-  requireDatabase(data);
-  if (!target.endsWith('.zip')) return writeFolder(target, (folder) => copyData(data, folder));
-  if (existsSync(target)) throw new BackupRefused(`${target} already exists; choose another name.`);
-  return inPartialFolder(target, async (folder) => {
-    const report = await copyData(data, join(folder, 'data'));
-    await packFolder(join(folder, 'data'), join(folder, 'backup.zip'));
-    renameSync(join(folder, 'backup.zip'), target);
-    return report;
+export async function backUpStore(location: StoreLocation, target: string): Promise<StoreReport> {
+  const isArchive = target.endsWith('.zip');
+  if (isArchive && existsSync(target))
+    throw new BackupRefused(`${target} already exists; choose another name.`);
+  return withStore(location, async (store) => {
+    if (!isArchive) return writeFolder(target, (folder) => copyStore(store, folder));
+    return inPartialFolder(target, async (folder) => {
+      const report = await copyStore(store, join(folder, 'data'));
+      await packFolder(join(folder, 'data'), join(folder, 'backup.zip'));
+      renameSync(join(folder, 'backup.zip'), target);
+      return report;
+    });
   });
 }
 
@@ -47,28 +68,76 @@ export async function restoreFolder(backup: string, data: string): Promise<Store
     if (statSync(backup, { throwIfNoEntry: false })?.isFile()) {
       await unpackFolder(backup, folder);
       requireDatabase(folder);
-      return checkData(folder, true);
+      return withCopy(folder, checkStore);
     }
     requireDatabase(backup);
     mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
     await copyFile(join(backup, DATABASE), join(folder, DATABASE));
-    return copyObjects(backup, folder, true);
+    const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
+    return withCopy(folder, (database, copy) => copyObjects(database, source, copy));
   });
 }
 
 /**
- * Checks the database of a data folder and every object that it names.
- * @throws DataUnusable
+ * Checks the database of services and every object that it names.
+ * @throws DataUnusable, InvalidConfiguration
  */
-export async function checkFolder(data: string): Promise<StoreReport> {
-  requireDatabase(data);
-  return checkData(data, false);
+export async function checkServices(location: StoreLocation): Promise<StoreReport> {
+  return withStore(location, ({ database, objects }) => checkStore(database, objects));
 }
 
-async function checkData(folder: string, migrates: boolean): Promise<StoreReport> {
-  const database = await openSqlite({ file: join(folder, DATABASE), durable: true, verify: true, migrates });
+/** An open store. */
+interface Store {
+  readonly database: Database;
+  readonly objects: Storage;
+  /** Writes the database as it is at one moment into the file of an embedded one. */
+  snapshot(file: string): Promise<void>;
+}
+
+async function withStore<Result>(
+  { data, configuration: input, env }: StoreLocation,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const configuration = parseConfiguration(input, env);
+  const { database: url } = configuration;
+  const embedded = join(data, DATABASE);
+  if (url === undefined) requireDatabase(data);
+  const database = await (url === undefined
+    ? openSqlite({ file: embedded, durable: true, verify: true, migrates: false })
+    : openPostgres({ url, migrates: false, onError: () => {} }));
+  const scratch = mkdtempSync(join(tmpdir(), 'regen-'));
   try {
-    return await checkStore(database, createDiskStorage(join(folder, 'objects'), { sweeps: false }));
+    // Files that are half written belong to services that run.
+    const places = { objects: join(data, 'objects'), before: 0, scratch, env };
+    return await work({
+      database,
+      objects: await openStorage(configuration, places),
+      snapshot: async (file) =>
+        url === undefined ? snapshotSqlite(embedded, file) : snapshotPostgres(database, file),
+    });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+    await database.destroy();
+  }
+}
+
+async function snapshotPostgres(database: Database, file: string): Promise<void> {
+  const reading = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  await reading.execute(async (tx) => {
+    rmSync(file, { force: true });
+    const copy = await openSqlite({ file, durable: true });
+    await copyRows(tx, copy).finally(() => copy.destroy());
+  });
+}
+
+/** Opens a copy of a store, and upgrades it. */
+async function withCopy<Result>(
+  folder: string,
+  work: (database: Database, objects: Storage) => Promise<Result>,
+): Promise<Result> {
+  const database = await openSqlite({ file: join(folder, DATABASE), durable: true, verify: true });
+  try {
+    return await work(database, createDiskStorage(join(folder, 'objects'), { sweeps: false }));
   } finally {
     await database.destroy();
   }
@@ -103,13 +172,13 @@ async function inPartialFolder(
   }
 }
 
-async function copyData(data: string, folder: string): Promise<StoreReport> {
+async function copyStore(store: Store, folder: string): Promise<StoreReport> {
   mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
   let before = '';
   for (let attempts = 1; ; attempts++) {
     rmSync(join(folder, DATABASE), { force: true });
-    snapshotSqlite(join(data, DATABASE), join(folder, DATABASE));
-    const report = await copyObjects(data, folder, false);
+    await store.snapshot(join(folder, DATABASE));
+    const report = await withCopy(folder, (database, copy) => copyObjects(database, store.objects, copy));
     // What is wrong twice is wrong in the data itself.
     const found = JSON.stringify(report.problems);
     if (report.problems.length === 0 || found === before || attempts === MAX_ATTEMPTS) return report;
@@ -119,24 +188,20 @@ async function copyData(data: string, folder: string): Promise<StoreReport> {
   }
 }
 
-/** Copies the objects that the copied database names, and checks each. */
-async function copyObjects(from: string, to: string, migrates: boolean): Promise<StoreReport> {
-  const database = await openSqlite({ file: join(to, DATABASE), durable: true, migrates });
-  const source = createDiskStorage(join(from, 'objects'), { sweeps: false });
-  const copy = createDiskStorage(join(to, 'objects'), { sweeps: false });
-  try {
-    for await (const { key } of listExpectedObjects(database)) {
-      const { path } = await source.borrow(key);
-      const target = (await copy.borrow(key)).path;
-      if (existsSync(target)) continue;
+/** Copies the objects that the copied database names and that are not copied yet, and checks each. */
+async function copyObjects(database: Database, from: Storage, to: Storage): Promise<StoreReport> {
+  for await (const { key } of listExpectedObjects(database)) {
+    const target = (await to.borrow(key)).path;
+    if (existsSync(target)) continue;
+    try {
+      const { path, release } = await from.borrow(key);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await copyFile(path, target).catch((error: NodeJS.ErrnoException) => {
-        // The check below reports it if it is needed.
-        if (error.code !== 'ENOENT') throw error;
-      });
+      await copyFile(path, target).finally(release);
+    } catch (error) {
+      // The check below reports it if it is needed.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof ObjectMissing))
+        throw error;
     }
-    return await checkStore(database, copy);
-  } finally {
-    await database.destroy();
   }
+  return checkStore(database, to);
 }

@@ -6,6 +6,7 @@ import type { Database } from '../../../src/service/database/database.js';
 import { isDatabaseAway, maskPassword, openPostgres } from '../../../src/service/database/postgres.js';
 import { databaseForFolder, testDatabase } from '../../support/postgres.js';
 import { folderForTest } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 async function openForTest(url: string): Promise<Database> {
   const database = await openPostgres({ url, onError: () => {} });
@@ -119,6 +120,23 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
       database.transaction().execute((tx) => tx.insertInto('keys').values(key('a')).execute());
     await insert();
     await expect(insert()).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('fails only the transaction whose connection is lost between its statements', async () => {
+    const [database, other] = [await openForTest(await newUrl()), await openForTest(await newUrl())];
+    const run = database.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+      const pid = rows[0]?.pid;
+      await sql`select pg_terminate_backend(${pid})`.execute(other);
+      const isGone = async () => {
+        const found = await sql`select from pg_stat_activity where pid = ${pid}`.execute(other);
+        expect(found.rows).toEqual([]);
+      };
+      await waitFor(isGone);
+      await sql`select 1`.execute(tx);
+    });
+    expect(isDatabaseAway(await run.catch((error) => error))).toBe(true);
+    await sql`select 1`.execute(database);
   });
 
   it('refuses text with NUL, as the embedded one does', async () => {

@@ -21,7 +21,7 @@ import { waitFor } from '../../support/wait-for.js';
 const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () => {
-  it('has every row and every object, and a service goes on with it', async () => {
+  it('has every row and every object, and a service goes on with it, as does one with its backup', async () => {
     const data = folderForTest();
     const embedded = { data, database: undefined, storage: undefined };
     const service = await serviceForTest(embedded);
@@ -65,6 +65,26 @@ describe.skipIf(!testDatabase || !testBucket)('a copy to PostgreSQL and S3', () 
     await waitFor(async () =>
       expect((await versionOf(there, '2.0.0')).status).toBe('NodeVersionStatusActive'),
     );
+
+    const check = (...more: string[]) => regen(['serve', 'check', '--json', ...more], { env });
+    expect(await check('--config', config)).toMatchObject({ exit: 0 });
+    const backup = join(folderForTest(), 'backup.zip');
+    const written = await regen(['serve', 'backup', backup, '--config', config, '--json'], { env });
+    expect([written.exit, JSON.parse(written.stdout)]).toEqual([
+      0,
+      { backup, objects: 3, bytes: expect.any(Number), problems: [] },
+    ]);
+    const restored = join(folderForTest(), 'restored');
+    expect(await regen(['serve', 'restore', backup, '--data', restored])).toMatchObject({ exit: 0 });
+    const back = await serviceForTest({ ...embedded, data: restored });
+    const again = { ...publisher, url: back.url, ownerToken: back.ownerToken };
+    const archive = await fetch((await versionOf(again, '2.0.0')).downloadUrl);
+    expect(Buffer.from(await archive.arrayBuffer()).equals(zip)).toBe(true);
+    expect((await ask(`${back.url}/nodes?search=pack`)).body.nodes).toHaveLength(1);
+    await upload((await register(again, '3.0.0')).signedUrl, zip);
+    for await (const object of moved.context.storage.list('archives'))
+      await moved.context.storage.remove(object);
+    expect(await check('--config', config)).toMatchObject({ exit: 6 });
   });
 });
 
