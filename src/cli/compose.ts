@@ -5,7 +5,6 @@ import { Clients } from './connect/clients.js';
 import { findFolders } from './connect/folders.js';
 import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
-import { formatSignInHint } from './sign-in/hint.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
 import { usage } from './terminal/failure.js';
@@ -32,10 +31,9 @@ export function composeContext(
       createSignInCredential(signIn, source, {
         store,
         now: system.now,
-        hint: formatSignInHint(flags),
         refresh: async (spent) => {
           const { refreshSignIn } = await import('./sign-in/tokens.js');
-          return refreshSignIn({ connect, flags, now: system.now }, spent);
+          return refreshSignIn({ connect, now: system.now }, spent);
         },
         onRenewal: (renewal) => void renewals.add(renewal),
       }),

@@ -8,6 +8,7 @@ import { exitCodes, type Failure, usage } from './terminal/failure.js';
 import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
 import { PromptCancelled, type System } from './terminal/system.js';
+import { shellWord } from './terminal/text.js';
 import { BuiltTree } from './views/tree.js';
 
 /** Runs one command line and returns its exit code. Only this function prints errors. */
@@ -36,6 +37,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     output = new Output(system, {
       ...{ json, ndjson, quiet, filter, columns },
       ...{ color: flags.color !== false, pager: flags.pager !== false },
+      completeCommands: (text) => repeatTarget(text, flags),
     });
     const { composeContext } = await import('./compose.js');
     const composed = composeContext(parsed, { system, output, interruption });
@@ -71,6 +73,20 @@ function parse(argv: readonly string[], columns: number): ParsedCommandLine {
     // Parsed again below.
   }
   return parseCommandLine(tree.readWhole(), argv, { version, columns });
+}
+
+/** Adds the service that was given on the command line to the commands in a message that use one. */
+function repeatTarget(text: string, flags: ParsedCommand['flags']): string {
+  const given = ['profile', 'base-url'].filter((flag) => readText(flags, flag) !== undefined);
+  if (given.length === 0 || given.some((flag) => text.includes(`--${flag} `))) return text;
+  const target = given.map((flag) => ` --${flag} ${shellWord(readText(flags, flag) as string)}`).join('');
+  const tree = new BuiltTree();
+  return text.replace(/\bregen((?: [a-z][\w-]*)+)/g, (typed, rest: string) => {
+    const command = tree.readTyped(rest.trim().split(' '))?.commands[0];
+    if (!command?.takes.includes('service')) return typed;
+    const words = ['regen', ...command.words].join(' ');
+    return words + target + typed.slice(words.length);
+  });
 }
 
 /**

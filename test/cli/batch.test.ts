@@ -347,3 +347,14 @@ test('the first Ctrl-C sends no more, leaves what runs, and says how to go on', 
   expect(said()).toContain('20 jobs: 4 still running, 16 not sent.');
   expect(said()).toContain('Interrupted. Run the same command again to continue');
 });
+
+test('on a terminal, each job is a sentence with the paths that it saved', async () => {
+  const { run, write } = await desk();
+  write([{ ...relight, id: 'dusk', prompt: 'a' }]);
+  const { exit, stdout, stderr } = await run(['batch', 'jobs.jsonl', '-o', 'out/'], {
+    terminal: true,
+    columns: 80,
+  });
+  expect(exit, stderr).toBe(0);
+  expect(stdout).toMatch(/^1 dusk done: out\/\S+\n$/);
+});

@@ -158,7 +158,7 @@ describe('bad input is found before anything is sent', () => {
         '--transfer-light-from-reference-image',
         'b.png',
       ],
-      '--transfer-light-from-lightmap is not an existing file: a.png',
+      '--transfer-light-from-lightmap does not exist: a.png',
     ],
     [
       [
@@ -168,11 +168,8 @@ describe('bad input is found before anything is sent', () => {
       'cannot be combined',
     ],
     [['image', 'relight'], '<image> is required'],
-    [['image', 'relight', 'absent.jpg'], '<image> is not an existing file: absent.jpg'],
-    [
-      ['image', 'style-transfer', 'photo.png', 'absent.jpg'],
-      '<reference_image> is not an existing file: absent.jpg',
-    ],
+    [['image', 'relight', 'absent.jpg'], '<image> does not exist: absent.jpg'],
+    [['image', 'style-transfer', 'photo.png', 'absent.jpg'], '<reference_image> does not exist: absent.jpg'],
     [['image', 'relight', 'data:image/png,plain'], '<image> must be Base64 data'],
     [['image', 'relight', '-', '-'], 'can be used for one image only'],
     [['image', 'style-transfer', 'photo.png'], '--reference-image is required'],

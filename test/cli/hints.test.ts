@@ -65,3 +65,22 @@ test('the log is a list with --json, whatever was written into it', async () => 
   expect(JSON.parse(stdout)).toEqual([{ level: 'warn' }, { message: 'not JSON' }]);
   expect((await regen(['serve', 'logs'], { home })).stdout).toBe('{"level":"warn"}\nnot JSON\n');
 });
+
+test.each([
+  [['auth', 'status'], 'regen auth login --profile team --with-token'],
+  [['auth', 'token'], '`regen auth login --profile team`'],
+  [['publisher', 'list'], 'regen auth login --profile team --with-token'],
+  [['auth', 'login'], 'regen auth login --profile team --with-token'],
+])('a command in a hint repeats the profile that was given: %s', async (argv, hint) => {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  await regen(['config', 'set', 'profiles.team.base_url', service.url], { home });
+  const { stderr } = await regen([...argv, '--profile', 'team'], { home });
+  expect(stderr).toContain(hint);
+});
+
+test('a command in a hint that uses no service, or names one itself, is left as it is', async () => {
+  const home = homeForTest();
+  const { stderr } = await regen(['node', 'get', 'x', '--profile', 'team'], { home });
+  expect(stderr).toContain('hint: Create it with: regen config set profiles.team.base_url https://');
+});

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/cli/connect/store.js';
 import { homeForTest, regen } from '../support/cli.js';
+import { png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 
 const run = promisify(execFile);
@@ -114,4 +115,70 @@ test('settings say where they come from, and refuse what they do not know', asyn
   expect(
     (await regen(['config', 'set', 'profiles.local.base_url', 'https://x.example'], { home })).exit,
   ).toBe(2);
+});
+
+/** A HOME with the profiles ann and bob for one service, and a token of each. */
+async function twoAccounts() {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  const run = (argv: readonly string[], stdin = '') => regen(argv, { home, stdin });
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  await regen(['publisher', 'create', 'acme', '--name', 'Acme'], { env });
+  const made = await regen(['publisher', 'token', 'create', 'acme', 'ci', '--json'], { env });
+  for (const name of ['ann', 'bob']) await run(['config', 'set', `profiles.${name}.base_url`, service.url]);
+  const readKind = async (...named: string[]) =>
+    (await run(['auth', 'status', ...named, '--jq', '.credential.kind'])).stdout.trim();
+  return {
+    service,
+    home,
+    run,
+    readKind,
+    tokens: { ann: service.ownerToken, bob: JSON.parse(made.stdout).token },
+  };
+}
+
+test('two accounts on one service are two profiles', async () => {
+  const { run, readKind, tokens } = await twoAccounts();
+  for (const name of ['ann', 'bob'] as const) {
+    const { exit, stderr } = await run(['auth', 'login', '--profile', name, '--with-token'], tokens[name]);
+    expect(exit, stderr).toBe(0);
+  }
+  expect(await readKind('--profile', 'ann')).toBe('owner');
+  expect(await readKind('--profile', 'bob')).toBe('personal_access_token');
+  expect((await run(['auth', 'logout', '--profile', 'bob'])).exit).toBe(0);
+  expect((await run(['auth', 'status', '--profile', 'bob'])).exit).toBe(4);
+  expect(await readKind('--profile', 'ann')).toBe('owner');
+});
+
+test('a profile without credentials uses those of its address, and keeps its own from then on', async () => {
+  const { service, run, readKind, tokens } = await twoAccounts();
+  const address = ['--base-url', service.url];
+  expect((await run(['auth', 'login', ...address, '--with-token'], tokens.ann)).exit).toBe(0);
+  expect(await readKind('--profile', 'bob')).toBe('owner');
+  expect((await run(['auth', 'login', '--profile', 'bob', '--with-token'], tokens.bob)).exit).toBe(0);
+  expect(await readKind('--profile', 'bob')).toBe('personal_access_token');
+  expect(await readKind(...address)).toBe('owner');
+});
+
+test('a token of a profile does not go to another address that the profile gets', async () => {
+  const { run, tokens } = await twoAccounts();
+  const other = await serviceForTest();
+  expect((await run(['auth', 'login', '--profile', 'bob', '--with-token'], tokens.bob)).exit).toBe(0);
+  await run(['config', 'set', 'profiles.bob.base_url', other.url]);
+  const { exit, stderr } = await run(['auth', 'status', '--profile', 'bob']);
+  expect(exit).toBe(4);
+  expect(stderr).toContain('Not signed in');
+});
+
+test('a task is read with the account that started it', async () => {
+  const { home, run, tokens } = await twoAccounts();
+  const photo = join(folderForTest(), 'photo.png');
+  writeFileSync(photo, png);
+  for (const name of ['ann', 'bob'] as const)
+    await run(['auth', 'login', '--profile', name, '--with-token'], tokens[name]);
+  const started = await run(['image', 'relight', photo, '--no-wait', '--profile', 'ann']);
+  expect(started.exit, started.stderr).toBe(0);
+  await run(['config', 'set', 'profile', 'bob']);
+  const { exit, stderr } = await regen(['task', 'wait', '@last'], { home });
+  expect(exit, stderr).toBe(0);
 });

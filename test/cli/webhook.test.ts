@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { regen } from '../support/cli.js';
+import { startedTask } from '../support/generation.js';
+import { deliveriesOf, receiverForTest } from '../support/receiver.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const body = '{"task_id":"t","status":"COMPLETED","generated":["http://a/1"]}';
@@ -128,4 +131,22 @@ describe('webhook secret', () => {
     expect(rotated.stderr).toContain('Webhooks are also signed with the old secret for 24 hours.');
     expect((await run([])).stdout).toBe(rotated.stdout);
   });
+});
+
+it('names deliveries and tasks by the beginnings that a terminal shows', async () => {
+  const service = await serviceForTest();
+  const { url, ownerToken: token } = service;
+  await startedTask({ url, token }, { webhook_url: (await receiverForTest()).url });
+  const [{ id, task_id }] = await waitFor(async () => {
+    const log = await deliveriesOf(service);
+    expect(log).not.toEqual([]);
+    return log;
+  });
+  const env = { REGEN_BASE_URL: url, REGEN_TOKEN: token };
+  const list = ['webhook', 'deliveries', task_id.slice(0, 8)];
+  const { stdout, stderr } = await regen(list, { env, terminal: true, columns: 140 });
+  const [shown = ''] = stdout.match(/msg_\w+/) ?? [];
+  expect(stderr).toBe('');
+  expect(shown.length).toBeLessThan(id.length);
+  expect((await regen(['webhook', 'resend', shown], { env })).exit).toBe(0);
 });

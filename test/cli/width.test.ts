@@ -63,3 +63,11 @@ test.each([40, 60, 80])('help is wrapped between words at %i columns', async (co
     expect(tooLong, words.join(' ')).toEqual([]);
   }
 });
+
+test('prices are a table of models and resolutions', async () => {
+  const run = await listed();
+  const { stdout } = await run(80, ['video', 'prices']);
+  expect(stdout).toMatch(/^VIDEO PER SECOND +360P +540P +720P +1080P +2K$/m);
+  expect(stdout).toMatch(/^vvq3-pro +4 +6 +10 +16$/m);
+  expect(stdout).toMatch(/^is_rec +10$/m);
+});

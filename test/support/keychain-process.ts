@@ -20,7 +20,7 @@ const keychain: Keychain = async ({ action, secret }) => {
 
 const store = new CredentialStore(
   { ...createSystem(''), keychain },
-  'https://registry.example',
+  { name: 'https://registry.example', baseUrl: 'https://registry.example', source: 'test' },
   (sentence) => process.stderr.write(`${sentence}\n`),
   'keychain',
 );

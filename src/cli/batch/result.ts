@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { Output } from '../terminal/output.js';
 import { formatCell } from '../terminal/rows.js';
 import { formatField, oneLine } from '../terminal/text.js';
@@ -34,10 +35,19 @@ export function toResult(
   };
 }
 
-/** Prints a result, as JSON or as tab-separated values. */
+/** Prints a result: as JSON, as tab-separated values, or on a terminal as a sentence, because rows come one by one. */
 export async function printResult(output: Output, result: JobResult): Promise<void> {
   if (output.mode.ndjson) return output.items([result]);
   const { line, id, status, task_id, credits, outputs, saved, error } = result;
+  const { stdout, cwd } = output.system;
+  if (stdout.isTTY) {
+    const files = saved?.map((path) => relative(cwd, path));
+    const price = credits ? ` (${credits} credits)` : '';
+    const end = files ?? outputs ?? (error ? [error.message] : []);
+    return output.line(
+      oneLine(`${line} ${id} ${status}${price}${end.length > 0 ? `: ${end.join(', ')}` : ''}`),
+    );
+  }
   const facts = [line, id, status, task_id, credits, outputs ?? saved ?? error?.message];
   await output.line(facts.map((fact) => formatField(oneLine(formatCell(fact)))).join('\t'));
 }

@@ -4,7 +4,7 @@ import type { Naming } from '../../contract/naming/naming.js';
 import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
-import { exitCodes, Failure, findExit } from '../terminal/failure.js';
+import { exitCodes, Failure, findExit, SIGN_IN_HINT } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
@@ -39,7 +39,11 @@ export function toFailure(error: unknown): Failure {
 function toServiceFailure(error: ServiceError): Failure {
   const known = (errorCodes as Record<string, { exit: number }>)[error.code];
   const exit = known?.exit ?? chooseExit(error.status);
-  const hint = error.retryAfterMs ? `Try again in ${formatDuration(error.retryAfterMs)}.` : HINTS[exit];
+  const hint = error.retryAfterMs
+    ? `Try again in ${formatDuration(error.retryAfterMs)}.`
+    : error.code === 'unauthenticated'
+      ? SIGN_IN_HINT
+      : HINTS[exit];
   return new Failure(error.message, {
     code: error.code,
     exit,
@@ -51,7 +55,7 @@ function toServiceFailure(error: ServiceError): Failure {
 }
 
 const HINTS: Record<number, string> = {
-  [exitCodes.notAllowed]: '`regen auth status` shows who is signed in; `regen auth login` signs in.',
+  [exitCodes.notAllowed]: 'See who is signed in: regen auth status',
   [exitCodes.unreachable]: 'Try again later.',
 };
 
@@ -154,7 +158,9 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
   version_exists: { hint: (next) => `Change the version to ${next}, or any unused one, and publish again.` },
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
-  version_flagged: { hint: 'Fix it, and publish it with the next version number; this one is used up.' },
+  version_flagged: {
+    hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump',
+  },
   still_checking: {
     code: 'still_running',
     hint: (version) => `See the verdict later with: regen version bulk ${version}`,

@@ -1,7 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
-import { formatSignInHint } from '../sign-in/hint.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Shows the user, the service, the credential and when it expires. */
@@ -11,7 +10,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!credential) {
     throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
       code: 'unauthenticated',
-      hint: formatSignInHint(context.flags),
+      hint: SIGN_IN_HINT,
     });
   }
   const me = await readIdentity(client, signal);
@@ -28,12 +27,12 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
-/** Empty if the service lacks the extension that reports it. */
+/** Without an id if the service lacks the extension that reports it; a credential that does not work fails anyway. */
 async function readIdentity(client: Client, signal: AbortSignal): Promise<object> {
   try {
     return await client.user.me({}, { signal });
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 404) return {};
-    throw error;
+    if (!(error instanceof ServiceError && error.status === 404)) throw error;
+    return { publishers: (await client.publisher.list({}, { signal })).map(({ id }) => ({ id })) };
   }
 }

@@ -1,5 +1,4 @@
-import { formatSignInHint } from '../sign-in/hint.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
 
 /** Prints the token in use for other programs; on a terminal only with `--show`. */
@@ -12,7 +11,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!credential) {
     throw new Failure(`There is no token for ${name}.`, {
       code: 'unauthenticated',
-      hint: formatSignInHint(context.flags),
+      hint: SIGN_IN_HINT,
     });
   }
   await output.answer({ token: await credential.token() }, { only: 'token' });

@@ -30,7 +30,7 @@ const FIELDS = {
   },
   repository: {
     question: 'Repository URL (empty for none)',
-    schema: z.url({ protocol: /^https?$/ }),
+    schema: z.url({ protocol: /^https?$/, error: 'must be a URL such as https://github.com/me/my-nodes' }),
     required: false,
   },
 } as const;
@@ -62,7 +62,9 @@ export async function run(context: CommandContext): Promise<void> {
     dependencies: found.dependencies,
   });
   writeFileAtomic.sync(path, text);
-  await output.answer({ path, ...facts, dependencies: found.dependencies }, { only: 'path' });
+  // A person sees what was found in the folder, too.
+  const shape = system.stdout.isTTY ? {} : { only: 'path' };
+  await output.answer({ path, ...facts, dependencies: found.dependencies }, shape);
   await output.note('Next: regen version check, then regen version publish.');
 }
 
@@ -147,7 +149,7 @@ async function completeValues(
     const isAsked = (name: FieldName) => unknown.includes(name) || (name === 'publisher' && !given.publisher);
     if (isAsked('publisher')) {
       await context.output.note(
-        'A publisher owns nodes and publishes their versions. See yours with: regen publisher list',
+        'A publisher owns nodes and publishes their versions. Choose any id for the embedded service, which creates it; yours on another service: regen publisher list',
       );
     }
     for (const name of (Object.keys(FIELDS) as FieldName[]).filter(isAsked))

@@ -51,18 +51,19 @@ async function completeValues(
 /** Completes positionals that are the beginning of an id. One that matches none is left to the service to refuse. */
 async function completeIds(
   { command, services, signal }: CommandContext,
-  { params }: Request,
+  { params, query }: Request,
 ): Promise<void> {
   for (const [name, { operation, field }] of Object.entries(command.lookup ?? {})) {
-    const { [name]: typed, ...others } = params;
-    if (typeof typed !== 'string' || !/^[0-9a-f-]{4,35}$/.test(typed)) continue;
+    const part: Record<string, unknown> = name in params ? params : query;
+    const { [name]: typed, ...others } = part;
+    if (typeof typed !== 'string' || !/^(msg_[0-9a-f-]{0,35}|[0-9a-f-]{4,35})$/.test(typed)) continue;
     const { client } = await services.reach();
     const { data } = await client.requestNamed(operation, others, { signal });
-    const ids = (data as Readonly<Record<string, unknown>>[]).map((item) => String(item[field]));
-    const matching = ids.filter((id) => id.startsWith(typed));
+    const ids = new Set((data as Readonly<Record<string, unknown>>[]).map((item) => String(item[field])));
+    const matching = [...ids].filter((id) => id.startsWith(typed));
     if (matching.length > 1)
       throw usage(`${matching.length} ids begin with ${typed}.`, `Type more of it: ${matching.join(', ')}`);
-    if (matching[0] !== undefined) params[name] = matching[0];
+    if (matching[0] !== undefined) part[name] = matching[0];
   }
 }
 

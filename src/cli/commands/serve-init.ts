@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 /** Writes a configuration file in which every setting stands as a comment with its default. */
@@ -15,4 +16,5 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
     throw new Failure(`${path} already exists.`, { code: 'file_exists', exit: exitCodes.conflict });
   }
   await output.line(path);
+  await output.note(`Next: regen serve --config ${shellWord(path)}`);
 }

@@ -94,7 +94,7 @@ async function connectToTarget(system: System, settings: Settings, target: Targe
   if (target.baseUrl === undefined) {
     return (await findLocal(findFolders(system).data, connect))?.client;
   }
-  const store = new CredentialStore(system, target.baseUrl, silent, settings.credentialStore);
+  const store = new CredentialStore(system, target, silent, settings.credentialStore);
   const credential = await chooseCredential(system, {
     ...(isNamed(target) && { env: system.env }),
     kept: () => readKept(store),

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Target } from '../../flows/tasks/task.js';
 import { isKeychainExpected, KeychainError, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
@@ -34,24 +36,32 @@ export interface Credentials {
 
 type Edit = (values: Credentials) => Credentials | Promise<Credentials>;
 
-/** The credentials of one service. One file per service, because each change locks and rewrites a whole file. */
+/**
+ * The credentials of one account: of a profile, of an address, or of the embedded service. One file per account, because
+ * each change locks and rewrites a whole file. A profile without credentials uses those that were stored for its address.
+ */
 export class CredentialStore {
-  readonly #store: Store;
+  readonly service: string;
+  readonly #own: Store;
+  #store: Store;
 
-  /**
-   * @param service the base address of the service, or `local` for the embedded one
-   * @param storage where to store new secrets
-   */
+  /** @param storage where to store new secrets */
   constructor(
     readonly system: System,
-    readonly service: string,
+    { profile, baseUrl }: Target,
     readonly warn: Warn,
     readonly storage: SecretStorage,
   ) {
-    this.#store = new Store(
-      join(findFolders(system).config, 'credentials', `${toFileName(service)}.json`),
-      warn,
-    );
+    this.service = baseUrl ?? 'local';
+    const open = (owner?: string) => {
+      const name = `${toFileName(this.service, owner)}.json`;
+      return new Store(join(findFolders(system).config, 'credentials', name), warn);
+    };
+    this.#own = open(profile);
+    this.#store = this.#own;
+    if (profile === undefined || existsSync(this.#own.path)) return;
+    const shared = open();
+    if (Object.keys(shared.read()).length > 0) this.#store = shared;
   }
 
   get path(): string {
@@ -69,10 +79,12 @@ export class CredentialStore {
   }
 
   keepToken(token: string): Promise<Credentials> {
+    this.#store = this.#own;
     return this.#keep(({ sign_in: _, ...values }) => ({ ...values, token }));
   }
 
   keepSignIn(sign_in: SignIn): Promise<Credentials> {
+    this.#store = this.#own;
     return this.#keep(({ token: _, ...values }) => ({ ...values, sign_in }));
   }
 
@@ -194,10 +206,15 @@ function selectTexts(value: unknown): Record<string, string> {
   );
 }
 
-/** Creates a readable, unique file name: host and port, then a hash of the whole address. */
-function toFileName(service: string): string {
+/**
+ * Creates a readable, unique file name: the profile or the host, then a hash of the whole address. A profile whose address
+ * was changed is another account, so that its token never goes to the new address.
+ */
+function toFileName(service: string, profile?: string): string {
   if (service === 'local') return 'local';
   const { host, href } = new URL(service);
-  const hash = createHash('sha256').update(href.replace(/\/+$/, '')).digest('hex').slice(0, 8);
-  return `${host.replace(/[^a-z0-9.-]/gi, '_')}-${hash}`;
+  const address = href.replace(/\/+$/, '');
+  const hash = createHash('sha256').update(profile === undefined ? address : `${profile} ${address}`);
+  const name = profile ?? host.replace(/[^a-z0-9.-]/gi, '_');
+  return `${name}-${hash.digest('hex').slice(0, 8)}`;
 }

@@ -89,7 +89,7 @@ export class ServiceConnector {
 
   /** Connects to a service (default: that of this command), and starts the embedded one if necessary. */
   reach(target: Target = this.target): Promise<Service> {
-    const key = target.baseUrl ?? 'local';
+    const key = target.baseUrl === undefined ? 'local' : `${target.profile ?? ''} ${target.baseUrl}`;
     const known = this.#services.get(key);
     if (known) return known;
     const reached = this.#reach(target);
@@ -104,10 +104,10 @@ export class ServiceConnector {
     this.#services.delete('local');
   }
 
-  openCredentialStore({ baseUrl }: Target = this.target): CredentialStore {
+  openCredentialStore(target: Target = this.target): CredentialStore {
     const { system, settings, output } = this.#context;
     const warn = (sentence: string) => void output.warn(sentence);
-    return new CredentialStore(system, baseUrl ?? 'local', warn, settings.credentialStore);
+    return new CredentialStore(system, target, warn, settings.credentialStore);
   }
 
   /** Prints the service on which something was changed. */

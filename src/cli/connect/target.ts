@@ -39,7 +39,7 @@ function proposeAddress(text: string): string {
 function findProfile(name: string, source: string, settings: Settings): Target {
   if (name === 'local') return { name, source };
   const baseUrl = settings.get(`profiles.${name}.base_url`)?.value;
-  if (baseUrl) return { name, baseUrl, source };
+  if (baseUrl) return { name, profile: name, baseUrl, source };
   throw usage(
     `Unknown profile '${name}' (from ${source}).`,
     `Create it with: regen config set profiles.${name}.base_url https://…`,

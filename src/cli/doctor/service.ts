@@ -1,13 +1,11 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import type { Target } from '../../flows/tasks/task.js';
-import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Connect } from '../connect/clients.js';
 import { findLocal } from '../connect/local.js';
 import type { Service, ServiceConnector } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
-import { formatSignInHint } from '../sign-in/hint.js';
-import { exitCodes } from '../terminal/failure.js';
+import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -22,7 +20,6 @@ interface ServiceCheckContext {
   /** The data folder of the embedded service. */
   readonly dataFolder: string;
   readonly system: Pick<System, 'env' | 'now'>;
-  readonly flags: FlagValues;
   readonly signal: AbortSignal;
 }
 
@@ -136,11 +133,11 @@ export function checkClock(date: string | undefined, now: number): Finding {
 }
 
 async function checkCredential(
-  { flags, signal }: Pick<ServiceCheckContext, 'flags' | 'signal'>,
+  { signal }: Pick<ServiceCheckContext, 'signal'>,
   { client, credential }: Reached,
 ): Promise<Finding> {
   if (!credential) {
-    return warn('credential', 'none; only public data is available', formatSignInHint(flags));
+    return warn('credential', 'none; only public data is available', SIGN_IN_HINT);
   }
   const from = `from ${credential.source}`;
   try {
@@ -153,7 +150,7 @@ async function checkCredential(
     }
     const refused = error instanceof ServiceError && (error.status === 401 || error.status === 403);
     const exit = refused ? exitCodes.notAllowed : exitCodes.unreachable;
-    const advice = refused ? formatSignInHint(flags) : 'Try again later.';
+    const advice = refused ? SIGN_IN_HINT : 'Try again later.';
     return fail('credential', `${from}: ${(error as ClientError).message}`, exit, advice);
   }
 }

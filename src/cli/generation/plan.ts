@@ -9,7 +9,7 @@ import type { Ledger } from '../../flows/tasks/ledger.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
-import type { ArgumentValues, Command, FlagValues, ParsedCommand } from '../command/command.js';
+import type { ArgumentValues, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import {
   type FailureDetail,
   findRequestProblems,
@@ -185,10 +185,14 @@ const MISSING_VIDEO: FailureDetail = {
 };
 
 /** Whether a command that extends a video was given none. */
-function lacksVideo({ flags: known }: Command, flags: FlagValues, body: object): boolean {
+export function lacksVideo({ flags: known }: Command, flags: FlagValues, body: object = {}): boolean {
+  const isGiven = ({ name, target }: Flag) =>
+    VIDEO_FLAGS.includes(target?.at(-1) ?? name) && flags[name] !== undefined;
   const takesTask = known.some(({ name }) => name === 'from-task');
-  return takesTask && flags['from-task'] === undefined && listCreationFields(body).length === 0;
+  return takesTask && !known.some(isGiven) && listCreationFields(body).length === 0;
 }
+
+const VIDEO_FLAGS: readonly string[] = ['from-task', ...Object.keys(STAND_IN)];
 
 /** Fields that name the video in addition to `--from-task`. */
 function findDuplicates(flags: FlagValues, body: object): FailureDetail[] {
@@ -204,13 +208,13 @@ function listCreationFields(body: object): string[] {
 }
 
 /** Parses an image argument. `problem` is a sentence without its subject. */
-function parseSource(text: string, cwd: string): ImageSource | { readonly problem: string } {
+export function parseSource(text: string, cwd: string): ImageSource | { readonly problem: string } {
   if (text === '-') return { kind: 'stdin' };
   if (/^https?:\/\//i.test(text)) return { kind: 'url', url: text };
   if (/^(?:data|base64):/i.test(text)) return parseData(text);
   const path = resolve(cwd, text);
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
-  if (!found) return { problem: `is not an existing file: ${shorten(text)}` };
+  if (!found) return { problem: `does not exist: ${shorten(text)}` };
   if (found.isDirectory()) return { problem: `is a folder, not an image: ${shorten(text)}` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
   return { kind: 'file', path, bytes: found.size };

@@ -79,7 +79,11 @@ export async function runJobs(
     const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
     const exit = await runAll(context, watch, items);
     entries.close();
-    if (exit === exitCodes.done) await services.announce(target);
+    if (exit !== exitCodes.done) return exit;
+    const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
+    if (isUnsaved && jobs.length === 1 && watch.isSeen)
+      await output.note('Save it with: regen task download @last -o <file>');
+    await services.announce(target);
     return exit;
   } finally {
     watch.end();

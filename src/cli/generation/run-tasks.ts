@@ -180,16 +180,17 @@ export class Watch {
 
   /** Reports a saved file. A terminal shows it with the answer. */
   async saved(path: string, bytes: number): Promise<void> {
-    if (this.#isSeen()) this.files.set(path, bytes);
+    if (this.isSeen) this.files.set(path, bytes);
     else await this.say(`Saved ${path} (${formatBytes(bytes)}).`);
   }
 
   /** Reports a started task. On a terminal `regen task list` has it, and Ctrl-C prints its id. */
   async started(id: string, name: string | undefined): Promise<void> {
-    if (!this.#isSeen()) await this.say(`Task ${id}${name === undefined ? '' : ` of ${name}`}`);
+    if (!this.isSeen) await this.say(`Task ${id}${name === undefined ? '' : ` of ${name}`}`);
   }
 
-  #isSeen(): boolean {
+  /** Whether a person sees the answer. */
+  get isSeen(): boolean {
     const { stdout, stderr } = this.output.system;
     return stdout.isTTY === true && stderr.isTTY === true && !this.output.mode.json;
   }

@@ -28,9 +28,9 @@ export async function findPublishToken(
   if (kept) return { token: kept, replaceable: service.local !== undefined };
   if (service.local) return { token: await makeToken(context, service, publisherId), replaceable: false };
   if (mayAsk) {
-    await context.output.note(
-      `Publishing to ${service.name} requires a token. Create one with: regen publisher token create ${publisherId}`,
-    );
+    const question = `Publishing to ${service.name} requires a token of ${publisherId}:`;
+    if (service.credential && (await system.prompts.select(question, TOKEN_CHOICES)) === TOKEN_CHOICES[0])
+      return { token: await makeToken(context, service, publisherId), replaceable: false };
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
   }
@@ -39,6 +39,8 @@ export async function findPublishToken(
     hint: `Set REGEN_PUBLISH_TOKEN, or save one with: regen auth login --with-token --publisher ${publisherId} < token.txt`,
   });
 }
+
+const TOKEN_CHOICES = ['Create one and save it', 'Paste one'];
 
 /** The registry of a service, as the flow that publishes uses it. */
 export function toRegistry(
@@ -55,7 +57,7 @@ export function toRegistry(
   };
 }
 
-/** Creates a token on the embedded service, and the publisher if it does not exist. */
+/** Creates and saves a token, and creates the publisher if it does not exist. */
 async function makeToken(
   { output, signal }: Pick<PublishContext, 'output' | 'signal'>,
   service: Service,
@@ -69,11 +71,8 @@ async function makeToken(
   };
   const { token } = await client.publisher.token.create({ publisherId, body }, { signal });
   await store.keepPublishToken(publisherId, token);
-  await output.note(
-    made
-      ? `Created the publisher ${publisherId} and a token for it on the embedded service.`
-      : `Created a token of ${publisherId} on the embedded service.`,
-  );
+  const created = made ? `the publisher ${publisherId} and a token for it` : `a token of ${publisherId}`;
+  await output.note(`Created ${created} on ${service.local ? 'the embedded service' : service.name}.`);
   return token;
 }
 

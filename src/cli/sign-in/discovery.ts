@@ -58,7 +58,8 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
   return { issuer, clientId, resource: metadata.resource, audience, scope: scopes.join(' ') };
 }
 
-const TOKEN_HINT = 'Use an existing token: regen auth login --with-token < token.txt';
+const TOKEN_HINT =
+  'Use a token; that of your own service is owner.token in its data folder: regen auth login --with-token < token.txt';
 
 function toUnusableFailure(message: string, hint = TOKEN_HINT): Failure {
   return new Failure(message, { code: 'sign_in_unavailable', hint });

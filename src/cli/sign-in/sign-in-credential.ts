@@ -1,6 +1,6 @@
 import type { Credential } from '../connect/credential.js';
 import type { CredentialStore, SignIn } from '../connect/credentials.js';
-import { Failure } from '../terminal/failure.js';
+import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
 import { KeychainError } from '../terminal/keychain.js';
 
 /** Requests a new access token. @throws Failure if the issuer refuses, ClientError if it cannot be reached */
@@ -13,8 +13,6 @@ interface SignInCredentialOptions {
   readonly store: CredentialStore;
   readonly refresh: Refresh;
   readonly now: () => number;
-  /** How to sign in again. */
-  readonly hint: string;
   /** Called with each renewal. It must not be interrupted, because the old refresh token is already used. */
   readonly onRenewal: (renewal: Promise<unknown>) => void;
 }
@@ -31,7 +29,7 @@ export function createSignInCredential(
   /** If several processes renew at once, the first one does and the others use its result. */
   const renewStored = (refused?: string) => {
     const renewal = store.changeSignIn(async (kept) => {
-      if (!kept) throw toEndedFailure('You have signed out.', options.hint);
+      if (!kept) throw toEndedFailure('You have signed out.');
       current = isExpired(kept, now()) || kept.access_token === refused ? await refresh(kept) : kept;
       return current;
     });
@@ -66,8 +64,8 @@ function isExpired({ expires_at }: SignIn, now: number, ahead = RENEW_BEFORE_MS)
   return expires_at !== undefined && Date.parse(expires_at) - now < ahead;
 }
 
-export function toEndedFailure(message: string, hint: string): Failure {
-  return new Failure(message, { code: 'sign_in_ended', hint });
+export function toEndedFailure(message: string): Failure {
+  return new Failure(message, { code: 'sign_in_ended', hint: SIGN_IN_HINT });
 }
 
 function explainKeychainError(error: unknown): unknown {

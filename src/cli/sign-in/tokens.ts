@@ -1,10 +1,8 @@
 import type { TokenEndpointResponse } from 'openid-client';
-import type { FlagValues } from '../command/command.js';
 import type { Connect } from '../connect/clients.js';
 import type { SignIn } from '../connect/credentials.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { isSameAddress, type SignInConfiguration } from './discovery.js';
-import { formatSignInHint } from './hint.js';
 import { callIssuer, IssuerError, openProvider } from './provider.js';
 import { toEndedFailure } from './sign-in-credential.js';
 
@@ -60,7 +58,6 @@ async function readAudience(token: string): Promise<string[] | undefined> {
 
 interface RefreshContext {
   readonly connect: Connect;
-  readonly flags: FlagValues;
   readonly now: () => number;
 }
 
@@ -68,13 +65,9 @@ interface RefreshContext {
  * Renews a sign-in with its refresh token.
  * @throws Failure if the issuer refuses
  */
-export async function refreshSignIn(
-  { connect, flags, now }: RefreshContext,
-  signIn: SignIn,
-): Promise<SignIn> {
+export async function refreshSignIn({ connect, now }: RefreshContext, signIn: SignIn): Promise<SignIn> {
   const { issuer, client_id: clientId, refresh_token, resource } = signIn;
-  const hint = formatSignInHint(flags);
-  if (!refresh_token) throw toEndedFailure(`The sign-in at ${issuer} has expired.`, hint);
+  if (!refresh_token) throw toEndedFailure(`The sign-in at ${issuer} has expired.`);
   const { openId, configuration } = await openProvider(connect, { issuer, clientId });
   try {
     const tokens = await callIssuer(openId, issuer, () =>
@@ -83,7 +76,7 @@ export async function refreshSignIn(
     return await updateTokens(signIn, tokens, now());
   } catch (error) {
     if (!(error instanceof IssuerError) || error.facts.exit !== exitCodes.notAllowed) throw error;
-    throw toEndedFailure(`The sign-in at ${issuer} has expired: ${error.message}`, hint);
+    throw toEndedFailure(`The sign-in at ${issuer} has expired: ${error.message}`);
   }
 }
 

@@ -99,7 +99,7 @@ function splitWords(name: string): string {
     .toLowerCase();
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID = /^(?:msg_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MIN_ID_LENGTH = 8;
 
 /** Shortens UUIDs to prefixes that differ from each other. */
@@ -113,7 +113,7 @@ export function shortenIds(ids: readonly string[]): Map<string, string> {
   return new Map(
     all.map((id, index) => {
       const length = 1 + Math.max(shared(id, all[index - 1]), shared(id, all[index + 1]));
-      return [id, id.slice(0, Math.max(MIN_ID_LENGTH, length))] as const;
+      return [id, id.slice(0, Math.max(MIN_ID_LENGTH + id.indexOf('_') + 1, length))] as const;
     }),
   );
 }

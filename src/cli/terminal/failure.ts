@@ -92,3 +92,7 @@ export function usage(message: string, hint?: string, details?: FailureFacts['de
     ...(details && { details }),
   });
 }
+
+/** How to sign in, as a hint. */
+export const SIGN_IN_HINT =
+  'Sign in with `regen auth login`, or with a token: regen auth login --with-token < token.txt';

@@ -18,6 +18,8 @@ export interface OutputMode {
   readonly color?: boolean;
   /** `false` turns the pager off. */
   readonly pager?: boolean;
+  /** Completes the commands in a message with what this command was given, so that they can be run as they are. */
+  readonly completeCommands?: ((text: string) => string) | undefined;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
@@ -138,22 +140,28 @@ export class Output {
 
   /** Prints a line for people. */
   async note(text: string): Promise<void> {
-    if (!this.mode.quiet) await this.#say(stripControls(text));
+    if (!this.mode.quiet) await this.tell(text);
   }
 
   /** Prints lines that the user needs to continue, even with `--quiet`. */
   async tell(text: string): Promise<void> {
-    await this.#say(stripControls(text));
+    await this.#say(stripControls(this.#complete(text)));
+  }
+
+  #complete(text: string): string {
+    return this.mode.completeCommands?.(text) ?? text;
   }
 
   async warn(text: string): Promise<void> {
     const { paint } = await this.#err;
-    if (!this.mode.quiet) await this.#say(`${paint.yellow('warning:')} ${stripControls(text)}`);
+    const said = stripControls(this.#complete(text));
+    if (!this.mode.quiet) await this.#say(`${paint.magenta('warning:')} ${said}`);
   }
 
   /** Prints a failure: what failed, each detail, then the hint; with `--json` as one object. */
   async failure(failure: Failure): Promise<void> {
-    const { code, hint, status, requestId, details } = failure.facts;
+    const { code, status, requestId, details } = failure.facts;
+    const hint = failure.facts.hint && this.#complete(failure.facts.hint);
     if (this.mode.json || this.mode.ndjson) {
       const error = { code, message: failure.message, hint, status, request_id: requestId, details };
       return this.#say(toJson({ error }));
@@ -204,7 +212,7 @@ async function openStream(
 }
 
 const keep = (text: string) => text;
-const PLAIN: Paint = { bold: keep, dim: keep, red: keep, yellow: keep, green: keep };
+const PLAIN: Paint = { bold: keep, dim: keep, red: keep, magenta: keep, green: keep };
 
 /** Follows https://no-color.org and https://force-color.org, for each stream separately. */
 function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {

@@ -1,12 +1,19 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
-import type { Cell, Tone } from './cells.js';
-import { formatHeadings, listShownFields, presentCell, presentField, shortenIds } from './cells.js';
+import {
+  type Cell,
+  formatHeadings,
+  listShownFields,
+  presentCell,
+  presentField,
+  shortenIds,
+  type Tone,
+} from './cells.js';
 import { formatCell, readField } from './rows.js';
 import { oneLine, stripControls } from './text.js';
 
 /** How text is coloured. */
-export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow' | 'green', (text: string) => string>>;
+export type Paint = Readonly<Record<'bold' | 'dim' | 'red' | 'magenta' | 'green', (text: string) => string>>;
 
 /** The screen that a listing is for. */
 interface Screen {
@@ -42,7 +49,7 @@ interface Column {
 const GAP = '  ';
 /** Narrower prose is not useful. */
 const MIN_PROSE_WIDTH = 24;
-const PAINTS: Readonly<Record<Tone, keyof Paint>> = { good: 'green', busy: 'yellow', bad: 'red' };
+const PAINTS: Readonly<Record<Tone, keyof Paint>> = { good: 'green', busy: 'magenta', bad: 'red' };
 
 /**
  * Lays out items as a table that fits the screen: prose is narrowed and wrapped, then less important columns are
@@ -137,8 +144,35 @@ function layOutBlocks(count: number, columns: readonly Column[], screen: Screen)
   }).flat();
 }
 
-/** Lays out one object as a line per field. */
+/** Lays out one object as a line per field, after a table of each field with a number for two names. */
 export function layOutRecord(value: unknown, screen: Screen): string[] {
+  const grids = Object.entries(value ?? {}).filter(([, inner]) => isGrid(inner));
+  const tables = grids.flatMap(([name, rows]) => [...layOutGrid(name, rows, screen), '']);
+  const names = grids.map(([name]) => name);
+  const rest = Object.entries(value ?? {}).filter(([name]) => !names.includes(name));
+  return [...tables, ...layOutFlat(names.length > 0 ? Object.fromEntries(rest) : value, screen)];
+}
+
+function isGrid(value: unknown): value is Record<string, Record<string, number>> {
+  const rows = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  const isRow = (row: unknown) =>
+    typeof row === 'object' && row !== null && Object.values(row).every((cell) => typeof cell === 'number');
+  return rows.length > 1 && rows.every(isRow);
+}
+
+function layOutGrid(name: string, rows: Record<string, Record<string, number>>, screen: Screen): string[] {
+  const columns = [...new Set(Object.values(rows).flatMap(Object.keys))];
+  columns.sort((one, other) => readSize(one) - readSize(other));
+  const items = Object.entries(rows).map(([key, row]) => ({ [name]: key, ...row }));
+  return [...layOutTable(items, { fields: [name, ...columns], less: [], ids: [] }, screen).lines];
+}
+
+/** 2K comes after 1080p. */
+function readSize(name: string): number {
+  return Number.parseInt(name, 10) * (name.endsWith('K') ? 1000 : 1);
+}
+
+function layOutFlat(value: unknown, screen: Screen): string[] {
   const fields = listShownFields(value).map(([name, text]) => {
     return [oneLine(name), presentField(name, stripControls(text), screen.now)] as const;
   });
@@ -149,7 +183,8 @@ function layOutFields(fields: readonly (readonly [name: string, cell: Cell])[], 
   const { paint, columns } = screen;
   const indent = Math.max(0, ...fields.map(([name]) => stringWidth(name))) + GAP.length;
   // Where names leave too little room, values lie below them.
-  const isBelow = columns - indent < MIN_PROSE_WIDTH;
+  const isLong = fields.some(([, { text }]) => stringWidth(text) > columns - indent);
+  const isBelow = columns - indent < MIN_PROSE_WIDTH && isLong;
   const room = columns - (isBelow ? GAP.length : indent);
   return fields.flatMap(([name, { text, tone }]) => {
     const lines = wrapText(text, room).map((line) => paintTone(paint, tone, line));

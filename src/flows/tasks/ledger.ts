@@ -19,6 +19,8 @@ export interface Entry {
   readonly idempotency_key: string;
   /** The address of the service, or `local`. */
   readonly service: string;
+  /** The profile whose credentials started it, if one was used. */
+  readonly profile?: string;
   /** Such as `image.relight`. */
   readonly operation: string;
   /** The body that was sent, with an `ImageReference` instead of the data of an image. */
@@ -46,7 +48,7 @@ export interface Entry {
 }
 
 export type NewEntry = Pick<Entry, 'service' | 'operation' | 'request' | 'name'> &
-  Partial<Pick<Entry, 'output' | 'batch'>>;
+  Partial<Pick<Entry, 'profile' | 'output' | 'batch'>>;
 
 /** Which entry of the ledger a request may reuse. */
 export type EntryChoice =
@@ -280,12 +282,12 @@ function readDigest(id: string): string {
  * Computes a digest that is equal for equal requests. Images count by content, not by path. The URL of a video with an
  * id does not count, because every lookup signs a new one.
  */
-function computeDigest({ service, operation, request }: NewEntry): string {
+function computeDigest({ service, profile, operation, request }: NewEntry): string {
   const body = Object.entries(request)
     .filter(([name]) => name !== 'video_url' || request.video_creation_id === undefined)
     .map(([name, value]) => [name, Array.isArray(value) ? value.map(summarizeValue) : summarizeValue(value)])
     .sort(([one], [other]) => ((one as string) < (other as string) ? -1 : 1));
-  const text = JSON.stringify([service, operation, body]);
+  const text = JSON.stringify([service, operation, body, ...(profile === undefined ? [] : [profile])]);
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 

@@ -73,6 +73,7 @@ export async function startTask(
   const { output, batch } = options;
   const draft = {
     service: serviceKey(target),
+    ...(target.profile !== undefined && { profile: target.profile }),
     operation: job.operation,
     request,
     name: job.name,

@@ -13,6 +13,8 @@ import { readTaskState, type TaskState } from './task-state.js';
 export interface Target {
   /** A name for people: the profile or the address. */
   readonly name: string;
+  /** The profile whose credentials are used; absent for an address and for the embedded service. */
+  readonly profile?: string | undefined;
   /** Absent for the embedded service, which is found or started when it is needed. */
   readonly baseUrl?: string;
   /** Where it is set: a flag, a variable, the settings file, `ledger` or `default`. */
@@ -55,15 +57,19 @@ export function serviceKey({ baseUrl }: Target): string {
   return baseUrl === undefined ? 'local' : new URL(baseUrl).href.replace(/\/$/, '');
 }
 
-/** The service of an entry. Tokens of the environment are used only if this command names the same service. */
+/**
+ * The service of an entry, with the account that started it. Tokens of the environment are used only if this command
+ * names the same service.
+ */
 export function findTarget(
   { services }: Pick<TaskContext, 'services'>,
-  { service }: Pick<Entry, 'service'>,
+  { service, profile }: Pick<Entry, 'service' | 'profile'>,
 ): Target {
-  const { target } = services;
-  if (serviceKey(target) === service) return target;
+  const { target, isTargetGiven } = services;
+  const isSameAccount = isTargetGiven || profile === undefined || profile === target.profile;
+  if (serviceKey(target) === service && isSameAccount) return target;
   if (service === 'local') return { name: service, source: 'ledger' };
-  return { name: service, baseUrl: service, source: 'ledger' };
+  return { name: profile ?? service, profile, baseUrl: service, source: 'ledger' };
 }
 
 /** Finds the entry that a person means. A service that is named on the command line must match. */

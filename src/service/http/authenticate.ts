@@ -34,7 +34,7 @@ export async function authenticateReader(context: Context, request: FastifyReque
 }
 
 export function credentialRequired(): Refused {
-  const message = 'A credential is required; sign in and send it as `Authorization: Bearer <token>`.';
+  const message = 'A credential is required.';
   return new Refused('unauthenticated', message);
 }
 
