@@ -28,7 +28,7 @@ export async function bundle(): Promise<string[]> {
  * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
  */
 const GROUPS = [
-  { name: 'start', test: /src\/cli\/(index|main)\.ts$/, priority: 3 },
+  { name: 'start', test: /src\/cli\/main\.ts$/, priority: 3 },
   { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
   { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
   // The part of undici that a direct connection needs: see client/connections.ts.
@@ -42,7 +42,7 @@ const UNUSED_PARTS = /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$
 function bundleCommandLine(): Promise<string[]> {
   return writeBundle(
     {
-      input: { cli: 'src/cli/index.ts' },
+      input: { cli: 'src/cli/main.ts' },
       plugins: [
         {
           name: 'parts',

@@ -1,8 +1,13 @@
 import type { CommandTree, Flag } from './command/command.js';
 import { formatHelp, formatTopic } from './command/help.js';
 import { version } from './command/version.js';
-import type { System } from './terminal/system.js';
+import { createSystem, type System } from './terminal/system.js';
 import { BuiltTree } from './views/tree.js';
+
+/** Runs the command line for bin/regen.js. */
+export function run(argv: readonly string[], entry: string): Promise<number> {
+  return main(argv, createSystem(entry));
+}
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], system: System): Promise<number> {

@@ -1,21 +1,16 @@
 import type { Contract, OperationName } from '../contract/index.js';
 import type { Naming } from '../contract/naming/naming.js';
-import type { Operation, OperationTree } from '../contract/operation.js';
+import type { Operation } from '../contract/operation.js';
 import { readJson } from './answer.js';
+import type { Input, Output, PreparedRequest } from './check-call.js';
 import type { Answered, CallOptions, ClientOptions, Connection } from './client-options.js';
 import { InvalidRequestError } from './errors.js';
 import { Http, type HttpRequest } from './http.js';
 import { getOutline, isValidRequest, isValidResponse, type OperationOutline, outlines } from './outlines.js';
-import type { Input, Output, PreparedRequest } from './prepare.js';
 import { readInput, renameAnswer, renameRequest } from './rename.js';
 import { downloadFile, uploadFile } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';
-
-interface TreeOptions<Operations extends OperationTree = Contract> extends ClientOptions {
-  /** The operations that become methods. Default: the whole contract. */
-  readonly tree?: Operations;
-}
 
 type OperationCall<Op extends Operation> =
   Record<never, never> extends Input<Op>
@@ -30,13 +25,7 @@ export type Calls<Branch> = {
 };
 
 interface ClientMethods extends Connection {
-  /** Calls an operation and also returns the status and headers. */
-  request<Op extends Operation>(
-    operation: Op,
-    input: Input<Op>,
-    options?: CallOptions,
-  ): Promise<Answered<Output<Op>>>;
-  /** Calls an operation of the contract by its dotted name. */
+  /** Calls an operation by its dotted name, and also returns the status and headers. */
   requestNamed(
     name: OperationName,
     input: Readonly<Record<string, unknown>>,
@@ -44,7 +33,7 @@ interface ClientMethods extends Connection {
   ): Promise<Answered<unknown>>;
 }
 
-export type Client<Operations extends OperationTree = Contract> = Calls<Operations> & ClientMethods;
+export type Client = Calls<Contract> & ClientMethods;
 
 /** Services differ in the form of the two status operations that are extensions; whether each wraps its task. */
 const WRAPS_TASK: Readonly<Record<string, boolean>> = {
@@ -65,9 +54,7 @@ function toOwnForm(path: string, answer: unknown): unknown {
  * const client = createClient({ baseUrl: 'http://127.0.0.1:7717' });
  * const node = await client.node.get({ nodeId: 'hello-nodes', include_translations: true });
  */
-export function createClient<Operations extends OperationTree = Contract>(
-  options: TreeOptions<Operations>,
-): Client<Operations> {
+export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   const socket =
     options.socketPath === undefined ? undefined : { origin: base.origin, path: options.socketPath };
@@ -75,51 +62,31 @@ export function createClient<Operations extends OperationTree = Contract>(
   const { naming } = options;
   const maxBytes = options.maxAnswerBytes ?? 64 * 1024 ** 2;
 
-  /** @param check throws if the data is not what the operation answers */
-  const send = async (
-    prepared: PreparedRequest,
-    { safe, secret, response }: Pick<Operation, 'safe' | 'secret'> & { readonly response?: unknown },
-    { idempotencyKey, ...limits }: CallOptions,
-    check: (answer: Answer, data: unknown) => Promise<void> | void,
-  ): Promise<Answered<unknown>> => {
-    const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
-    const request: HttpRequest = {
-      ...limits,
-      method,
-      safe,
-      url: buildUrl(base, fillPath(path, params), query),
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...createKeyHeader({ method, secret, safe }, idempotencyKey),
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      credential: true,
-    };
-    return http.send(request, async (answer) => {
-      const sent = await readJson(answer, maxBytes, !response);
-      const data = toOwnForm(prepared.path, naming ? renameAnswer(naming, prepared, sent, 'ours') : sent);
-      if (response) await check(answer, data);
-      return { status: answer.status, headers: answer.headers, data, body: sent };
-    });
-  };
-
   const plumbing: ClientMethods = {
     baseUrl: base.href,
-    async request<Op extends Operation>(operation: Op, input: Input<Op>, call: CallOptions = {}) {
-      const { prepareRequest, requireShape } = await loadJudge();
-      const named = naming ? (readInput(naming, operation, input ?? {}) as Input<Op>) : input;
-      const prepared = prepareRequest(operation, named, base.href, naming);
-      const answered = await send(prepared, operation, call, (answer, data) => {
-        if (operation.response) requireShape(answer, operation.response, data);
-      });
-      return answered as Answered<Output<Op>>;
-    },
-    async requestNamed(name, input, call = {}) {
+    async requestNamed(name, input, { idempotencyKey, ...limits } = {}) {
       const outline = getOutline(name);
+      const { safe, secret, response } = outline;
       const named = naming ? readInput(naming, outline, input ?? {}) : input;
       const prepared = prepareValid(outline, named) ?? (await judgeRequest(name, named, base.href, naming));
-      return send(prepared, outline, call, async (answer, data) => {
-        if (!isValidResponse(outline, data)) await judgeResponse(name, answer, data);
+      const { method, path, params, query, body } = naming ? renameRequest(naming, prepared) : prepared;
+      const request: HttpRequest = {
+        ...limits,
+        method,
+        safe,
+        url: buildUrl(base, fillPath(path, params), query),
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...createKeyHeader({ method, secret, safe }, idempotencyKey),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        credential: true,
+      };
+      return http.send(request, async (answer) => {
+        const sent = await readJson(answer, maxBytes, !response);
+        const data = toOwnForm(prepared.path, naming ? renameAnswer(naming, prepared, sent, 'ours') : sent);
+        if (response && !isValidResponse(outline, data)) await judgeResponse(name, answer, data);
+        return { status: answer.status, headers: answer.headers, data, body: sent };
       });
     },
     async raw({ method = 'GET', path, query, headers = {}, body, ...limits }) {
@@ -143,45 +110,25 @@ export function createClient<Operations extends OperationTree = Contract>(
     close: () => http.close(),
   };
 
-  const tree = options.tree ?? nestOutlines();
-  const taken = Object.keys(tree).filter((name) => Object.hasOwn(plumbing, name));
-  if (taken.length > 0) throw new TypeError(`The tree must not contain a branch named ${taken.join(', ')}.`);
-  return { ...createCalls(tree, plumbing), ...plumbing } as Client<Operations>;
+  return { ...createCalls(plumbing), ...plumbing } as Client;
 }
 
-interface NameTree {
-  readonly [name: string]: OperationName | NameTree;
-}
-
-/** The tree of the contract, with names instead of operations. */
-function nestOutlines(): NameTree {
-  const tree: Record<string, never> = {};
+/** A method for each operation, in the tree of the contract. */
+function createCalls({ requestNamed }: ClientMethods): Record<string, unknown> {
+  const tree: Record<string, unknown> = {};
   for (const name of outlines.keys()) {
     const words = name.split('.');
-    let branch: Record<string, unknown> = tree;
+    let branch = tree;
     for (const word of words.slice(0, -1)) {
       branch[word] ??= {};
       branch = branch[word] as Record<string, unknown>;
     }
-    branch[words.at(-1) as string] = name;
+    branch[words.at(-1) as string] = async (
+      input: Readonly<Record<string, unknown>>,
+      options?: CallOptions,
+    ) => (await requestNamed(name as OperationName, input, options)).data;
   }
   return tree;
-}
-
-function createCalls(tree: OperationTree | NameTree, plumbing: ClientMethods): Record<string, unknown> {
-  const entries = Object.entries(tree).map(([name, branch]) => {
-    if (typeof branch !== 'string' && typeof branch.path !== 'string')
-      return [name, createCalls(branch as OperationTree | NameTree, plumbing)];
-    const call = async (input: Input<Operation> = {}, options?: CallOptions) => {
-      const answered =
-        typeof branch === 'string'
-          ? await plumbing.requestNamed(branch as OperationName, input as Record<string, unknown>, options)
-          : await plumbing.request(branch as Operation, input, options);
-      return answered.data;
-    };
-    return [name, call];
-  });
-  return Object.fromEntries(entries);
 }
 
 /** Prepares a request, if it is certainly valid. */
@@ -201,17 +148,12 @@ function prepareValid(
 }
 
 /** Loads what checks with the schemas of the contract. That takes longer than most requests, and is rarely needed. */
-async function loadJudge() {
-  const [{ prepareRequest }, { requireShape }] = await Promise.all([
-    import('./prepare.js'),
-    import('./require-shape.js'),
+async function loadJudge(name: string) {
+  const [{ prepareRequest, requireShape }, { getOperation }] = await Promise.all([
+    import('./check-call.js'),
+    import('../contract/index.js'),
   ]);
-  return { prepareRequest, requireShape };
-}
-
-async function loadOperation(name: string): Promise<Operation> {
-  const { getOperation } = await import('../contract/index.js');
-  return getOperation(name);
+  return { prepareRequest, requireShape, operation: getOperation(name) };
 }
 
 /** @throws InvalidRequestError with everything that is wrong */
@@ -221,13 +163,13 @@ async function judgeRequest(
   service: string,
   naming: Naming | undefined,
 ): Promise<PreparedRequest> {
-  const [{ prepareRequest }, operation] = await Promise.all([loadJudge(), loadOperation(name)]);
+  const { prepareRequest, operation } = await loadJudge(name);
   return prepareRequest(operation, input as Input<Operation>, service, naming);
 }
 
 /** @throws ResponseError */
 async function judgeResponse(name: string, answer: Answer, data: unknown): Promise<void> {
-  const [{ requireShape }, operation] = await Promise.all([loadJudge(), loadOperation(name)]);
+  const { requireShape, operation } = await loadJudge(name);
   requireShape(answer, operation.response as NonNullable<Operation['response']>, data);
 }
 

@@ -1,6 +1,6 @@
 import type { Naming } from '../contract/naming/naming.js';
+import type { PreparedRequest } from './check-call.js';
 import { findOutline, shared } from './outlines.js';
-import type { PreparedRequest } from './prepare.js';
 import type { Query } from './url.js';
 
 type Place = Pick<PreparedRequest, 'method' | 'path'>;

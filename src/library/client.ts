@@ -1,6 +1,5 @@
 import { createClient as createContractClient } from '../client/client.js';
 import type { Answered, CallOptions, ClientOptions, Connection } from '../client/client-options.js';
-import type { Contract } from '../contract/index.js';
 import type { OperationName, Operations } from './api.generated.js';
 
 /** A client of one service, with a method for each operation. */
@@ -20,5 +19,5 @@ export interface Client extends Operations, Connection {
  * const node = await client.node.get({ nodeId: 'hello-nodes', include_translations: true });
  */
 export function createClient(options: ClientOptions): Client {
-  return createContractClient<Contract>(options);
+  return createContractClient(options);
 }

@@ -4,7 +4,7 @@ import type { TaskKind } from '../contract/operation.js';
 import { FlowError } from '../flows/flow-error.js';
 import type { Saved } from '../flows/save-file.js';
 import { Destination } from '../flows/tasks/destination.js';
-import { encodeImage } from '../flows/tasks/images.js';
+import { encodeImage } from '../flows/tasks/start-task.js';
 import { findEnd, readTaskState, type TaskState } from '../flows/tasks/task-state.js';
 import type { ImageField, OperationName, TaskBodies } from './api.generated.js';
 import type { Client } from './client.js';

@@ -129,7 +129,7 @@ describe('a call', () => {
       json(response, 201, { id: 'acme' }, { 'X-Note': 'hi' }),
     );
     const body = { id: 'acme', name: 'Acme' };
-    const answered = await client.request(contract.publisher.create, { body });
+    const answered = await client.requestNamed('publisher.create', { body });
     expect(answered).toMatchObject({ status: 201, headers: { 'x-note': 'hi' }, data: { id: 'acme' } });
   });
 });
@@ -245,7 +245,7 @@ describe("the service's errors", () => {
     const { client } = await clientOf((_, response) =>
       response.writeHead(status).end(body && JSON.stringify(body)),
     );
-    const error: ServiceError = await failure(client.request(contract.user.me, {}, { retries: 0 }));
+    const error: ServiceError = await failure(client.requestNamed('user.me', {}, { retries: 0 }));
     expect(error).toMatchObject({ name: 'ServiceError', status });
     expect(error.message.slice(-words.length)).toBe(words);
   });
@@ -318,12 +318,6 @@ describe('a client', () => {
   ])('is not created for %s', (baseUrl, sentence) => {
     expect(() => createClient({ baseUrl })).toThrow(sentence);
     expect(() => createClient({ baseUrl })).not.toThrow('secret');
-  });
-
-  it('is not created for a tree that uses names of the client', () => {
-    expect(() => createClient({ baseUrl: 'http://127.0.0.1', tree: { close: contract.node } })).toThrow(
-      'close',
-    );
   });
 
   it('fails with a NetworkError after it was closed', async () => {

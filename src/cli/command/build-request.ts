@@ -1,6 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseText } from '../../contract/schema/parse-text.js';
 import { usage } from '../terminal/failure.js';
-import type { Argument, ArgumentValues, Command, Flag, FlagValues, ValueType } from './command.js';
+import { readAll } from '../terminal/stdin.js';
+import type { System } from '../terminal/system.js';
+import {
+  type Argument,
+  type ArgumentValues,
+  type Command,
+  type Flag,
+  type FlagValues,
+  readText,
+  type ValueType,
+} from './command.js';
 
 /** The parts of a request as they will be sent. */
 export interface Request {
@@ -66,4 +78,43 @@ function parseValue(type: ValueType | undefined, value: string | boolean | reado
 /** Formats the name of a flag or argument. */
 export function formatName(source: Argument | Flag): string {
   return 'variadic' in source ? `<${source.name}>` : `--${source.name}`;
+}
+
+interface BodyContext {
+  readonly flags: FlagValues;
+  readonly system: Pick<System, 'stdin' | 'cwd'>;
+}
+
+/** Reads the JSON of `--body <json|@file|->`, if given. */
+export async function readBodyFlag(context: BodyContext): Promise<unknown> {
+  const text = await readBodyText(context);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/**
+ * Reads the text of `--body`, if given.
+ * @param mustBeJson whether to accept only JSON
+ */
+export async function readBodyText(
+  { flags, system }: BodyContext,
+  mustBeJson = true,
+): Promise<string | undefined> {
+  const given = readText(flags, 'body');
+  if (given === undefined) return undefined;
+  const text =
+    given.startsWith('@') || given === '-' ? await readInput(system, given.replace(/^@/, '')) : given;
+  try {
+    if (mustBeJson) JSON.parse(text);
+    return text;
+  } catch (error) {
+    throw usage(
+      `--body is not valid JSON: ${(error as Error).message}.`,
+      'To read a file, pass --body @request.json.',
+    );
+  }
+}
+
+/** Reads a text file, relative to the working folder; `-` is standard input. */
+export async function readInput({ stdin, cwd }: BodyContext['system'], path: string): Promise<string> {
+  return path === '-' ? readAll(stdin) : readFileSync(resolve(cwd, path), 'utf8');
 }

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { Output as Answer } from '../../client/prepare.js';
+import type { Output as Answer } from '../../client/check-call.js';
 import { getOperation, type OperationNamed } from '../../contract/index.js';
 import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';

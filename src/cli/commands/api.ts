@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.js';
 import { pages } from '../../client/pages.js';
 import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
-import { readBodyText, readInput } from '../command/body.js';
+import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
 import { mergePages } from './call-operation.js';

@@ -1,8 +1,7 @@
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { ParsedCommand } from '../command/command.js';
 import { type PrintedRequest, printRequest, printRequests } from '../command/dry-run.js';
-import { parseSource } from '../generation/images.js';
-import { lacksVideo, planJobs } from '../generation/plan.js';
+import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
 import { runJobs } from '../generation/run-jobs.js';
 import type { CommandContext } from './context.js';

@@ -1,8 +1,7 @@
 import { getOutline, isValidRequest } from '../../client/outlines.js';
 import { renameInput } from '../../client/rename.js';
 import type { OperationName } from '../../contract/index.js';
-import { readBodyFlag } from '../command/body.js';
-import { buildRequest, type Request } from '../command/build-request.js';
+import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
 import { confirmCommand } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';

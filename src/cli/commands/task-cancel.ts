@@ -27,10 +27,9 @@ export async function run(context: CommandContext): Promise<number> {
   for (const { id, entry, target } of tasks) {
     try {
       const { client } = await services.reach(target);
-      const { data } = await client.request(CANCEL, { task_id: id } as never, { signal });
-      const { status, credits } = data as { status: string; credits: number };
-      if (entry) ledger.change(entry.id, { state: status, credits });
-      answers.push(data as object);
+      const answer = await client.task.cancel({ task_id: id }, { signal });
+      if (entry) ledger.change(entry.id, { state: answer.status, credits: answer.credits });
+      answers.push(answer);
       exits.push(exitCodes.done);
     } catch (error) {
       signal.throwIfAborted();

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { getOperation } from '../../contract/index.js';
-import { type ImageSource, toReference } from '../../flows/tasks/images.js';
 import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
-import type { Job } from '../../flows/tasks/start-task.js';
+import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findEntry, findTarget } from '../../flows/tasks/task.js';
 import { printDryRun } from '../command/dry-run.js';
 import { toReadable } from '../generation/preview.js';

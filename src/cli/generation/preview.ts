@@ -1,7 +1,6 @@
 import { getOperation, getTaskFacts } from '../../contract/index.js';
-import { loadImages } from '../../flows/tasks/images.js';
 import { isImageReference } from '../../flows/tasks/ledger.js';
-import type { Job } from '../../flows/tasks/start-task.js';
+import { type Job, loadImages } from '../../flows/tasks/start-task.js';
 import { type PrintedRequest, toPrintedRequest } from '../command/dry-run.js';
 import { readBytes } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';

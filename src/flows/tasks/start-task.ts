@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, NetworkError, ServiceError } from '../../client/errors.js';
-import { getOperation, getTaskFacts } from '../../contract/index.js';
+import { getTaskFacts, type OperationName } from '../../contract/index.js';
+import type { TaskKind } from '../../contract/operation.js';
 import { backoffMs } from '../../wire/backoff.js';
 import { FlowError } from '../flow-error.js';
-import { type Images, loadImages } from './images.js';
-import type { Entry, EntryChoice } from './ledger.js';
+import { detectFileType } from './file-type.js';
+import type { Entry, EntryChoice, ImageReference } from './ledger.js';
 import {
   cannotRead,
   findTask,
@@ -32,14 +35,14 @@ export interface Job {
 }
 
 /** A task that the service accepted. */
-export interface StartedTask {
+interface StartedTask {
   readonly task: Task;
   /** The response to its start, or the current state if an earlier run started it. */
   readonly seen: TaskState;
 }
 
 /** Where a job is sent, and how its progress is reported. */
-export interface StartContext extends TaskContext {
+interface StartContext extends TaskContext {
   readonly target: Target;
   readStdin(): Promise<Buffer>;
   say(text: string): Promise<void>;
@@ -47,7 +50,7 @@ export interface StartContext extends TaskContext {
 }
 
 /** How a job is recorded in the ledger. */
-export interface StartOptions {
+interface StartOptions {
   readonly choice: EntryChoice;
   /** Where its results will be saved, if that is known. */
   readonly output?: string | undefined;
@@ -101,7 +104,13 @@ export async function startTask(
     mayExist = true;
   };
   try {
-    const answer = await sendStart(context, job.operation, body, entry.idempotency_key, doubt);
+    const answer = await sendStart(
+      context,
+      job.operation as OperationName,
+      body,
+      entry.idempotency_key,
+      doubt,
+    );
     const seen = readTaskState(getTaskFacts(job.operation).kind, answer.data, answer.body);
     const { id } = seen;
     ledger.change(entry.id, { task_id: id, state: seen.state, outputs: seen.outputs, ...seen.facts });
@@ -142,16 +151,15 @@ const MAX_PAUSE_MS = 10_000;
 // On other services the user decides, by running the command again.
 async function sendStart(
   { services, target, signal }: StartContext,
-  name: string,
+  name: OperationName,
   body: object,
   idempotencyKey: string,
   doubt: () => void,
 ) {
-  const operation = getOperation(name);
   for (let attempt = 1; ; attempt++) {
     try {
       const { client } = await services.reach(target);
-      return await client.request(operation, { body } as never, { idempotencyKey, signal });
+      return await client.requestNamed(name, { body }, { idempotencyKey, signal });
     } catch (error) {
       signal.throwIfAborted();
       if (!isRefusal(error, false)) doubt();
@@ -208,4 +216,76 @@ async function findCreation(context: TaskContext, id: string): Promise<Creation>
   throw new FlowError(code, `Task ${task.id} has no video to extend; its status is ${seen.state}.`, {
     subject: task.id,
   });
+}
+
+/** Where an image comes from; it is not read yet. */
+export type ImageSource =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'file'; readonly path: string; readonly bytes: number }
+  | { readonly kind: 'data'; readonly base64: string }
+  | { readonly kind: 'stdin' };
+
+/** The images of a request by field; a field that is a list has several. */
+export type Images = Readonly<Record<string, ImageSource | readonly ImageSource[]>>;
+
+/** An image in the request and in the ledger. */
+interface LoadedImage {
+  /** Base64 in the form of the operation, or the URL. */
+  readonly value: string;
+  readonly kept: ImageReference | string;
+}
+
+/**
+ * Reads the images of a request.
+ * @param kind image operations take raw Base64, video operations take data URLs
+ * @returns the fields for the request, and for the ledger
+ */
+export async function loadImages(images: Images, kind: TaskKind, readStdin: () => Promise<Buffer>) {
+  const sent: Record<string, string | string[]> = {};
+  const kept: Record<string, LoadedImage['kept'] | LoadedImage['kept'][]> = {};
+  const write = (bytes: Buffer) => encodeImage(bytes, kind);
+  for (const [field, source] of Object.entries(images)) {
+    const loaded: LoadedImage[] = [];
+    for (const one of [source].flat()) loaded.push(await loadImage(one, readStdin, write));
+    const values = loaded.map(({ value }) => value);
+    const references = loaded.map((one) => one.kept);
+    sent[field] = Array.isArray(source) ? values : (values[0] as string);
+    kept[field] = Array.isArray(source) ? references : (references[0] as LoadedImage['kept']);
+  }
+  return { sent, kept };
+}
+
+async function loadImage(
+  source: ImageSource,
+  readStdin: () => Promise<Buffer>,
+  write: (bytes: Buffer) => string,
+): Promise<LoadedImage> {
+  if (source.kind === 'url') return { value: source.url, kept: source.url };
+  const bytes = await readImage(source, readStdin);
+  const kept = toReference(bytes, source.kind === 'file' ? source.path : undefined);
+  return { value: write(bytes), kept };
+}
+
+async function readImage(
+  source: Exclude<ImageSource, { kind: 'url' }>,
+  readStdin: () => Promise<Buffer>,
+): Promise<Buffer> {
+  if (source.kind === 'data') return Buffer.from(source.base64, 'base64');
+  return source.kind === 'stdin' ? readStdin() : readFileSync(source.path);
+}
+
+/** Describes an image for the ledger. */
+export function toReference(bytes: Buffer, file?: string): ImageReference {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { ...(file !== undefined && { file }), bytes: bytes.length, sha256 };
+}
+
+/** Writes an image as the operations of a kind take it. */
+export function encodeImage(bytes: Buffer, kind: TaskKind): string {
+  return kind === 'video' ? encodeDataUrl(bytes) : bytes.toString('base64');
+}
+
+function encodeDataUrl(bytes: Buffer): string {
+  const type = detectFileType(bytes.subarray(0, 16))?.mediaType ?? 'application/octet-stream';
+  return `data:${type};base64,${bytes.toString('base64')}`;
 }

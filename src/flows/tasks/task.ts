@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { getOperation, getTaskFacts, listTaskOperations } from '../../contract/index.js';
+import { getOperation, getTaskFacts, listTaskOperations, type OperationName } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
 import { FlowError } from '../flow-error.js';
@@ -137,10 +137,9 @@ export async function readTask(
   const local = target.baseUrl === undefined;
   try {
     const { client } = await services.reach(target);
-    const input = { task_id: id };
     // The embedded service is restarted instead of retried.
     const limits = { signal, ...(local && { retries: 0 }) };
-    const { data, body } = await client.request(getOperation(read), input as never, limits);
+    const { data, body } = await client.requestNamed(read as OperationName, { task_id: id }, limits);
     const seen = readTaskState(kind, data, body);
     if (entry) ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
     return seen;
@@ -159,8 +158,7 @@ export async function readAccount(
 ): Promise<Account | undefined> {
   const { client } = await services.reach(target);
   try {
-    const { data } = await client.request(getOperation('task.get'), { task_id: id } as never, { signal });
-    return data as Account;
+    return await client.task.get({ task_id: id }, { signal });
   } catch (error) {
     if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
     throw error;
