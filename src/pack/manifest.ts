@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Node } from '../contract/node.js';
 import { NodeVersion } from '../contract/node-version.js';
 import { checkValue } from '../contract/schema/check.js';
-import { PublisherId } from '../contract/schema/identifiers.js';
+import { completeVersion, PublisherId } from '../contract/schema/identifiers.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { readDynamicVersion } from './dynamic-version.js';
 import { findLicenseFile, findRepository, selectClassifiers, splitFrontend } from './metadata.js';
@@ -33,16 +33,21 @@ export type ReadManifest =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
 
+export interface ManifestOptions {
+  /** The publisher to publish under, instead of `PublisherId`. */
+  readonly publisher?: string | undefined;
+  /** Whether the registry has other rules for ids of publishers. */
+  readonly anyPublisherId?: boolean | undefined;
+  /** Whether the registry takes `1.2` as `1.2.0`. */
+  readonly completesVersions?: boolean | undefined;
+}
+
 /**
  * Reads a pack's `pyproject.toml`, and the files with its version and dependencies. No code of the pack is run.
  *
- * @param options.publisher the publisher to publish under, instead of `PublisherId`
  * @returns the manifest, or all problems; `where` is the key, such as `[project] version`
  */
-export async function readManifest(
-  folder: string,
-  options: { readonly publisher?: string } = {},
-): Promise<ReadManifest> {
+export async function readManifest(folder: string, options: ManifestOptions = {}): Promise<ReadManifest> {
   const pyproject = await readPyproject(folder);
   if (!pyproject.value) return { ok: false, problems: pyproject.problems };
   const { project, tool } = pyproject.value;
@@ -53,7 +58,13 @@ export async function readManifest(
   const problems: PackProblem[] = [];
   const warnings: PackProblem[] = [];
   const read = createTextReader(folder);
-  const versionText = await findVersion(pyproject.value, read, problems);
+  const written = await findVersion(pyproject.value, read, problems);
+  const versionText = options.completesVersions && written ? completeVersion(written) : written;
+  if (versionText !== written)
+    warnings.push({
+      where: '[project] version',
+      message: `is ${written}; the registry makes it ${versionText}`,
+    });
   const listed = await findDependencies(pyproject.value, read, problems, warnings);
   const { dependencies, frontend } = splitFrontend(listed);
   const supported = {
@@ -70,7 +81,7 @@ export async function readManifest(
 
   const validate = createValidator(table ?? 'hostui', problems);
   const publisher = validate(
-    z.object({ publisher: PublisherId }),
+    z.object({ publisher: options.anyPublisherId ? z.string().min(1).max(1024) : PublisherId }),
     compact({ publisher: options.publisher ?? pack?.PublisherId }),
   );
   const node = validate(

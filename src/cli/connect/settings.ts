@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Naming } from '../../contract/naming/naming.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
@@ -103,6 +105,26 @@ export class Settings {
   async unset(key: string): Promise<void> {
     checkKey(key);
     await this.store.change(({ [key]: _, ...rest }) => rest);
+  }
+}
+
+/**
+ * Reads the naming that a profile is set to.
+ * @param cwd what the path of a naming file is relative to
+ * @throws Failure if it cannot be read
+ */
+export async function readNaming(cwd: string, setting: Setting | undefined): Promise<Naming | undefined> {
+  if (!setting) return undefined;
+  const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
+  try {
+    return await loadNaming(setting.value, (path) => readFileSync(resolve(cwd, path), 'utf8'));
+  } catch (error) {
+    const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
+    if (error instanceof InvalidNaming) {
+      const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
+      throw usage(`The naming ${setting.value} is not valid.`, hint, details);
+    }
+    throw usage(`Could not read the naming ${setting.value}: ${(error as Error).message}.`, hint);
   }
 }
 
