@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Naming } from '../contract/naming/naming.js';
 import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import type { RunCommand } from './commands/context.js';
-import { type Project, readProject } from './connect/project.js';
+import type { Project } from './connect/project.js';
 import { exitCodes, type Failure, usage } from './terminal/failure.js';
 import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
@@ -31,7 +33,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       await output.write(parsed.text);
       return parsed.asked ? exitCodes.done : exitCodes.usage;
     }
-    const project = await readProject(parsed, system, listFolderFlags);
+    const project = await findProject(parsed, system);
     asked = addDefaults(parsed, project);
     const { command, args, flags } = asked;
     const { ndjson, quiet } = flags as Record<string, boolean>;
@@ -75,6 +77,15 @@ function parse(argv: readonly string[], columns: number): ParsedCommandLine {
     // Parsed again below.
   }
   return parseCommandLine(tree.readWhole(), argv, { version, columns });
+}
+
+/** Finds the defaults of the project; what reads them is loaded only if there may be some. */
+async function findProject({ args }: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
+  const dirs = [args.dir ?? []].flat();
+  const paths = (dirs.length > 0 ? dirs : ['.']).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
+  if (!paths.some((path) => existsSync(path))) return undefined;
+  const { readProject } = await import('./connect/project.js');
+  return readProject(paths, listFolderFlags);
 }
 
 /** The flags of the commands that read the folder of a pack. */

@@ -34,12 +34,15 @@ export async function run(context: CommandContext): Promise<void> {
 async function showPages(context: CommandContext, call: ApiCall, client: Client): Promise<void> {
   const { output, signal, system } = context;
   if (call.method !== 'GET') throw usage('--paginate reads pages, which only GET has.');
+  const first = Number(call.query.page?.[0] ?? 1);
   const read = async (page: number) => {
-    const answer = await client.raw({ ...call, query: { ...call.query, page: [String(page)] }, signal });
+    // A list without pages may refuse the parameter.
+    const query = page === first ? call.query : { ...call.query, page: [String(page)] };
+    const answer = await client.raw({ ...call, query, signal });
     return (await readBody(answer, system.now())) as object;
   };
   const all: object[] = [];
-  for await (const page of pages(read, Number(call.query.page?.[0] ?? 1))) all.push(page);
+  for await (const page of pages(read, first)) all.push(page);
   await showValue(output, mergePages(all));
 }
 

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Flag, FlagValues, ParsedCommand } from '../command/command.js';
+import type { Flag, FlagValues } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
-import type { System } from '../terminal/system.js';
 
 /** The defaults of a project: the table `[tool.regen]` of its pyproject.toml. */
 export interface Project {
@@ -15,17 +13,15 @@ export interface Project {
 }
 
 /**
- * Reads the defaults of the folders of a command, or of the current one.
- * @param known the flags that may have defaults
+ * Reads the defaults of a project.
+ * @param paths the pyproject.toml of each folder of the command
+ * @param listFlags the flags that may have defaults
  * @throws Failure if they are invalid, or differ between the folders
  */
 export async function readProject(
-  { args }: Pick<ParsedCommand, 'args'>,
-  { cwd }: Pick<System, 'cwd'>,
+  paths: readonly string[],
   listFlags: () => readonly Flag[],
 ): Promise<Project | undefined> {
-  const dirs = [args.dir ?? []].flat();
-  const paths = (dirs.length > 0 ? dirs : ['.']).map((dir) => join(resolve(cwd, dir), 'pyproject.toml'));
   const [first, ...others] = await Promise.all(paths.map((path) => readDefaults(path, listFlags)));
   const odd = others.findIndex((other) => !isDeepStrictEqual({ ...other, path: '' }, { ...first, path: '' }));
   if (odd >= 0)
