@@ -1,6 +1,11 @@
-import { getOutline, isValidRequest, listQueryNames, type OperationOutline } from '../../client/outlines.js';
+import {
+  getOutline,
+  isValidRequest,
+  listQueryNames,
+  type OperationOutline,
+  renameAnswer,
+} from '../../client/outlines.js';
 import { getItems, pages } from '../../client/pages.js';
-import { renameAnswer } from '../../client/rename.js';
 import type { OperationName } from '../../contract/index.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Request } from '../command/build-request.js';
