@@ -96,7 +96,8 @@ function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
     .select(CLAIMED_COLUMNS)
     .where('unclean_ends', '>', sql.lit(1))
     .where('leased_by', 'is', null)
-    .where('kind', 'in', kinds)
+    // Not the column alone, for which SQLite would read all jobs of these kinds instead of the few by `jobs_suspected`.
+    .where(sql<string>`kind || ''`, 'in', kinds)
     .where('run_at', '<=', now)
     .orderBy('created_at')
     .limit(1)
