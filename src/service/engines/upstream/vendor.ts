@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
+import { parseJson } from '../../../contract/json.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 
@@ -129,10 +130,5 @@ function notifyStart(onStart: () => void): Dispatcher.DispatcherComposeIntercept
 }
 
 async function readJson(body: Readable): Promise<unknown> {
-  const text = (await readBody(body, MAX_ANSWER_BYTES)).toString();
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parseJson((await readBody(body, MAX_ANSWER_BYTES)).toString());
 }
