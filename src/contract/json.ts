@@ -11,3 +11,11 @@ export function parseJson(text: string, otherwise?: unknown): unknown {
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Leaves out the fields that are null, which other services send for what is absent. */
+export function removeNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(removeNulls);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(entries.map(([name, field]) => [name, removeNulls(field)]));
+}

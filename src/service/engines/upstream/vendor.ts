@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, request } from 'undici';
 import { parseJson } from '../../../contract/json.js';
+import { notifyOnStart } from '../../../wire/notify-on-start.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 
@@ -86,7 +87,7 @@ export class Vendor {
   async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {
     const { statusCode, headers, body } = await request(this.baseUrl + message.path, {
       method: message.method,
-      dispatcher: this.#agent.compose(notifyStart(onStart)),
+      dispatcher: this.#agent.compose(notifyOnStart(onStart)),
       signal,
       headers: {
         ...message.headers,
@@ -115,18 +116,6 @@ export class Vendor {
       .trim();
     return line.length > 300 ? `${line.slice(0, 299)}…` : line;
   }
-}
-
-/** Calls back when a request is about to be written to a connection: until then, nothing was sent. */
-function notifyStart(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
-    const { onRequestStart } = handler;
-    handler.onRequestStart = (...given) => {
-      onStart();
-      onRequestStart?.apply(handler, given);
-    };
-    return dispatch(options, handler);
-  };
 }
 
 async function readJson(body: Readable): Promise<unknown> {
