@@ -28,7 +28,7 @@ export async function bundle(): Promise<string[]> {
  * loads, what a command with one request loads, and what sends it. Each takes along what it imports.
  */
 const GROUPS = [
-  { name: 'start', test: /src\/cli\/main\.ts$/, priority: 3 },
+  { name: 'start', test: /src\/cli\/(main|connect\/folders)\.ts$/, priority: 3 },
   { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
   { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
   // The part of undici that a direct connection needs: see client/connections.ts.

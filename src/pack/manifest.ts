@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { Node } from '../contract/node.js';
 import { NodeVersion } from '../contract/node-version.js';
 import { checkValue } from '../contract/schema/check.js';
-import { PublisherId } from '../contract/schema/identifiers.js';
+import { completeVersion, PublisherId } from '../contract/schema/identifiers.js';
 import type { Problem } from '../contract/schema/schema-types.js';
 import { readDynamicVersion } from './dynamic-version.js';
-import { findLicenseFile, findRepository, selectClassifiers, splitFrontend } from './metadata.js';
 import { createTextReader, type ReadText } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 import { formatKeyPath, type Pyproject, readPyproject } from './pyproject.js';
@@ -29,20 +28,25 @@ export interface Manifest {
   readonly warnings: readonly PackProblem[];
 }
 
-export type ReadManifest =
+type ReadManifest =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
+
+export interface ManifestOptions {
+  /** The publisher to publish under, instead of `PublisherId`. */
+  readonly publisher?: string | undefined;
+  /** Whether the registry has other rules for ids of publishers. */
+  readonly anyPublisherId?: boolean | undefined;
+  /** Whether the registry takes `1.2` as `1.2.0`. */
+  readonly completesVersions?: boolean | undefined;
+}
 
 /**
  * Reads a pack's `pyproject.toml`, and the files with its version and dependencies. No code of the pack is run.
  *
- * @param options.publisher the publisher to publish under, instead of `PublisherId`
  * @returns the manifest, or all problems; `where` is the key, such as `[project] version`
  */
-export async function readManifest(
-  folder: string,
-  options: { readonly publisher?: string } = {},
-): Promise<ReadManifest> {
+export async function readManifest(folder: string, options: ManifestOptions = {}): Promise<ReadManifest> {
   const pyproject = await readPyproject(folder);
   if (!pyproject.value) return { ok: false, problems: pyproject.problems };
   const { project, tool } = pyproject.value;
@@ -53,7 +57,13 @@ export async function readManifest(
   const problems: PackProblem[] = [];
   const warnings: PackProblem[] = [];
   const read = createTextReader(folder);
-  const versionText = await findVersion(pyproject.value, read, problems);
+  const written = await findVersion(pyproject.value, read, problems);
+  const versionText = options.completesVersions && written ? completeVersion(written) : written;
+  if (versionText !== written)
+    warnings.push({
+      where: '[project] version',
+      message: `is ${written}; the registry makes it ${versionText}`,
+    });
   const listed = await findDependencies(pyproject.value, read, problems, warnings);
   const { dependencies, frontend } = splitFrontend(listed);
   const supported = {
@@ -70,7 +80,7 @@ export async function readManifest(
 
   const validate = createValidator(table ?? 'hostui', problems);
   const publisher = validate(
-    z.object({ publisher: PublisherId }),
+    z.object({ publisher: options.anyPublisherId ? z.string().min(1).max(1024) : PublisherId }),
     compact({ publisher: options.publisher ?? pack?.PublisherId }),
   );
   const node = validate(
@@ -189,4 +199,50 @@ async function isFile(folder: string, path: string): Promise<boolean> {
     (stats) => stats.isFile(),
     () => false,
   );
+}
+
+/** Separates the host's frontend, which is not a package to install: its version states the supported frontends. */
+function splitFrontend(dependencies: readonly string[]) {
+  const frontendPackage = /^[a-z0-9._-]+-frontend-package(?![a-z0-9._-])\s*(?:\[[^\]]*\])?([^;]*)/i;
+  const frontend = dependencies.map((dependency) => frontendPackage.exec(dependency.trim())?.[1]);
+  return {
+    dependencies: dependencies.filter((dependency) => !frontendPackage.test(dependency.trim())),
+    frontend: frontend.find((version) => version !== undefined)?.replaceAll(/[\s()]/g, '') || undefined,
+  };
+}
+
+/** `Operating System :: POSIX :: Linux` becomes `POSIX :: Linux`. Returns undefined if there are none. */
+function selectClassifiers(
+  classifiers: readonly string[],
+  prefix: string,
+  wanted: RegExp,
+): string[] | undefined {
+  const values = classifiers
+    .filter((classifier) => classifier.startsWith(prefix))
+    .map((classifier) => classifier.slice(prefix.length).trim())
+    .filter((value) => wanted.test(value));
+  return values.length > 0 ? [...new Set(values)] : undefined;
+}
+
+/** Labels are compared like in package indexes: case, spaces and punctuation are ignored. */
+function findRepository(urls: Readonly<Record<string, string>>): string | undefined {
+  const byLabel = new Map(
+    Object.entries(urls).map(([label, url]) => [
+      label.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
+      url.trim(),
+    ]),
+  );
+  const labels = ['repository', 'repo', 'source', 'sourcecode', 'github', 'code'];
+  const found = labels.map((label) => byLabel.get(label)).find(Boolean);
+  const homepage = byLabel.get('homepage');
+  return (
+    found ??
+    (homepage && /^https:\/\/(?:github|gitlab|codeberg)\.(?:com|org)\//.test(homepage) ? homepage : undefined)
+  );
+}
+
+/** Finds the first of PEP 639's `license-files` if it is a plain path; older tools use other types. */
+function findLicenseFile(licenseFiles: unknown): string | undefined {
+  const first: unknown = Array.isArray(licenseFiles) ? licenseFiles[0] : undefined;
+  return typeof first === 'string' && !/[*?[]/.test(first) ? first : undefined;
 }

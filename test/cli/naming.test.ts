@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { commandTree } from '../../src/cli/views/derive.js';
 import { homeForTest, regen, type Surroundings } from '../support/cli.js';
 import { comfyRegistryForTest } from '../support/comfy-registry.js';
 import { png } from '../support/generation-double.js';
@@ -76,6 +77,27 @@ describe('the registry of a profile with the naming comfy', () => {
     await done('version update acme pack 1.0.0 --changelog New');
   });
 
+  test('takes ids of publishers that are too short for a service of regen', async () => {
+    const { done, run } = await desk();
+    const pack = packForTest({ publisher: 'ai' });
+    await done(['version', 'publish', pack]);
+    expect((await run(['version', 'check', pack], { env: { REGEN_PROFILE: 'local' } })).stderr).toContain(
+      'PublisherId',
+    );
+  });
+
+  test('completes a short version number as that registry does', async () => {
+    const { done, run } = await desk();
+    const pack = packForTest({ version: '1.21' });
+    const { stdout, stderr } = await done(['version', 'publish', pack, '--json']);
+    expect(JSON.parse(stdout).version).toBe('1.21.0');
+    expect(stderr).toContain('[project] version is 1.21; the registry makes it 1.21.0.');
+    await done(['version', 'publish', pack, '--skip-existing']);
+    const plain = { env: { REGEN_PROFILE: 'local' } };
+    expect((await run(['version', 'check', pack], plain)).stderr).toContain('write 1.21.0');
+    await done(['version', 'check', pack, '--for', 'comfy'], plain);
+  });
+
   test('its errors keep their words and mean what they mean here', async () => {
     const { run, done } = await desk();
     await done('node create acme --id pack --name Pack');
@@ -140,6 +162,16 @@ describe('the registry of a profile with the naming comfy', () => {
     expect(stderr).toContain('pack 1.0.0 is Active; its node definitions are not extracted yet.');
   });
 
+  test('a credential is verified there, although that registry does not say whose it is', async () => {
+    const { done, run } = await desk();
+    await done('publisher create --id acme --name Acme');
+    expect(JSON.parse((await done('auth status --json')).stdout)).toMatchObject({
+      publishers: [{ id: 'acme' }],
+    });
+    const { exit } = await run('auth status', { env: { REGEN_PROFILE: 'comfy', REGEN_TOKEN: 'wrong' } });
+    expect(exit).toBe(4);
+  });
+
   test('an admin signs in and bans', async () => {
     const { done, last } = await desk();
     await done('node create acme --id pack --name Pack');
@@ -199,7 +231,44 @@ describe('generation on a profile with the naming comfy', () => {
   });
 });
 
+describe('completion', () => {
+  test('offers the names of the service, and knows the model by either name', async () => {
+    const { done } = await desk();
+    const complete = async (...words: string[]) =>
+      (await done(['__complete', `--current=${words.at(-1)}`, '--', ...words.slice(0, -1)])).stdout;
+    expect(await complete('video', 'text2video', '--model', '')).toBe(
+      'viduq3-pro\nviduq2-pro-fast\nviduq2-pro\nviduq2-turbo\nviduq1\nviduq1-classic\nvidu2.0\n',
+    );
+    for (const model of ['viduq1', 'vvq1'])
+      expect(await complete('video', 'text2video', '--model', model, '--duration', '')).toBe('5\n');
+    expect(await complete('admin', 'host-node', 'set-policy', '--policy', '')).toContain(
+      'ComfyNodePolicyBanned',
+    );
+    const flags = await complete('node', 'create', '--');
+    expect(flags).toContain('--supported-comfyui-version\t');
+    expect(flags).not.toContain('hostui');
+    const plain = ['video', 'text2video', '--profile', 'local', '--model', ''];
+    expect(await complete(...plain)).toContain('vvq3-pro\n');
+    expect(await complete('video', 'text2video', '--profile', 'nowhere', '--model', '')).toContain(
+      'vvq3-pro\n',
+    );
+  });
+});
+
 describe('help', () => {
+  test('has the name of the service for every flag and value that has another one there', () => {
+    const own = /hostui|host[-_]node|HostNodePolicy|repo[-_]stars|^vv/;
+    const missing = commandTree().commands.flatMap(({ words, flags, notes = [] }) => {
+      const shown = flags.filter(({ hidden }) => !hidden);
+      const names = shown.flatMap(({ name, choices = [] }) => [`--${name}`, ...choices]);
+      const said = notes.join(' ');
+      return names
+        .filter((name) => own.test(name) && !said.includes(` for ${name}`))
+        .map((name) => [words, name]);
+    });
+    expect(missing).toEqual([]);
+  });
+
   test('says both names of flags and values', async () => {
     const { done } = await desk();
     expect((await done('video text2video --help')).stdout.replace(/\s+/g, ' ')).toContain(

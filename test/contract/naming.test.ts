@@ -6,6 +6,8 @@ import { InvalidNaming, loadNaming, namingNames } from '../../src/contract/namin
 import { Naming } from '../../src/contract/naming/naming.js';
 import type { NamingMap } from '../../src/contract/naming/naming-map.js';
 import { parseNaming } from '../../src/contract/naming/parse-naming.js';
+import { renameDocument } from '../../src/contract/naming/rename-document.js';
+import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import { listOperations } from '../../src/contract/operation.js';
 import type { Outline } from '../../src/contract/schema/outline.js';
 
@@ -108,6 +110,64 @@ describe('every word of the map of comfy', () => {
     expect(comfy.speak(`${flag(ours)} is required`)).toBe(`${flag(theirs)} is required`);
     expect(comfy.renameField(theirs)).toBe(ours);
   });
+});
+
+/** Every word of the map with the one of the other service. */
+const words = Object.entries({
+  ...map.paths?.segments,
+  ...map.query,
+  ...map.fields,
+  ...map.values?.policy,
+  ...map.values?.model,
+});
+
+/** The words that only this contract has. A new word of it belongs into the map, too. */
+const OWN_WORDS =
+  /hostui|host[-_]nodes|host_node_|HostNodePolicy|imagevendor|videovendor|repo_stars|vv(?=q|2)/i;
+
+describe('the document in the names of comfy', () => {
+  const document = createOpenApiDocument(contract, { version: '1.0.0' });
+  const theirs = renameDocument(comfy, JSON.parse(JSON.stringify(document)));
+
+  test('has no word that only this contract has, in paths, fields, values and sentences', () => {
+    const left = new Set<string>();
+    const visit = (value: unknown, key = ''): void => {
+      if (typeof value === 'object' && value !== null) {
+        for (const [name, inner] of Object.entries(value)) {
+          if (OWN_WORDS.test(name)) left.add(name);
+          visit(inner, name);
+        }
+      } else if (OWN_WORDS.test(String(value)) && !['operationId', '$ref', 'title'].includes(key)) {
+        left.add(`${key}: ${value}`);
+      }
+    };
+    visit(theirs);
+    expect([...left]).toEqual([]);
+  });
+
+  test('has every word of the map', () => {
+    const [ours, text] = [JSON.stringify(document), JSON.stringify(theirs)];
+    for (const [own, other] of words) {
+      expect([own, ours.includes(own)]).toEqual([own, true]);
+      expect([other, text.includes(other)]).toEqual([other, true]);
+    }
+  });
+});
+
+test.each([...listOperations(contract)])(
+  '%s has no parameter that only this contract has',
+  (_, { query }) => {
+    const given = Object.fromEntries(Object.keys(query?.shape ?? {}).map((name) => [name, 'x']));
+    const names = Object.keys(comfy.renameQuery(given, 'theirs'));
+    expect(names.filter((name) => OWN_WORDS.test(name))).toEqual([]);
+  },
+);
+
+test('a definition has its name there', () => {
+  const outline = outlines.get('hostNodes.listAll')?.response as Outline;
+  const ours = { host_nodes: [{ host_node_name: 'Blur' }], total: 1 };
+  const theirs = { comfy_nodes: [{ comfy_node_name: 'Blur' }], total: 1 };
+  expect(comfy.renameBody('hostNodes.listAll', outline, ours, 'theirs', shared)).toEqual(theirs);
 });
 
 test('what people wrote is never renamed', () => {

@@ -60,6 +60,49 @@ describe('a service with the naming comfy', () => {
     });
   });
 
+  test('answers what comfy-cli and ComfyUI-Manager send, from publishing to installing', async () => {
+    const empty = {
+      ...{ supported_os: [], supported_accelerators: [] },
+      ...{ supported_comfyui_version: '', supported_comfyui_frontend_version: '' },
+    };
+    const json = {
+      personal_access_token: registry().tokens.pat,
+      node: {
+        ...{ id: 'light-tools', description: '', icon: '', name: '', license: '{"text": "MIT"}' },
+        ...{ repository: 'https://github.com/me/light-tools', banner_url: '', ...empty },
+      },
+      node_version: { version: '1.0.0', dependencies: ['numpy>=1'], ...empty, changelog: 'First: light' },
+    };
+    const path = '/publishers/acme/nodes/light-tools/versions';
+    const published = await send('POST', path, { json });
+    expect([published.status, published.body.node_version.changelog]).toEqual([201, 'First: light']);
+    await registry().active('light-tools', '1.1.0');
+
+    const page = await send('GET', '/nodes?page=1&limit=30&comfyui_version=unknown&form_factor=git-linux');
+    expect(page.body.totalPages).toEqual(expect.any(Number));
+    const everywhere = [...page.body.nodes, ...(await send('GET', '/nodes')).body.nodes];
+    for (const node of everywhere)
+      expect(node).toMatchObject({
+        id: expect.any(String),
+        name: expect.any(String),
+        description: expect.any(String),
+      });
+    const node = await send('GET', '/nodes/light-tools');
+    expect(node.body).toMatchObject({ latest_version: { version: '1.1.0' }, publisher: { name: 'Acme' } });
+    const versions = await send(
+      'GET',
+      '/nodes/light-tools/versions?statuses=NodeVersionStatusActive&statuses=NodeVersionStatusPending',
+    );
+    expect(versions.body.map((one: Answered) => [one.version, one.deprecated, typeof one.changelog])).toEqual(
+      [['1.1.0', false, 'string']],
+    );
+    for (const query of ['', '?version=1.1.0']) {
+      const { status, body } = await send('GET', `/nodes/light-tools/install${query}`);
+      expect([status, body.version, body.dependencies]).toEqual([200, '1.1.0', []]);
+      expect(body.downloadUrl).toContain('/archives/acme/light-tools/1.1.0/');
+    }
+  });
+
   test('answers in both names where both have the path, and in its own where they differ', async () => {
     await registry().active('both', '1.0.0');
     const { body } = await send('GET', '/nodes/both/versions/1.0.0');
@@ -91,6 +134,9 @@ describe('a service with the naming comfy', () => {
     expect((await send('GET', '/nodes/aliased/versions?reason=true')).status).toBe(400);
     const mine = await send('GET', '/users/publishers/', { token: ann() });
     expect(mine.body).toMatchObject([{ id: 'acme' }]);
+    expect((await send('GET', '/publishers', { token: ann() })).body).toEqual(mine.body);
+    const me = await send('GET', '/users', { token: registry().tokens.admin });
+    expect(me.body).toMatchObject({ isAdmin: true });
     const nodes = await send('GET', '/publishers/acme/nodes', { token: ann() });
     expect(nodes.body.map(({ id }: { id: string }) => id)).toContain('aliased');
     const admin = registry().tokens.admin;
@@ -151,6 +197,46 @@ describe('a service with the naming comfy', () => {
     expect(ours.body.message).toContain('video_creation_id is required');
   });
 
+  test('makes a video from an image at the path that its clients have for that', async () => {
+    const json = { model: 'viduq2-pro', images: [pixel], duration: 2, resolution: '540p', prompt: 'a boat' };
+    const { status, body } = await send('POST', '/proxy/vidu/img2video', { token: ann(), json });
+    expect([status, body]).toMatchObject([200, { model: 'viduq2-pro', duration: 2 }]);
+    const creations = await send('GET', `/proxy/vidu/tasks/${body.task_id}/creations`, { token: ann() });
+    expect(creations.status).toBe(200);
+  });
+
+  test('takes definitions as its builder sends them', async () => {
+    await registry().active('built', '1.0.0');
+    const path = '/nodes/built/versions/1.0.0/comfy-nodes';
+    const build = { cloud_build_info: { build_id: 'b-1', location: 'global' }, status: 'success' };
+    const nodes = { Bright: { comfy_node_name: 'Bright', category: 'light', function: 'run' } };
+    const token = registry().tokens.admin;
+    const wrong = await send('POST', path, { token, json: { ...build, nodez: nodes } });
+    expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('nodez')]);
+    const ours = await send('POST', '/nodes/built/versions/1.0.0/host-nodes', { token, json: { nodes: {} } });
+    expect([ours.status, ours.body.message]).toEqual([400, expect.stringContaining('success is required')]);
+    expect((await send('POST', path, { token, json: { ...build, nodes } })).status).toBe(204);
+    const stored = await send('GET', path);
+    expect(stored.body.comfy_nodes).toMatchObject([{ comfy_node_name: 'Bright', category: 'light' }]);
+  });
+
+  test.each([
+    ['POST', '/nodes/both/reviews?star=5', 'This registry has no reviews.'],
+    ['POST', '/publishers/acme/nodes/both/claim-my-node', 'ask an admin'],
+    ['GET', '/publishers/acme/permissions', 'GET /users/me'],
+    ['POST', '/customers/storage', 'Base64'],
+    ['POST', '/proxy/vidu/multiframe', 'img2video'],
+  ])('says why it does not answer %s %s', async (method, path, words) => {
+    const { status, body } = await send(method, path, {
+      token: ann(),
+      ...(method === 'POST' && { json: {} }),
+    });
+    expect([status, body]).toEqual([404, { error: 'not_found', message: expect.stringContaining(words) }]);
+    expect((await send('GET', '/nodes/both/reviews')).body.message).toBe(
+      'Nothing found at /nodes/both/reviews.',
+    );
+  });
+
   test('wraps the status of a style transfer as that service does', async () => {
     const image = '/proxy/freepik/v1/ai/image-style-transfer';
     const json = { image: pixel, reference_image: pixel };
@@ -180,6 +266,20 @@ describe('a service with the naming comfy', () => {
     expect(text).not.toMatch(
       /hostui|host_node_|"host_nodes|"\/host-nodes|HostNodePolicy|imagevendor|videovendor|repo_stars|vvq/,
     );
+    const readBody = (path: string) => theirs.paths[path].post.requestBody.content['application/json'].schema;
+    const extend = readBody('/proxy/vidu/extend');
+    expect(extend).not.toHaveProperty('required');
+    expect(extend).not.toHaveProperty('allOf');
+    expect(extend.anyOf).toEqual([{ required: ['video_creation_id'] }, { required: ['video_url'] }]);
+    expect(JSON.stringify(extend)).not.toContain('together');
+    const definitions = readBody('/nodes/{nodeId}/versions/{version}/comfy-nodes');
+    expect(definitions).not.toHaveProperty('required');
+    expect(Object.keys(definitions.properties)).toContain('cloud_build_info');
+    expect(
+      ours.paths['/proxy/videovendor/extend'].post.requestBody.content['application/json'].schema,
+    ).toMatchObject({
+      required: ['video_creation_id', 'video_url'],
+    });
     expect(theirs.paths['/publishers/{publisherId}/ban'].post).not.toHaveProperty('requestBody');
     expect(
       theirs.paths['/publishers/{publisherId}/nodes'].get.responses[200].content['application/json'].schema

@@ -1,15 +1,17 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfigurationInput } from '../../src/service/configuration/configuration.js';
+import { EngineFailure, type Engines } from '../../src/service/operation/engine.js';
 import type { RunningService, ServiceParts } from '../../src/service/serve.js';
 import { vendorConfiguration } from '../support/behind.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { pixel, smallestBody, startedTask, startPaths, taskAt, taskIn } from '../support/generation.js';
 import { generationDouble } from '../support/generation-double.js';
+import { listenOn } from '../support/listen.js';
 import { databaseForFolder, testDatabase } from '../support/postgres.js';
 import { createPostgresServer, explainMissingPostgres } from '../support/postgres-server.js';
 import { receiverForTest, statusesOf } from '../support/receiver.js';
@@ -32,6 +34,15 @@ async function servicesForTest(
     return serviceForTest({ ...input, data, database }, parts);
   };
   return Promise.all(Array.from({ length: count }, start));
+}
+
+/** Ends the leases of a service, as if it had not renewed them in time. */
+async function endLeases({ context, instance }: RunningService): Promise<void> {
+  await context.database
+    .updateTable('jobs')
+    .set({ leased_until: '2020-01-01T00:00:00.000Z' })
+    .where('leased_by', '=', instance)
+    .execute();
 }
 
 const statusOf = async (answer: ReturnType<typeof ask>) => (await answer).status;
@@ -154,6 +165,83 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     expect(ran).toEqual(['maker']);
     const left = web.context.database.selectFrom('jobs').select('kind').where('kind', '<>', 'prune');
     await waitFor(async () => expect(await left.execute()).toEqual([{ kind: 'forget-inputs' }]));
+  });
+
+  it('keep nothing of what one of them does with a job that another has taken', async () => {
+    const begun: string[] = [];
+    const gates = new EventEmitter();
+    const memories: (string | undefined)[] = [];
+    const engineOf = (name: 'a' | 'b'): Partial<Engines> => {
+      const engine = copyingEngine();
+      const run: typeof engine.run = async (job, signal, progress, memory) => {
+        begun.push(name);
+        await once(gates, name);
+        if (name === 'b') memories.push(await memory.read());
+        else await memory.write('late').catch((error) => memories.push(error.name));
+        if (name === 'a') throw new EngineFailure('too late');
+        return engine.run(job, signal, progress, memory);
+      };
+      return { image: { ...engine, run } };
+    };
+    const folder = folderForTest();
+    const { database } = await databaseForFolder(folder);
+    const storage = join(folder, 'objects');
+    mkdirSync(storage);
+    const a = await serviceForTest(
+      { data: join(folder, 'a'), database, storage },
+      { engines: engineOf('a') },
+    );
+    const asking = { url: a.url, token: a.ownerToken };
+    const id = await startedTask(asking);
+    await waitFor(() => expect(begun).toEqual(['a']));
+    await serviceForTest({ data: join(folder, 'b'), database, storage }, { engines: engineOf('b') });
+    await waitFor(async () => {
+      await endLeases(a);
+      expect(begun).toEqual(['a', 'b']);
+    });
+    gates.emit('a');
+    await waitFor(() => expect(memories).toEqual(['LeaseLost']));
+    gates.emit('b');
+    expect((await taskAt(asking, id)).status).toBe('COMPLETED');
+    expect(memories).toEqual(['LeaseLost', undefined]);
+  });
+
+  it('keep no answer to a webhook that another of them has delivered since', async () => {
+    const asked: ServerResponse[] = [];
+    const receiver = await listenOn((_, answer) => {
+      // The first, of the service that then loses its lease, is answered last.
+      if (asked.push(answer) > 1) answer.writeHead(204).end();
+    });
+    onTestFinished(() => receiver.close());
+    const folder = folderForTest();
+    const { database } = await databaseForFolder(folder);
+    const storage = join(folder, 'objects');
+    mkdirSync(storage);
+    const engines = { image: copyingEngine() };
+    const a = await serviceForTest(
+      { data: join(folder, 'a'), database, storage, graceMs: 60_000 },
+      { engines },
+    );
+    const asking = { url: a.url, token: a.ownerToken };
+    const id = await startedTask(asking, { webhook_url: receiver.url });
+    await taskAt(asking, id);
+    await waitFor(() => expect(asked).toHaveLength(1));
+    const b = await serviceForTest({ data: join(folder, 'b'), database, storage }, { engines });
+    await waitFor(async () => {
+      await endLeases(a);
+      expect(asked).toHaveLength(3);
+    });
+    asked[0]?.writeHead(410).end();
+    await a.stop();
+    const tasks = b.context.database.selectFrom('tasks').select('webhook_url');
+    const deliveries = b.context.database.selectFrom('webhook_deliveries').select(['status', 'attempts']);
+    await waitFor(async () =>
+      expect(await deliveries.execute()).toEqual([
+        { status: 'delivered', attempts: 1 },
+        { status: 'delivered', attempts: 1 },
+      ]),
+    );
+    expect(await tasks.execute()).toEqual([{ webhook_url: receiver.url }]);
   });
 
   it('run each task once, whichever of them took it, and deliver its changes in order', async () => {

@@ -270,7 +270,8 @@ export async function comfyRegistryForTest() {
     if (file?.[1] === 'archives') return [200, archives.get(file[2] as string)];
     if (file) return [200, file[2]?.endsWith('.mp4') ? mp4 : png];
     const isPublish = /^POST \/publishers\/[^/]+\/nodes\/[^/]+\/versions$/.test(`${one.method} ${one.path}`);
-    const isOpen = one.method === 'GET' && !one.path.startsWith('/proxy') && !one.path.includes('/tokens');
+    const isOpen =
+      one.method === 'GET' && !one.path.startsWith('/proxy') && !/\/tokens|^\/users\//.test(one.path);
     if (
       !isPublish &&
       !isOpen &&

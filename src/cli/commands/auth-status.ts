@@ -27,12 +27,12 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
-/** Empty if the service lacks the extension that reports it. */
+/** Without an id if the service lacks the extension that reports it; a credential that does not work fails anyway. */
 async function readIdentity(client: Client, signal: AbortSignal): Promise<object> {
   try {
     return await client.user.me({}, { signal });
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 404) return {};
-    throw error;
+    if (!(error instanceof ServiceError && error.status === 404)) throw error;
+    return { publishers: (await client.publisher.list({}, { signal })).map(({ id }) => ({ id })) };
   }
 }

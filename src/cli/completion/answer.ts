@@ -1,10 +1,14 @@
-import type { Argument, Flag, Mode } from '../command/command.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Naming } from '../../contract/naming/naming.js';
+import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { listSubcommands } from '../command/help.js';
+import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
-import { chooseHint } from './hints.js';
 import { type Line, listFlags, parseLine } from './line.js';
 import type { Asked } from './live.js';
+import type { LiveKind } from './readers.js';
 
 /**
  * Answers `regen __complete --current=<word> -- <words before it>`, which the scripts in completions/ run: one candidate
@@ -36,7 +40,7 @@ async function listCandidates(line: Line, asked: Asked): Promise<readonly string
     const values = await listValues(line, flag, asked);
     return values.map((value) => (value.startsWith(':') ? value : `${prefix}${value}`));
   }
-  if (current.startsWith('-')) return listFlagNames(line);
+  if (current.startsWith('-')) return listFlagNames(line, await findNaming(line, asked));
   const names = typed.length > 0 ? [] : listCommandNames(line);
   const expected = findArgument(line);
   return expected ? [...names, ...(await listValues(line, expected, asked))] : names;
@@ -46,10 +50,14 @@ function listCommandNames({ tree, path }: Line): string[] {
   return listSubcommands(tree, path.join(' ')).map(({ name, summary }) => describe(name, summary));
 }
 
-function listFlagNames({ tree, command }: Line): string[] {
-  const shown = listFlags(tree, command).filter(({ hidden }) => !hidden);
+function listFlagNames({ tree, command }: Line, naming: Naming | undefined): string[] {
+  const flags = listFlags(tree, command);
+  const speak = (text: string) => naming?.speak(text) ?? text;
+  const rename = (name: string) =>
+    flags.find((flag) => `--${flag.name}` === speak(`--${name}`))?.name ?? name;
+  const shown = flags.filter(({ hidden }) => !hidden);
   const names = shown.flatMap(({ name, description, negatable }) => [
-    describe(`--${name}`, description),
+    describe(`--${rename(name)}`, speak(description)),
     ...(negatable ? [describe(`--no-${name}`, `Turn off --${name}`)] : []),
   ]);
   return [...names, describe('--help', 'Show this help')];
@@ -71,12 +79,51 @@ function findArgument({ command, typed }: Line): Argument | undefined {
 
 async function listValues(line: Line, input: Flag | Argument, asked: Asked): Promise<readonly string[]> {
   const hint = chooseHint(input, line.command);
-  if (hint === undefined) return ('choices' in input && input.choices) || [];
   if (hint === 'file' || hint === 'folder') return [`:${hint}`];
-  if (hint === 'duration') return listDurations(line);
-  if (hint === 'resolution') return listResolutions(line);
+  if (hint === undefined || hint === 'duration' || hint === 'resolution') {
+    const naming = await findNaming(line, asked);
+    if (hint === undefined) return listChoices(input, naming);
+    const named = useContractModel(line, naming);
+    return hint === 'duration' ? listDurations(named) : listResolutions(named);
+  }
   const { readLiveValues } = await import('./live.js');
   return readLiveValues(hint, line, asked);
+}
+
+/** Finds the names of the service that the command would use; undefined if they are those of the contract. */
+async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | undefined> {
+  if (!mayHaveNaming(system)) return undefined;
+  const { readNaming, Settings } = await import('../connect/settings.js');
+  const { chooseTarget } = await import('../connect/target.js');
+  const settings = new Settings(system, () => {});
+  try {
+    const { baseUrl } = chooseTarget(flags, system.env, settings);
+    return baseUrl === undefined ? undefined : await readNaming(system.cwd, settings.findNaming(baseUrl));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reading settings loads many files, and most people have no profile with a naming. */
+function mayHaveNaming(system: System): boolean {
+  try {
+    return readFileSync(join(findFolders(system).config, 'config.json'), 'utf8').includes('.naming"');
+  } catch {
+    return false;
+  }
+}
+
+function listChoices(input: Flag | Argument, naming: Naming | undefined): readonly string[] {
+  const choices = ('choices' in input && input.choices) || [];
+  return naming
+    ? choices.map((choice) => naming.renameWord(input.target?.at(-1) ?? '', choice, 'theirs'))
+    : choices;
+}
+
+function useContractModel(line: Line, naming: Naming | undefined): Line {
+  const { model } = line.flags;
+  if (!naming || model === undefined) return line;
+  return { ...line, flags: { ...line.flags, model: naming.renameWord('model', model, 'ours') } };
 }
 
 /** Lists the durations that the model on the line can generate, in the resolution on the line. */
@@ -104,4 +151,39 @@ function selectModes({ command, flags }: Line, fits: (mode: Mode) => boolean): r
   const modes = all[flags.model ?? standard] ?? [];
   const found = modes.filter(fits);
   return found.length > 0 ? found : modes;
+}
+
+/** Where the values of a flag or positional come from. */
+type Hint = 'file' | 'folder' | 'duration' | 'resolution' | LiveKind;
+
+/** Hints by field or placeholder of a flag, or name of a positional. */
+const HINTS: Readonly<Record<string, Hint>> = {
+  path: 'file',
+  folder: 'folder',
+  dir: 'folder',
+  image: 'file',
+  images: 'file',
+  reference_image: 'file',
+  publisherId: 'publisher',
+  nodeId: 'node',
+  node_id: 'node',
+  version: 'version',
+  versionId: 'version',
+  node_version: 'version',
+  from: 'version',
+  to: 'version',
+  profile: 'profile',
+  task_id: 'task',
+  deliveryId: 'delivery',
+};
+
+/** Chooses where the values of an input come from; undefined if it has no completion, or choices of its own. */
+function chooseHint(input: Flag | Argument, command: Command | undefined): Hint | undefined {
+  const field = input.target?.at(-1);
+  if (command?.models && (field === 'duration' || field === 'resolution')) return field;
+  if ('choices' in input && input.choices) return undefined;
+  // The id of a new node or publisher is not one of the existing ids.
+  if (/^(init|create)$/.test(command?.words.at(-1) ?? '') && input.name === 'id') return undefined;
+  const names = [field, 'value' in input ? input.value : undefined, input.name];
+  return names.flatMap((name) => (name && HINTS[name]) || [])[0];
 }

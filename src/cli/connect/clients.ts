@@ -10,7 +10,7 @@ import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
 import { type Credential, fixedCredential } from './credential.js';
-import type { Settings } from './settings.js';
+import { readNaming, type Settings } from './settings.js';
 
 /**
  * Creates a client for a service, which is closed when the command ends.
@@ -73,26 +73,10 @@ export class Clients {
    * @throws Failure if they cannot be read
    */
   findNaming(baseUrl: string): Promise<Naming | undefined> {
-    const found = this.#namings.get(baseUrl) ?? this.#loadNaming(baseUrl);
+    const { settings, system } = this.#context;
+    const found = this.#namings.get(baseUrl) ?? readNaming(system.cwd, settings.findNaming(baseUrl));
     this.#namings.set(baseUrl, found);
     return found;
-  }
-
-  async #loadNaming(baseUrl: string): Promise<Naming | undefined> {
-    const { settings, system } = this.#context;
-    const setting = settings.findNaming(baseUrl);
-    if (!setting) return undefined;
-    const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
-    try {
-      return await loadNaming(setting.value, (path) => readFileSync(resolve(system.cwd, path), 'utf8'));
-    } catch (error) {
-      const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
-      if (error instanceof InvalidNaming) {
-        const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
-        throw usage(`The naming ${setting.value} is not valid.`, hint, details);
-      }
-      throw usage(`Could not read the naming ${setting.value}: ${(error as Error).message}.`, hint);
-    }
   }
 
   /** Anyone on the network can read what plain http sends. */

@@ -1,8 +1,11 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Naming } from '../../contract/naming/naming.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
+import type { Project } from './project.js';
 import { Store, type Warn } from './store.js';
 
 const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
@@ -35,7 +38,12 @@ export class Settings {
   readonly store: Store;
   readonly #env: System['env'];
 
-  constructor(system: System, warn: Warn) {
+  /** @param project whose defaults take precedence over the settings file */
+  constructor(
+    system: System,
+    warn: Warn,
+    readonly project?: Pick<Project, 'path' | 'profile'>,
+  ) {
     // A damaged file is an error: without its profiles, a command would use another service.
     this.store = new Store(join(findFolders(system).config, 'config.json'), warn, false);
     this.#env = system.env;
@@ -45,6 +53,8 @@ export class Settings {
     const variable = VARIABLES[key];
     const fromEnvironment = variable && this.#env[variable];
     if (fromEnvironment) return { key, value: fromEnvironment, source: variable };
+    const { path = '', profile } = this.project ?? {};
+    if (key === 'profile' && profile !== undefined) return { key, value: profile, source: path };
     const stored = this.store.read()[key];
     if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
     const standard = DEFAULTS[key];
@@ -95,6 +105,26 @@ export class Settings {
   async unset(key: string): Promise<void> {
     checkKey(key);
     await this.store.change(({ [key]: _, ...rest }) => rest);
+  }
+}
+
+/**
+ * Reads the naming that a profile is set to.
+ * @param cwd what the path of a naming file is relative to
+ * @throws Failure if it cannot be read
+ */
+export async function readNaming(cwd: string, setting: Setting | undefined): Promise<Naming | undefined> {
+  if (!setting) return undefined;
+  const { InvalidNaming, loadNaming } = await import('../../contract/naming/load-naming.js');
+  try {
+    return await loadNaming(setting.value, (path) => readFileSync(resolve(cwd, path), 'utf8'));
+  } catch (error) {
+    const hint = `Set it to comfy, or to the path of a naming file: regen config set ${setting.key} comfy`;
+    if (error instanceof InvalidNaming) {
+      const details = error.problems.map(({ path, message }) => ({ path: path.join('.'), message }));
+      throw usage(`The naming ${setting.value} is not valid.`, hint, details);
+    }
+    throw usage(`Could not read the naming ${setting.value}: ${(error as Error).message}.`, hint);
   }
 }
 

@@ -10,13 +10,17 @@ import type { PublishContext } from './publishing.js';
 import { findPublishToken, type PublishToken, toRegistry } from './token.js';
 
 /** Reads a folder with the flags of a command that packs it. */
-export function readFolder(
-  { system, flags, output }: Pick<PublishContext, 'system' | 'flags' | 'output'>,
+export async function readFolder(
+  { system, flags, output, services }: Pick<PublishContext, 'system' | 'flags' | 'output' | 'services'>,
   dir: string | undefined,
 ): Promise<Pack> {
+  const behaviors = (await services.findNaming())?.behaviors;
+  const isForComfy = flags.for === 'comfy';
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
+    anyPublisherId: isForComfy || behaviors?.openValues?.includes('publisherId'),
+    completesVersions: isForComfy || behaviors?.completeVersions,
   });
 }
 

@@ -5,7 +5,7 @@ export type Words = Readonly<Record<string, string>>;
 export interface Rewrite {
   readonly regen: string;
   readonly real: string;
-  /** A client uses it only with one of these query parameters. */
+  /** A client uses it only with one of these query parameters; never, if there are none. */
   readonly with?: readonly string[] | undefined;
   /** What a service adds to the request. A client does not use a rewrite that has this, or `answer`. */
   readonly query?: Words | undefined;
@@ -24,6 +24,10 @@ export interface Behaviors {
   readonly completeVersions?: boolean | undefined;
   /** A video is extended by its creation id or its URL alone. */
   readonly extendWithEither?: boolean | undefined;
+  /** Fields that its clients may leave out of the body of an operation, with what that means. */
+  readonly assumedFields?: Readonly<Record<string, Readonly<Record<string, boolean>>>> | undefined;
+  /** Fields of the body of an operation that change nothing. */
+  readonly ignoredFields?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Fields that its answers never leave out, in the contract's names, with the value that stands for nothing. */
   readonly alwaysSent?: Readonly<Record<string, '' | readonly []>> | undefined;
   /** Operations whose answer is wrapped in a field, which the contract's is not. */
@@ -39,7 +43,12 @@ export interface Behaviors {
 /** The names of another service for the words of the contract. Everything is optional; `{}` is the identity. */
 export interface NamingMap {
   readonly paths?:
-    | { readonly segments?: Words | undefined; readonly rewrites?: readonly Rewrite[] | undefined }
+    | {
+        readonly segments?: Words | undefined;
+        readonly rewrites?: readonly Rewrite[] | undefined;
+        /** What a service answers at paths of the other one that mean nothing here: `METHOD /path` with a sentence. */
+        readonly unsupported?: Words | undefined;
+      }
     | undefined;
   readonly fields?: Words | undefined;
   /** Fields that have another name in one operation only. */

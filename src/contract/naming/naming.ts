@@ -15,6 +15,8 @@ export interface NamedOperation {
 export class Naming {
   readonly behaviors: Behaviors;
   readonly rewrites: readonly Rewrite[];
+  /** What to say at paths of the other service that mean nothing here. */
+  readonly unsupported: Words;
   readonly #map: NamingMap;
   readonly #values: Words;
   #spoken: readonly [pattern: RegExp, words: Words] | undefined;
@@ -23,6 +25,7 @@ export class Naming {
     this.#map = map;
     this.behaviors = map.behaviors ?? {};
     this.rewrites = map.paths?.rewrites ?? [];
+    this.unsupported = map.paths?.unsupported ?? {};
     this.#values = Object.assign({}, ...Object.values(map.values ?? {}));
   }
 

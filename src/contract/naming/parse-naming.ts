@@ -33,6 +33,8 @@ const Behaviors = z.strictObject({
     .optional(),
   completeVersions: z.boolean().optional(),
   extendWithEither: z.boolean().optional(),
+  assumedFields: z.record(word, z.record(word, z.boolean())).optional(),
+  ignoredFields: z.record(word, z.array(word)).optional(),
   alwaysSent: z.record(word, z.union([z.literal(''), z.tuple([])])).optional(),
   wrappedAnswers: words.optional(),
   openValues: z.array(word).optional(),
@@ -53,7 +55,12 @@ const NamingFile = z.strictObject({
   about: notes,
   version: z.literal(1).optional(),
   paths: z
-    .strictObject({ about: notes, segments: words.optional(), rewrites: z.array(RewriteEntry).optional() })
+    .strictObject({
+      about: notes,
+      segments: words.optional(),
+      rewrites: z.array(RewriteEntry).optional(),
+      unsupported: z.record(request, z.string().min(1).max(1000)).optional(),
+    })
     .optional(),
   fields: words.optional(),
   operations: z.record(word, words).optional(),
@@ -100,17 +107,13 @@ function findMistakes(map: NamingMap): Problem[] {
     ...notKnown(['query'], Object.keys(query), known.query, 'a query parameter'),
     ...notKnown(['values'], Object.keys(values), known.fields, 'a field'),
     ...notKnown(['operations'], Object.keys(operations), known.operations, 'an operation'),
-    ...notKnown(
-      ['behaviors', 'addedQuery'],
-      Object.keys(behaviors.addedQuery ?? {}),
-      known.operations,
-      'an operation',
-    ),
-    ...notKnown(
-      ['behaviors', 'wrappedAnswers'],
-      Object.keys(behaviors.wrappedAnswers ?? {}),
-      known.operations,
-      'an operation',
+    ...(['addedQuery', 'assumedFields', 'ignoredFields', 'wrappedAnswers'] as const).flatMap((behavior) =>
+      notKnown(
+        ['behaviors', behavior],
+        Object.keys(behaviors[behavior] ?? {}),
+        known.operations,
+        'an operation',
+      ),
     ),
     ...findRewriteMistakes(paths?.rewrites ?? [], known.requests),
     ...findDoubles(['paths', 'segments'], paths?.segments ?? {}, known.segments),

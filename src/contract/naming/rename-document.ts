@@ -1,4 +1,4 @@
-import type { Naming } from './naming.js';
+import { type Naming, VIDEO_FIELDS } from './naming.js';
 
 type Json = Record<string, unknown>;
 
@@ -10,7 +10,10 @@ export function renameDocument(naming: Naming, document: Json): Json {
   const paths: Json = {};
   for (const [path, methods] of Object.entries(document.paths as Record<string, Json>)) {
     paths[naming.renamePath(path)] = Object.fromEntries(
-      Object.entries(methods).map(([method, operation]) => [method, wrap(naming, operation as Json)]),
+      Object.entries(methods).map(([method, operation]) => [
+        method,
+        relaxBody(naming, wrap(naming, operation as Json)),
+      ]),
     );
   }
   for (const { regen, real, body, answer } of naming.rewrites) {
@@ -43,6 +46,33 @@ function wrap({ behaviors }: Naming, operation: Json): Json {
   return { ...operation, responses };
 }
 
+/** Requires no more of a body than the service does at the paths of the other one. */
+function relaxBody({ behaviors }: Naming, operation: Json): Json {
+  const name = operation.operationId as string;
+  const isExtend = behaviors.extendWithEither === true && name === 'video.extend';
+  const optional = isExtend ? VIDEO_FIELDS : Object.keys(behaviors.assumedFields?.[name] ?? {});
+  const ignored = behaviors.ignoredFields?.[name] ?? [];
+  if (optional.length + ignored.length === 0) return operation;
+  const requestBody = mapContent(operation.requestBody as Json, (schema) => {
+    const { required = [], properties, ...rest } = isExtend ? requireEither(schema) : schema;
+    const left = (required as string[]).filter((field) => !optional.includes(field));
+    const unread = ignored.map((field) => [field, { description: 'Accepted, and changes nothing' }]);
+    return {
+      ...rest,
+      properties: { ...(properties as Json), ...Object.fromEntries(unread) },
+      ...(left.length > 0 && { required: left }),
+    };
+  });
+  return { ...operation, requestBody };
+}
+
+function requireEither({ allOf: _, ...schema }: Json): Json {
+  const text = JSON.stringify(schema)
+    .replace(/; required together with \w+/g, '')
+    .replace(/(\w+) and (\w+) are required together/, '$1 or $2 is required');
+  return { ...JSON.parse(text), anyOf: VIDEO_FIELDS.map((field) => ({ required: [field] })) };
+}
+
 function pickAnswer(responses: Json, field: string): Json {
   return mapSchema(
     responses,
@@ -52,13 +82,17 @@ function pickAnswer(responses: Json, field: string): Json {
 
 /** Changes the schema of the answers that have one. */
 function mapSchema(responses: Json, change: (schema: Json) => Json): Json {
-  const entries = Object.entries(responses as Record<string, Json>).map(([status, response]) => {
-    const content = response.content as { 'application/json': { schema: Json } } | undefined;
-    if (!content) return [status, response];
-    const schema = change(content['application/json'].schema);
-    return [status, { ...response, content: { 'application/json': { schema } } }];
-  });
-  return Object.fromEntries(entries);
+  const entries = Object.entries(responses as Record<string, Json>);
+  return Object.fromEntries(entries.map(([status, response]) => [status, mapContent(response, change)]));
+}
+
+function mapContent(message: Json, change: (schema: Json) => Json): Json {
+  const content = message.content as { 'application/json': { schema: Json } } | undefined;
+  if (!content) return message;
+  return {
+    ...message,
+    content: { 'application/json': { schema: change(content['application/json'].schema) } },
+  };
 }
 
 /** @param within the keyword that holds the value */

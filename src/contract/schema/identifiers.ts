@@ -32,6 +32,11 @@ export function suggestSemanticVersion(text: string): string | undefined {
   return isSemanticVersion(spelling) ? spelling : undefined;
 }
 
+/** Completes `1` and `1.2` to `1.0.0` and `1.2.0`; any other text stays. */
+export function completeVersion(text: string): string {
+  return /^\d+(\.\d+)?$/.test(text) ? (suggestSemanticVersion(text) ?? text) : text;
+}
+
 export function isSemanticVersion(text: string): boolean {
   return text.length <= 256 && SEMANTIC_VERSION.test(text);
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { valid } from 'semver';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
-import { type Manifest, readManifest } from '../../pack/manifest.js';
+import { type Manifest, type ManifestOptions, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
 import { findSecrets } from '../../pack/secrets.js';
 import { formatBytes } from '../../wire/format-bytes.js';
@@ -19,9 +19,7 @@ export interface Pack {
   readonly size: number;
 }
 
-interface ReadPackOptions {
-  /** The publisher to publish under, instead of the one in the manifest. */
-  readonly publisher?: string | undefined;
+interface ReadPackOptions extends ManifestOptions {
   readonly allowSecrets?: boolean;
 }
 
@@ -34,11 +32,11 @@ export async function readPack(
   cwd: string,
   dir: string | undefined,
   report: PublishReport,
-  { publisher, allowSecrets = false }: ReadPackOptions = {},
+  { allowSecrets = false, ...options }: ReadPackOptions = {},
 ): Promise<Pack> {
   const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
-  const read = await readManifest(folder, publisher ? { publisher } : {});
+  const read = await readManifest(folder, options);
   if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems, dir);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);

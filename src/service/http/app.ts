@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { contract } from '../../contract/index.js';
+import type { Words } from '../../contract/naming/naming-map.js';
 import { renameDocument } from '../../contract/naming/rename-document.js';
 import { createOpenApiDocument } from '../../contract/openapi.js';
 import { getLogLevel } from '../configuration/configuration.js';
@@ -105,6 +106,7 @@ function setCommonHeaders(request: FastifyRequest | { id: string }, reply: Fasti
 /** Checks that apply to every request, before it is authenticated. */
 function guardRequests(app: FastifyInstance, context: Context, isReady: () => boolean): void {
   const listMethods = trackMethods(app);
+  const findReason = listReasons(context.naming?.unsupported ?? {});
   const isHostAllowed = createHostCheck(context);
   const origins = new Set(context.configuration.cors.origins.map((origin) => new URL(origin).origin));
   let closing = false;
@@ -126,11 +128,20 @@ function guardRequests(app: FastifyInstance, context: Context, isReady: () => bo
     if (!isHostAllowed(request.headers.host)) throw hostNotAllowed();
     if (applyCors(origins, request, reply)) return reply.code(204).send();
     requireCleanUrl(request.url, request.params, request.query);
-    if (request.is404) refuseUnknown(request, reply, listMethods(request.url));
+    if (request.is404)
+      refuseUnknown(request, reply, {
+        allowed: listMethods(request.url),
+        reason: findReason(request),
+      });
   });
 }
 
-function refuseUnknown({ method, url }: FastifyRequest, reply: FastifyReply, allowed: string[]): never {
+function refuseUnknown(
+  { method, url }: FastifyRequest,
+  reply: FastifyReply,
+  { allowed, reason }: { readonly allowed: string[]; readonly reason: string | undefined },
+): never {
+  if (reason !== undefined) throw new Refused('not_found', reason);
   const path = url.split('?')[0]?.slice(0, 200);
   if (allowed.length === 0) throw new Refused('not_found', `Nothing found at ${path}.`);
   reply.header('allow', allowed.join(', '));
@@ -153,6 +164,16 @@ function trackMethods(app: FastifyInstance): (url: string) => string[] {
     const matching = [...routes.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(matching.flatMap((route) => [...route.methods]))].sort();
   };
+}
+
+/** Says why a request of another service is not answered. */
+function listReasons(unsupported: Words): (request: FastifyRequest) => string | undefined {
+  const reasons = Object.entries(unsupported).map(([request, reason]) => {
+    const [method, path = ''] = request.split(' ');
+    return { method, pattern: toPathPattern(path.replace(/\{(\w+)\}/g, ':$1')), reason };
+  });
+  return ({ method, url }) =>
+    reasons.find((one) => one.method === method && one.pattern.test(url.split('?')[0] as string))?.reason;
 }
 
 function toPathPattern(url: string): RegExp {

@@ -3,6 +3,7 @@ import type { Rewrite } from '../../contract/naming/naming-map.js';
 import type { Side } from '../../contract/naming/rename-value.js';
 import type { Operation } from '../../contract/operation.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
+import { completeVersion } from '../../contract/schema/identifiers.js';
 import type { Outline } from '../../contract/schema/outline.js';
 
 /** Where an operation is reached, and in whose names it answers there. */
@@ -64,6 +65,8 @@ function createRouteNames(
   };
   const known = Object.keys(query?.shape ?? {});
   const ignored = (behaviors.ignoredQuery ?? []).filter((one) => !known.includes(one));
+  const assumed = behaviors.assumedFields?.[name ?? ''];
+  const unread = behaviors.ignoredFields?.[name ?? ''] ?? [];
   const isExtend = name === 'video.extend' && behaviors.extendWithEither === true;
   return {
     side,
@@ -73,8 +76,9 @@ function createRouteNames(
     },
     readBody(given) {
       const renamed = naming.renameBody(name, readOutlines().input, given, 'ours');
-      const added = rewrite?.body ? { ...rewrite.body, ...(renamed as object | undefined) } : renamed;
-      if (name === 'version.publish' && behaviors.completeVersions) return completeVersion(added);
+      const filled = isObject(renamed) ? fillFields(renamed, assumed, unread) : renamed;
+      const added = rewrite?.body ? { ...rewrite.body, ...(filled as object | undefined) } : filled;
+      if (name === 'version.publish' && behaviors.completeVersions) return completeBody(added);
       return isExtend ? fillVideo(added) : added;
     },
     writeAnswer(text) {
@@ -89,13 +93,22 @@ function createRouteNames(
 
 type Fields = Readonly<Record<string, unknown>>;
 
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Fills in what the clients of the other service leave out, and removes what means nothing here. */
+function fillFields(body: Fields, assumed: Fields | undefined, unread: readonly string[]): Fields {
+  const kept = Object.entries(body).filter(([field]) => !unread.includes(field));
+  return { ...assumed, ...Object.fromEntries(kept) };
+}
+
 /** `1` and `1.2` become SemVer, as that service takes them. */
-function completeVersion(body: unknown): unknown {
+function completeBody(body: unknown): unknown {
   const { node_version } = (body ?? {}) as { node_version?: Fields };
   const version = node_version?.version;
-  if (typeof version !== 'string' || !/^\d+(\.\d+)?$/.test(version)) return body;
-  const whole = version.includes('.') ? `${version}.0` : `${version}.0.0`;
-  return { ...(body as object), node_version: { ...node_version, version: whole } };
+  if (typeof version !== 'string') return body;
+  return { ...(body as object), node_version: { ...node_version, version: completeVersion(version) } };
 }
 
 /** Stands for the name of the video that is not given; no creation has the id, and no host the name. */

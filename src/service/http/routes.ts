@@ -117,6 +117,7 @@ function routeOperation(
           operation.body &&
           requireValid(operation.body, names ? names.readBody(request.body) : request.body, 'body', asker()),
         caller: request.caller,
+        actions: [],
         address: readAddress(request),
         context,
         get signal() {

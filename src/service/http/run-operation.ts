@@ -76,12 +76,17 @@ function runOnce(
   });
 }
 
-function inTransaction({ call, access }: OperationRun, write: Write): Promise<AnyAnswer> {
-  return call.context.database.transaction().execute(async (tx) => {
+async function inTransaction({ call, access }: OperationRun, write: Write): Promise<AnyAnswer> {
+  const { database, log } = call.context;
+  const answer = await database.transaction().execute(async (tx) => {
+    // Of a run that conflicted with another transaction.
+    call.actions.length = 0;
     // Roles may have changed while the body was received.
     await authorize(tx, access);
     return write(tx);
   });
+  for (const action of call.actions) log('info', 'action', { ...action });
+  return answer;
 }
 
 /** Does what comes before the transaction, and undoes it if the transaction is refused. */

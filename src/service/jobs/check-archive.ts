@@ -6,7 +6,7 @@ import type { Database, Tx } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
-import type { JobHandler } from '../queue/queue.js';
+import type { JobHandler, RunningJob } from '../queue/queue.js';
 import { storeDefinitions } from '../registry/definitions.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
 
@@ -18,40 +18,42 @@ const MAX_QUICK_BYTES = 64 * 1024 ** 2;
 
 /**
  * Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. What takes more than
- * packs usually take is left to `checkSlowArchive`, and so is what its publisher uploads meanwhile: whatever strangers
+ * packs usually take is left to `checkSlowArchive`, and so is what its user publishes meanwhile: whatever strangers
  * publish, others wait for a few seconds of it at most.
  */
 export function checkArchive(context: Context): JobHandler {
   const { database, queue, packReaders, configuration } = context;
-  return async ({ key: versionId }, signal) => {
+  return async (job, signal) => {
+    const { key: versionId, owner, commit } = job;
     const version = await findUnchecked(database, versionId);
     if (!version) return;
-    const isSlow = version.size > MAX_QUICK_BYTES || (await hasSlowArchive(database, version.publisherId));
+    const isSlow = version.size > MAX_QUICK_BYTES || (await hasSlowArchive(database, owner));
     const verdict = isSlow
       ? undefined
-      : await borrowArchive(context, version, signal, (path) =>
+      : await borrowArchive(context, { version, job, signal }, (path) =>
           packReaders.quick.tryArchive(path, configuration.limits, signal),
         );
-    if (verdict) return settleVersion(context, version, verdict);
-    const slow = { kind: 'check-slow-archive', key: versionId, owner: version.publisherId };
-    await database.transaction().execute((tx) => queue.enqueue(tx, slow));
+    if (verdict) return settleVersion(context, job, version, verdict);
+    const slow = { kind: 'check-slow-archive', key: versionId, owner };
+    await commit((tx) => queue.enqueue(tx, slow));
   };
 }
 
 /** Checks an archive that takes long. The verdict does not depend on which of the two gave it. */
 export function checkSlowArchive(context: Context): JobHandler {
   const { database, packReaders, configuration } = context;
-  return async ({ key: versionId, attempts }, signal) => {
+  return async (job, signal) => {
+    const { key: versionId, attempts } = job;
     const version = await findUnchecked(database, versionId);
     if (!version) return;
-    const verdict = await borrowArchive(context, version, signal, (path) =>
+    const verdict = await borrowArchive(context, { version, job, signal }, (path) =>
       packReaders.thorough.inspectArchive(path, configuration.limits, signal).catch((error) => {
         if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;
         const reason = `reading the code was interrupted ${attempts + 1} times`;
         return packReaders.thorough.inspectWithoutCode(path, configuration.limits, { reason }, signal);
       }),
     );
-    await settleVersion(context, version, verdict);
+    await settleVersion(context, job, version, verdict);
   };
 }
 
@@ -77,11 +79,11 @@ async function findUnchecked(database: Database, versionId: string): Promise<Unc
     .executeTakeFirst();
 }
 
-async function hasSlowArchive(database: Database, publisherId: string): Promise<boolean> {
+async function hasSlowArchive(database: Database, owner: string): Promise<boolean> {
   const waiting = await database
     .selectFrom('jobs')
     .select('id')
-    .where('owner', '=', publisherId)
+    .where('owner', '=', owner)
     .where('kind', '=', 'check-slow-archive')
     .limit(1)
     .executeTakeFirst();
@@ -90,9 +92,12 @@ async function hasSlowArchive(database: Database, publisherId: string): Promise<
 
 // Decided: failures of the service itself are retried; until then the version is Pending with a reason.
 async function borrowArchive<Result>(
-  { database, storage }: Context,
-  version: Unchecked,
-  signal: AbortSignal,
+  { storage }: Context,
+  {
+    version,
+    job: { commit },
+    signal,
+  }: { readonly version: Unchecked; readonly job: RunningJob; readonly signal: AbortSignal },
   use: (path: string) => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -105,16 +110,19 @@ async function borrowArchive<Result>(
   } catch (error) {
     if (signal.aborted) throw error;
     const reason = 'The service could not read the archive; it will retry.';
-    await database.transaction().execute((tx) => explainPending(tx, version.id, reason));
+    await commit((tx) => explainPending(tx, version.id, reason));
     throw error;
   }
 }
 
-async function settleVersion(context: Context, version: Unchecked, verdict: PackInspection): Promise<void> {
+async function settleVersion(
+  context: Context,
+  { commit }: RunningJob,
+  version: Unchecked,
+  verdict: PackInspection,
+): Promise<void> {
   const { id: versionId, nodeId } = version;
-  const status = await context.database
-    .transaction()
-    .execute((tx) => recordVerdict(tx, context.now(), version, verdict));
+  const status = await commit((tx) => recordVerdict(tx, context.now(), version, verdict));
   context.log('info', 'verdict', { versionId, nodeId, status });
 }
 

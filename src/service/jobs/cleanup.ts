@@ -10,9 +10,9 @@ import { removeOthers } from '../storage/storage.js';
  * Deletes a version that was registered but never uploaded, so that its number is free again, and the archives of
  * uploads that no row came to name. Each registration reschedules the job, so that it runs 24 h after the last one.
  */
-export function abandonVersion(context: Pick<Context, 'database' | 'storage' | 'now'>): JobHandler {
-  return async ({ key: versionId }) => {
-    const version = await context.database.transaction().execute(async (tx) => {
+export function abandonVersion(context: Pick<Context, 'storage' | 'now'>): JobHandler {
+  return async ({ key: versionId, commit }) => {
+    const version = await commit(async (tx) => {
       const found = await tx
         .selectFrom('versions')
         .innerJoin('nodes', 'nodes.id', 'versions.node_id')
@@ -40,8 +40,8 @@ export function abandonVersion(context: Pick<Context, 'database' | 'storage' | '
 // Decided: an off-peak task that has not ended after 48 h fails and is refunded; later results are discarded.
 /** Fails an off-peak task that has not ended in time. */
 export function expireTask(context: Context): JobHandler {
-  return async ({ key }) => {
-    await context.database.transaction().execute(async (tx) => {
+  return async ({ key, commit }) => {
+    await commit(async (tx) => {
       const task = await tx
         .selectFrom('tasks')
         .select(['id', 'operation'])

@@ -15,14 +15,14 @@ import { listSigningSecrets } from '../webhooks/secrets.js';
 // Decided: the changes of a task are delivered in order, each until it succeeds or is given up.
 /** Delivers the pending changes of a task's status to its webhook. */
 export function deliverWebhook(context: Context): JobHandler {
-  return async ({ key: taskId }, signal) => {
+  return async ({ key: taskId, commit }, signal) => {
     for (let next = await findNext(context, taskId); next; next = await findNext(context, taskId)) {
       const ms = Date.parse(next.next_at as string) - context.now();
       // A later change of the task also starts this job.
-      if (ms > 0 && ms <= MAX_WAIT_MS) return enqueueWakeUp(context, taskId);
+      if (ms > 0 && ms <= MAX_WAIT_MS) return commit((tx) => enqueueWakeUp(tx, context, taskId));
       const outcome = await attemptPost(context, next, signal);
       context.count('webhook_attempts', { outcome: outcome.kind });
-      await recordOutcome(context, next, outcome);
+      await commit((tx) => recordOutcome(tx, context, next, outcome));
     }
   };
 }
@@ -72,22 +72,25 @@ async function attemptPost(context: Context, delivery: Pending, signal: AbortSig
   });
 }
 
-async function recordOutcome(context: Context, delivery: Pending, outcome: PostOutcome): Promise<void> {
+async function recordOutcome(
+  tx: Tx,
+  context: Context,
+  delivery: Pending,
+  outcome: PostOutcome,
+): Promise<void> {
   const attempts = delivery.attempts + 1;
   const next = outcome.kind === 'failed' ? getNextTime(context, delivery, attempts, outcome) : undefined;
   const next_at = next === undefined ? null : new Date(next).toISOString();
   const status = getStatusAfter(outcome, next);
   const reason = outcome.kind === 'delivered' ? null : outcome.reason;
-  await context.database.transaction().execute(async (tx) => {
-    await tx
-      .updateTable('webhook_deliveries')
-      .set({ attempts, status, reason, next_at })
-      .where('id', '=', delivery.id)
-      // One that was cancelled during the attempt stays so, unless it arrived.
-      .$if(outcome.kind !== 'delivered', (query) => query.where('status', '=', 'pending'))
-      .execute();
-    if (status === 'gone') await stopDeliveries(tx, delivery);
-  });
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ attempts, status, reason, next_at })
+    .where('id', '=', delivery.id)
+    // One that was cancelled during the attempt stays so, unless it arrived.
+    .$if(outcome.kind !== 'delivered', (query) => query.where('status', '=', 'pending'))
+    .execute();
+  if (status === 'gone') await stopDeliveries(tx, delivery);
 }
 
 function getNextTime(
@@ -116,12 +119,10 @@ async function stopDeliveries(tx: Tx, { task_id, reason }: DeliveryRow): Promise
     .execute();
 }
 
-async function enqueueWakeUp({ database, queue }: Context, taskId: string): Promise<void> {
-  await database.transaction().execute(async (tx) => {
-    // Read again, because its user may have asked to send it now.
-    const next = await findDelivery(tx, taskId);
-    if (!next) return;
-    const runAt = Date.parse(next.next_at as string);
-    await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: next.user_id, runAt });
-  });
+async function enqueueWakeUp(tx: Tx, { queue }: Context, taskId: string): Promise<void> {
+  // Read again, because its user may have asked to send it now.
+  const next = await findDelivery(tx, taskId);
+  if (!next) return;
+  const runAt = Date.parse(next.next_at as string);
+  await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: next.user_id, runAt });
 }

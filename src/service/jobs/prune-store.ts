@@ -4,7 +4,7 @@ import { type ConfigurationInput, parseConfiguration } from '../configuration/co
 import type { Environment } from '../configuration/secret-source.js';
 import { openDatabase } from '../database/open-database.js';
 import { createLeasedTable } from '../queue/leased-table.js';
-import type { NewJob } from '../queue/queue.js';
+import type { NewJob, RunningJob } from '../queue/queue.js';
 import { requireDatabase } from '../storage/data-folder.js';
 import { openStorage } from '../storage/open-storage.js';
 import { abandonVersion, forgetInputs } from './cleanup.js';
@@ -49,11 +49,12 @@ export async function pruneStore(
     // Services that run do the same; without one, the files would stay until the next start.
     const handlers = {
       'forget-inputs': forgetInputs({ database, storage }),
-      'abandon-version': abandonVersion({ database, storage, now }),
+      'abandon-version': abandonVersion({ storage, now }),
     };
     const { signal } = new AbortController();
-    for (const { kind, key } of jobs)
-      await handlers[kind as keyof typeof handlers]({ kind, key, attempts: 0 }, signal);
+    const commit: RunningJob['commit'] = (write) => database.transaction().execute(write);
+    for (const job of jobs)
+      await handlers[job.kind as keyof typeof handlers]({ ...job, attempts: 0, commit }, signal);
     return pruned;
   } finally {
     await close();

@@ -272,11 +272,11 @@ export async function schedulePruning({ database, queue, now }: PruneContext): P
 
 /** Prunes, and schedules the next time. */
 export function pruneDaily(context: Context): JobHandler {
-  return async (_, signal) => {
+  return async ({ commit }, signal) => {
     const pruned = await prune(context, { signal });
     for (const { kind, count, bytes } of pruned)
       if (count > 0) context.log('info', 'pruned', { kind, count, bytes });
     const next = { ...DAILY, runAt: context.now() + DAY_MS };
-    await context.database.transaction().execute((tx) => context.queue.enqueue(tx, next));
+    await commit((tx) => context.queue.enqueue(tx, next));
   };
 }

@@ -1,15 +1,15 @@
 import { advanceTask } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
-import { MAX_CRASHES } from '../queue/queue.js';
+import { type JobKind, MAX_CRASHES } from '../queue/queue.js';
 import { storeDefinitions } from '../registry/definitions.js';
 import { changeVersionStatus } from '../registry/version-states.js';
 
-type Quarantine = (key: string) => Promise<void>;
+type Quarantine = NonNullable<JobKind['quarantine']>;
 
 /** Fails a task and refunds it. */
 export function failQuarantinedTask(context: Context): Quarantine {
-  return (taskId) =>
-    context.database.transaction().execute(async (tx) => {
+  return ({ key: taskId, commit }) =>
+    commit(async (tx) => {
       const task = await tx
         .selectFrom('tasks')
         .select(['id', 'operation'])
@@ -22,9 +22,9 @@ export function failQuarantinedTask(context: Context): Quarantine {
 }
 
 /** Flags a version whose archive could not be checked. */
-export function flagVersion({ database, now }: Context): Quarantine {
-  return (versionId) =>
-    database.transaction().execute(async (tx) => {
+export function flagVersion({ now }: Context): Quarantine {
+  return ({ key: versionId, commit }) =>
+    commit(async (tx) => {
       const version = await tx
         .selectFrom('versions')
         .select(['id', 'node_id', 'status'])
@@ -45,9 +45,9 @@ export function flagVersion({ database, now }: Context): Quarantine {
 }
 
 /** Gives up the delivery that was attempted, and goes on with the next one of its task. */
-export function failDelivery({ database, queue }: Context): Quarantine {
-  return (taskId) =>
-    database.transaction().execute(async (tx) => {
+export function failDelivery({ queue }: Context): Quarantine {
+  return ({ key: taskId, commit }) =>
+    commit(async (tx) => {
       const [attempted, next] = await tx
         .selectFrom('webhook_deliveries')
         .select(['id', 'user_id'])

@@ -15,7 +15,7 @@ import {
   getWatchKind,
 } from '../operation/engine.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
-import { type Job, type JobHandler, RunAgain } from '../queue/queue.js';
+import { type JobHandler, LeaseLost, RunAgain, type RunningJob } from '../queue/queue.js';
 
 /** A task that crashes the process at every attempt must fail at some point. */
 const MAX_ATTEMPTS = 10;
@@ -24,31 +24,32 @@ const SILENCE_MS = 15 * 60_000;
 
 /** Runs a task to its end. Restarted after a crash, it generates everything again but stores it once. */
 export function runTask(context: Context): JobHandler {
-  return async ({ kind, key: taskId, attempts }, signal) => {
-    const task = await beginTask(context, { kind, key: taskId });
+  return async (job, signal) => {
+    const { kind, key: taskId, attempts } = job;
+    const task = await beginTask(context, job);
     // A crash may have left results of an attempt that ended after the task.
     if (!task) return removeUnusedFiles(context, taskId);
     if (attempts >= MAX_ATTEMPTS) {
       const reason = `The task did not finish in ${attempts} attempts.`;
-      await failTask(context, task, new EngineFailure(reason, { code: 'attempts_exhausted' }));
+      await failTask(context, job, task, new EngineFailure(reason, { code: 'attempts_exhausted' }));
       return;
     }
     const isWatched = kind === getWatchKind(task.operation);
     const { isRemote } = context.engines[getTaskKind(task.operation)];
     // The configuration names another engine than the one that was started.
-    if (isWatched && !isRemote) return enqueueTask(context, task, getRunKind(task));
+    if (isWatched && !isRemote) return enqueueTask(context, job, task, { kind: getRunKind(task) });
     const folder = await createScratchFolder(context);
     try {
-      const outcome = await runEngine(context, task, { folder: folder.path, isWatched }, signal);
-      if ('files' in outcome) return await finishTask(context, task, outcome);
+      const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);
+      if ('files' in outcome) return await finishTask(context, job, task, outcome);
       const again = context.now() + outcome.waitMs;
       if (isWatched || !outcome.isStarted) throw new RunAgain(again);
-      await enqueueTask(context, task, getWatchKind(task.operation), again);
+      await enqueueTask(context, job, task, { kind: getWatchKind(task.operation), runAt: again });
     } catch (error) {
       // Its files are removed with its inputs.
       if (error instanceof TaskEnded) return;
       if (signal.aborted || !(error instanceof EngineFailure)) throw error;
-      await failTask(context, task, error);
+      await failTask(context, job, task, error);
     } finally {
       await folder.remove();
     }
@@ -60,14 +61,14 @@ type OpenTask = Pick<TaskRow, 'id' | 'operation' | 'creator' | 'request' | 'imag
 /** @returns undefined if the task has already ended */
 async function beginTask(
   { database, ...context }: Context,
-  { kind, key }: Pick<Job, 'kind' | 'key'>,
+  { kind, key, commit }: RunningJob,
 ): Promise<OpenTask | undefined> {
   // Looks are frequent, and need no turn among the transactions: their tasks run already.
   if (kind.startsWith('watch-')) {
     const watched = await findTask(database, key);
     return watched && isRunning(watched) ? watched : undefined;
   }
-  return await database.transaction().execute(async (tx) => {
+  return await commit(async (tx) => {
     const task = await findTask(tx, key);
     if (!task) return undefined;
     return isRunning(task) || (await advanceTask(tx, context, task, { to: 'running' })) ? task : undefined;
@@ -92,12 +93,12 @@ function getRunKind({ operation }: OpenTask): string {
 
 /** @param runAt a callback since the job began makes it due at once */
 async function enqueueTask(
-  { database, queue }: Context,
+  { queue }: Context,
+  { commit }: RunningJob,
   { id, creator, callback }: OpenTask,
-  kind: string,
-  runAt?: number,
+  { kind, runAt }: { readonly kind: string; readonly runAt?: number },
 ): Promise<void> {
-  await database.transaction().execute(async (tx) => {
+  await commit(async (tx) => {
     const now = await tx
       .selectFrom('tasks')
       .select('callback')
@@ -111,7 +112,11 @@ async function enqueueTask(
 async function runEngine(
   context: Context,
   task: OpenTask,
-  { folder, isWatched }: { readonly folder: string; readonly isWatched: boolean },
+  {
+    job: { commit },
+    folder,
+    isWatched,
+  }: { readonly job: RunningJob; readonly folder: string; readonly isWatched: boolean },
   signal: AbortSignal,
 ): Promise<EngineResult | EngineWait> {
   const engine: Engine = context.engines[getTaskKind(task.operation)];
@@ -131,7 +136,7 @@ async function runEngine(
       folder,
     };
     const abort = AbortSignal.any([signal, silence.signal, end.signal]);
-    return await engine.run(job, abort, silence.reset, createMemory(context, task.id));
+    return await engine.run(job, abort, silence.reset, createMemory(context, task.id, commit));
   } catch (error) {
     throw [end, silence].find((watch) => watch.signal.aborted)?.signal.reason ?? error;
   } finally {
@@ -141,7 +146,7 @@ async function runEngine(
   }
 }
 
-function createMemory({ database }: Context, taskId: string): EngineMemory {
+function createMemory({ database }: Context, taskId: string, commit: RunningJob['commit']): EngineMemory {
   return {
     read: async () => {
       const row = await database
@@ -152,9 +157,7 @@ function createMemory({ database }: Context, taskId: string): EngineMemory {
       return row?.memory ?? undefined;
     },
     write: async (memory) => {
-      await database
-        .transaction()
-        .execute((tx) => tx.updateTable('tasks').set({ memory }).where('id', '=', taskId).execute());
+      await commit((tx) => tx.updateTable('tasks').set({ memory }).where('id', '=', taskId).execute());
     },
   };
 }
@@ -193,16 +196,27 @@ function watchSilence(): { signal: AbortSignal; reset(): void; end(): void } {
 }
 
 /** Makes results and status visible together. */
-async function finishTask(context: Context, task: OpenTask, result: EngineResult): Promise<void> {
+async function finishTask(
+  context: Context,
+  { commit }: RunningJob,
+  task: OpenTask,
+  result: EngineResult,
+): Promise<void> {
   const results = await storeResults(context, task.id, result);
-  const isDone = await context.database
-    .transaction()
-    .execute((tx) => advanceTask(tx, context, task, { to: 'done', results }));
+  const isDone = await commit((tx) => advanceTask(tx, context, task, { to: 'done', results })).catch(
+    async (error) => {
+      if (error instanceof LeaseLost) await removeUnusedFiles(context, task.id);
+      throw error;
+    },
+  );
   if (!isDone) await removeUnusedFiles(context, task.id);
 }
 
-async function failTask(context: Context, task: OpenTask, { message, code }: EngineFailure): Promise<void> {
-  await context.database
-    .transaction()
-    .execute((tx) => advanceTask(tx, context, task, { to: 'failed', reason: message, code }));
+async function failTask(
+  context: Context,
+  { commit }: RunningJob,
+  task: OpenTask,
+  { message, code }: EngineFailure,
+): Promise<void> {
+  await commit((tx) => advanceTask(tx, context, task, { to: 'failed', reason: message, code }));
 }

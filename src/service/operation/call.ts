@@ -17,6 +17,8 @@ export interface OperationCall<Name extends OperationName> {
   /** The IP address of the client. */
   readonly address: string;
   readonly context: Context;
+  /** What the caller did so far, which is logged once it is committed. */
+  readonly actions: object[];
   /** Aborted when the client disconnects before the answer. */
   readonly signal: AbortSignal;
 }

@@ -2,13 +2,13 @@ import { type AuditAction, recordEvent } from '../database/audit-log.js';
 import type { Tx } from '../database/database.js';
 import type { OperationCall } from './call.js';
 
-/** Appends to the audit log what the caller of an operation did. */
+/** Appends to the audit log what the caller of an operation did, and logs it once it is committed. */
 export async function recordAction(
-  { caller, context }: Pick<OperationCall<'user.me'>, 'caller' | 'context'>,
+  { caller, context, actions }: Pick<OperationCall<'user.me'>, 'caller' | 'context' | 'actions'>,
   tx: Tx,
   action: AuditAction,
 ): Promise<void> {
   const event = { actor: caller.userId as string, ...action };
   await recordEvent(tx, context.now, event);
-  context.log('info', 'action', event);
+  actions.push(event);
 }

@@ -13,9 +13,18 @@ import {
   limitDelays,
   recoverLeases,
   releaseJob,
+  requireLease,
   type SharedLimit,
 } from './leases.js';
-import { type JobKind, MAX_CRASHES, type NewJob, type Queue, RunAgain } from './queue.js';
+import {
+  type JobKind,
+  LeaseLost,
+  MAX_CRASHES,
+  type NewJob,
+  type Queue,
+  RunAgain,
+  type RunningJob,
+} from './queue.js';
 
 export interface LeasedTableOptions {
   readonly database: Database;
@@ -47,7 +56,7 @@ export function createLeasedTable(options: LeasedTableOptions): Queue {
 
 class LeasedTable implements Queue {
   readonly #options: LeasedTableOptions;
-  readonly #running = new Map<string, RunningJob>();
+  readonly #running = new Map<string, Run>();
   #kinds: Readonly<Record<string, JobKind>> = {};
   #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
@@ -162,7 +171,7 @@ class LeasedTable implements Queue {
           kinds: Object.keys(this.#kinds),
           free: this.#countFree(),
           shared: this.#listShared(),
-          isIdle: this.#running.size === 0,
+          running: [...this.#running.keys()],
         });
         if (jobs.length === 0) break;
         for (const job of jobs) this.#start(job);
@@ -235,8 +244,9 @@ class LeasedTable implements Queue {
   async #execute(job: LeasedJob, signal: AbortSignal): Promise<JobOutcome> {
     try {
       const kind = this.#kinds[job.kind];
-      if (job.crashes < MAX_CRASHES) await kind?.run(job, signal);
-      else await this.#quarantine(job, kind);
+      const running = this.#toRunning(job);
+      if (job.crashes < MAX_CRASHES) await kind?.run(running, signal);
+      else await this.#quarantine(running, job.crashes);
       return { ok: true };
     } catch (error) {
       return { ok: false, error };
@@ -244,10 +254,22 @@ class LeasedTable implements Queue {
   }
 
   /** Ends a job without running it. */
-  async #quarantine({ key, ...job }: LeasedJob, kind: JobKind | undefined): Promise<void> {
-    const message = `Job ${job.kind} ended the process ${job.crashes} times; it is not run again.`;
-    this.#options.log('error', message, { key });
-    await kind?.quarantine?.(key);
+  async #quarantine(job: RunningJob, crashes: number): Promise<void> {
+    const message = `Job ${job.kind} ended the process ${crashes} times; it is not run again.`;
+    this.#options.log('error', message, { key: job.key });
+    await this.#kinds[job.kind]?.quarantine?.(job);
+  }
+
+  #toRunning(job: LeasedJob): RunningJob {
+    const { kind, key, owner, attempts } = job;
+    return {
+      ...{ kind, key, owner, attempts },
+      commit: (write) =>
+        this.#options.database.transaction().execute(async (tx) => {
+          await requireLease(tx, this.#options, job);
+          return write(tx);
+        }),
+    };
   }
 
   async #recordOutcome(job: LeasedJob, outcome: JobOutcome, signal: AbortSignal): Promise<void> {
@@ -258,6 +280,7 @@ class LeasedTable implements Queue {
       return this.#wakeAt(error.at);
     }
     if (signal.aborted) return releaseJob(this.#options, job);
+    if (error instanceof LeaseLost) return this.#options.count?.('leases_lost', { kind: job.kind });
     this.#options.log('warn', `Job ${job.kind} failed; retrying.`, {
       key: job.key,
       error: String(error),
@@ -278,7 +301,7 @@ class LeasedTable implements Queue {
   }
 }
 
-interface RunningJob {
+interface Run {
   readonly job: LeasedJob;
   readonly ended: Promise<void>;
   readonly abort: AbortController;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
 import type { Database, Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
-import type { Job } from './queue.js';
+import { type Job, LeaseLost } from './queue.js';
 import { assignTurns } from './turns.js';
 
 /** A job that this process has leased. */
@@ -31,8 +31,8 @@ export interface ClaimOptions {
   readonly free: Readonly<Record<string, number>>;
   /** The kinds whose number is limited together with that of others, in all processes. */
   readonly shared?: Readonly<Record<string, SharedLimit>>;
-  /** Whether no job runs in this process. */
-  readonly isIdle: boolean;
+  /** Ids of the jobs that run in this process. Another one may have ended the lease of one, and not run it yet. */
+  readonly running: readonly string[];
 }
 
 export interface SharedLimit {
@@ -49,17 +49,18 @@ const MAX_CLAIMED = 10;
  */
 export async function claimJobs(
   holder: LeaseHolder,
-  { kinds, free, shared = {}, isIdle }: ClaimOptions,
+  { kinds, free, shared = {}, running }: ClaimOptions,
 ): Promise<LeasedJob[]> {
   const now = toIsoTime(holder.now());
   return await changeJobs(holder, async (tx) => {
     const suspected = await findSuspectedJob(tx, kinds, now);
-    if (suspected) return isIdle ? leaseJobs(tx, holder, [{ ...suspected, isSuspected: true }]) : [];
+    if (suspected)
+      return running.length === 0 ? leaseJobs(tx, holder, [{ ...suspected, isSuspected: true }]) : [];
     // Also for kinds that are not free, so that turns follow the order of arrival.
     await assignTurns(tx, kinds, now);
     const due = [];
     for (const [kind, places] of Object.entries(free)) {
-      const next = await findNextJobs(tx, kind, places);
+      const next = await findNextJobs(tx, { kind, places, running });
       const limit = shared[kind];
       due.push(...(limit && next.length > 0 ? next.slice(0, await countPlaces(tx, kind, limit)) : next));
     }
@@ -77,7 +78,16 @@ function changeJobs<Result>({ database }: LeaseHolder, work: (tx: Tx) => Promise
   return (isPostgres(database) ? transaction.setIsolationLevel('read committed') : transaction).execute(work);
 }
 
-const CLAIMED_COLUMNS = ['id', 'kind', 'key', 'attempts', 'crashes', 'run_at', 'created_at'] as const;
+const CLAIMED_COLUMNS = [
+  'id',
+  'kind',
+  'key',
+  'owner',
+  'attempts',
+  'crashes',
+  'run_at',
+  'created_at',
+] as const;
 
 /** Once may be an accident; a job that was running at two unclean ends in a row is suspected. */
 function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
@@ -94,13 +104,17 @@ function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {
     .executeTakeFirst();
 }
 
-function findNextJobs(tx: Tx, kind: string, places: number) {
+function findNextJobs(
+  tx: Tx,
+  { kind, places, running }: { kind: string; places: number } & Pick<ClaimOptions, 'running'>,
+) {
   return tx
     .selectFrom('jobs')
     .select(CLAIMED_COLUMNS)
     .where('kind', '=', kind)
     .where('turn', 'is not', null)
     .where('leased_by', 'is', null)
+    .$if(running.length > 0, (query) => query.where('id', 'not in', running))
     .orderBy('priority')
     .orderBy('turn')
     .orderBy('created_at')
@@ -157,6 +171,25 @@ async function leaseJobs(tx: Tx, holder: LeaseHolder, jobs: LeasedJob[]): Promis
 /** @returns false if another worker has taken the lease */
 export async function extendLease(holder: LeaseHolder, job: LeasedJob): Promise<boolean> {
   return await updateLeasedJob(holder, job, { leased_until: getLeaseEnd(holder) });
+}
+
+/**
+ * Keeps other workers from taking a job before the transaction ends.
+ * @throws LeaseLost
+ */
+export async function requireLease(
+  tx: Tx,
+  { instance }: Pick<LeaseHolder, 'instance'>,
+  job: LeasedJob,
+): Promise<void> {
+  const held = await tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('id', '=', job.id)
+    .where('leased_by', '=', instance)
+    .$if(isPostgres(tx), (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!held) throw new LeaseLost(`Another worker has taken the job ${job.kind} ${job.key}.`);
 }
 
 /**
@@ -222,8 +255,6 @@ export async function recoverLeases(holder: LeaseHolder, { running, alone }: Rec
       .selectFrom('jobs')
       .select(['id', 'leased_by', 'leased_until'])
       .where('leased_by', 'is not', null)
-      .orderBy('id')
-      .$if(isPostgres(tx), (query) => query.forUpdate())
       .execute();
     const isOver = (until: string | null) => until === null || until < time;
     const others = new Set(leases.map(({ leased_by }) => leased_by as string));
@@ -241,6 +272,8 @@ export async function recoverLeases(holder: LeaseHolder, { running, alone }: Rec
           crashes: sql<number>`crashes + ${held.length === 1 ? 1 : 0}`,
         })
         .where('leased_by', '=', other)
+        // Of those that were renewed since, the process goes on.
+        .$if(!alone, (query) => query.where(({ fn, val }) => fn.coalesce('leased_until', val('')), '<', time))
         .execute();
     }
     // Jobs of this process whose end could not be recorded.

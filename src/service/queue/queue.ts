@@ -15,15 +15,31 @@ export interface NewJob {
 export interface Job {
   readonly kind: string;
   readonly key: string;
+  readonly owner: string;
   /** How often it failed before. */
   readonly attempts: number;
+}
+
+/** A job that runs. */
+export interface RunningJob extends Job {
+  /**
+   * Writes what the job did, in a transaction that fails if another worker has taken the job: its lease may have ended
+   * without this process noticing.
+   * @throws LeaseLost
+   */
+  commit<Result>(write: (tx: Tx) => Promise<Result>): Promise<Result>;
+}
+
+/** Another worker runs the job now, so this one's outcome does not count. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
 }
 
 /**
  * Runs one job. It may be called again after a crash at any point, so repeating it must have the same result.
  * If it throws, the job is retried with growing pauses, without limit.
  */
-export type JobHandler = (job: Job, signal: AbortSignal) => Promise<void>;
+export type JobHandler = (job: RunningJob, signal: AbortSignal) => Promise<void>;
 
 /** Thrown by a job that is not done: it runs again at a time, and the attempt does not count as failed. */
 export class RunAgain extends Error {
@@ -46,7 +62,7 @@ export interface JobKind {
   /** Aborted at once when the service stops, because it continues where it was. */
   readonly resumes?: boolean | undefined;
   /** Tells the user about a job that ended the process too often. Absent: only the log has it. */
-  readonly quarantine?: (key: string) => Promise<void>;
+  readonly quarantine?: (job: RunningJob) => Promise<void>;
 }
 
 /**

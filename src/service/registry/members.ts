@@ -124,7 +124,7 @@ async function getMemberView(tx: Tx, publisherId: string, userId: string): Promi
   return members.find(({ id }) => id === userId) as MemberView;
 }
 
-type MemberCall = Pick<OperationCall<'publisher.member.remove'>, 'caller' | 'context'> & {
+type MemberCall = Pick<OperationCall<'publisher.member.remove'>, 'caller' | 'context' | 'actions'> & {
   readonly params: { readonly publisherId: string };
 };
 

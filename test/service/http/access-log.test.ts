@@ -83,6 +83,9 @@ it('logs the start, publishing, the verdict and the stop', async () => {
     }),
   );
   await service.stop();
+  // Once, although a transaction may run again.
+  const actions = lines.filter(({ message }) => message === 'action').map(({ action }) => action);
+  expect(actions).toEqual(['publisher.create', 'token.create']);
   expect(lines.map(({ message }) => message)).toEqual(
     expect.arrayContaining([
       'The service is ready.',

@@ -125,6 +125,31 @@ describe('the queue', () => {
     ]);
   });
 
+  it('keeps nothing of a job that another worker took since, and counts the lost lease', async () => {
+    const lost: string[] = [];
+    const { work, begun, finish } = held();
+    const note = (secret: string): JobHandler => {
+      const row = { id: secret, use: 'url', secret, created_at: '2026-01-01T00:00:00.000Z' } as const;
+      return ({ commit }) => commit(async (tx) => void (await tx.insertInto('keys').values(row).execute()));
+    };
+    const one = queue({ alone: false, count: (event) => void lost.push(event) });
+    const late: JobHandler = async (job, signal) => {
+      await work(job, signal);
+      await note('one')(job, signal);
+    };
+    start(one, { greet: late });
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    await waitFor(() => expect(begun).toHaveLength(1));
+    // The process was asleep for longer than its lease lasts.
+    time += 61_000;
+    start(queue({ instance: 'two', alone: false }), { greet: note('two') });
+    await emptied();
+    finish();
+    await one.stop(10_000);
+    expect(await database.selectFrom('keys').select('id').execute()).toEqual([{ id: 'two' }]);
+    expect([lost, logged]).toEqual([['leases_lost'], []]);
+  });
+
   it('runs immediate jobs and retries even if the clock went back', async () => {
     const done: string[] = [];
     const first = queue();
@@ -444,7 +469,7 @@ it.skipIf(testDatabase)(
     const plans = await plansOf(database, () =>
       claimJobs(
         { database, now: () => time, instance: 'one' },
-        { kinds: ['a', 'b'], free: { a: 1, b: 1 }, isIdle: true },
+        { kinds: ['a', 'b'], free: { a: 1, b: 1 }, running: [] },
       ),
     );
     const reads = plans.filter((plan) => /jobs|waiting|ready|own\b|running/.test(plan));
@@ -575,7 +600,7 @@ describe('a job that ends its process', () => {
     ]);
     const attempts: number[] = [];
     const quarantined: string[] = [];
-    const quarantine = async (key: string) => void quarantined.push(key);
+    const quarantine = async ({ key }: Job) => void quarantined.push(key);
     for (const instance of ['p4', 'p5', 'p6', 'p7']) await crash(instance, { greet: { quarantine } });
     const note: JobHandler = async (job) => void attempts.push(job.attempts);
     queue({ instance: 'p8' }).start({ greet: { run: note, atOnce: 9, quarantine } });
