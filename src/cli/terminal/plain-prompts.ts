@@ -1,10 +1,13 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { describeProblem, PromptCancelled, type Prompts } from './system.js';
+import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
+
+/** The terminal, and where Ctrl-C arrives. */
+type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr' | 'once' | 'off'>;
 
 /** Asks one line. What is typed is echoed by the terminal itself, and nothing on the screen is written again. */
-function ask(question: string, isSecret = false): Promise<string> {
-  const { stdin, stderr } = process;
+function askLine(terminal: Terminal, question: string, isSecret = false): Promise<string> {
+  const { stdin, stderr } = terminal;
   stderr.write(`${question} `);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface(
@@ -12,7 +15,7 @@ function ask(question: string, isSecret = false): Promise<string> {
   );
   return new Promise((done, fail) => {
     const end = (outcome: () => void) => {
-      process.off('SIGINT', cancel);
+      terminal.off('SIGINT', cancel);
       lines.removeAllListeners();
       lines.close();
       outcome();
@@ -21,7 +24,7 @@ function ask(question: string, isSecret = false): Promise<string> {
       stderr.write('\n');
       end(() => fail(new PromptCancelled()));
     };
-    process.once('SIGINT', cancel);
+    terminal.once('SIGINT', cancel);
     lines.once('SIGINT', cancel);
     lines.once('close', cancel);
     lines.once('line', (line) => {
@@ -32,25 +35,28 @@ function ask(question: string, isSecret = false): Promise<string> {
 }
 
 /** Prompts for screen readers and simple terminals: lines of plain text, and choices by number. */
-export const plainPrompts: Prompts = {
-  password: (message) => ask(message, true),
-  confirm: async (message) => /^y(es)?$/i.test((await ask(`${message} (y/N)`)).trim()),
-  async input(message, initial, findProblem = () => undefined) {
-    for (;;) {
-      const typed = await ask(initial === undefined ? message : `${message} (${initial})`);
-      const answer = typed === '' && initial !== undefined ? initial : typed;
-      const problem = findProblem(answer.trim());
-      if (problem === undefined) return answer;
-      process.stderr.write(`${describeProblem(problem)}\n`);
-    }
-  },
-  async select(message, choices) {
-    const list = choices.map((choice, at) => `  ${at + 1}. ${choice}\n`).join('');
-    process.stderr.write(`${message}\n${list}`);
-    for (;;) {
-      const typed = (await ask(`Number (1 to ${choices.length}):`)).trim();
-      const chosen = choices[Number(typed) - 1] ?? choices.find((choice) => choice === typed);
-      if (chosen !== undefined) return chosen;
-    }
-  },
-};
+export function createPlainPrompts(terminal: Terminal): Prompts {
+  const ask = (question: string, isSecret?: boolean) => askLine(terminal, question, isSecret);
+  return {
+    password: (message) => ask(message, true),
+    confirm: async (message) => /^y(es)?$/i.test((await ask(`${message} (y/N)`)).trim()),
+    async input(message, initial, findProblem = () => undefined) {
+      for (;;) {
+        const typed = await ask(initial === undefined ? message : `${message} (${initial})`);
+        const answer = typed === '' && initial !== undefined ? initial : typed;
+        const problem = findProblem(answer.trim());
+        if (problem === undefined) return answer;
+        terminal.stderr.write(`${describeProblem(problem)}\n`);
+      }
+    },
+    async select(message, choices) {
+      const list = choices.map((choice, at) => `  ${at + 1}. ${choice}\n`).join('');
+      terminal.stderr.write(`${message}\n${list}`);
+      for (;;) {
+        const typed = (await ask(`Number (1 to ${choices.length}):`)).trim();
+        const chosen = choices[Number(typed) - 1] ?? choices.find((choice) => choice === typed);
+        if (chosen !== undefined) return chosen;
+      }
+    },
+  };
+}

@@ -2,23 +2,8 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
+import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
 import { isPlain, isUnicode } from './text.js';
-
-type FindProblem = (answer: string) => string | undefined;
-
-/** Prompts, all on stderr. */
-export interface Prompts {
-  password(message: string): Promise<string>;
-  confirm(message: string): Promise<boolean>;
-  /** @param findProblem says what is wrong with an answer, such as `must not be empty`; the question is then asked again */
-  input(message: string, initial?: string, findProblem?: FindProblem): Promise<string>;
-  select(message: string, choices: readonly string[]): Promise<string>;
-}
-
-/** Ctrl-C at a prompt, where the terminal sends it as a key instead of a signal. */
-export class PromptCancelled extends Error {
-  override readonly name = 'PromptCancelled';
-}
 
 /** Everything that the command line uses outside its own process; tests can replace it. */
 export interface System {
@@ -106,15 +91,10 @@ const PROMPT_CONTEXT = {
   clearPromptOnDone: false,
 };
 
-/** Makes a sentence of what is wrong with an answer; some problems are sentences that begin with the value. */
-export function describeProblem(problem: string): string {
-  return problem.startsWith("'") ? `${problem}.` : `It ${problem}.`;
-}
-
 /** Chooses prompts that redraw their line, or plain ones. */
 function choosePrompts(env: Environment): Prompts {
   if (isUnicode(env) && !isPlain(env)) return inquirer;
-  const open = async () => (await import('./plain-prompts.js')).plainPrompts;
+  const open = async () => (await import('./plain-prompts.js')).createPlainPrompts(process);
   return {
     password: async (...args) => (await open()).password(...args),
     confirm: async (...args) => (await open()).confirm(...args),
