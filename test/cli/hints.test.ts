@@ -82,5 +82,5 @@ test.each([
 test('a command in a hint that uses no service, or names one itself, is left as it is', async () => {
   const home = homeForTest();
   const { stderr } = await regen(['node', 'get', 'x', '--profile', 'team'], { home });
-  expect(stderr).toContain('hint: Create it with: regen config set profiles.team.base_url https://');
+  expect(stderr).toContain('hint: Create it with: regen config set profiles.team.base_url <url>');
 });

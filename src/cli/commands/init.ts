@@ -161,7 +161,7 @@ async function completeValues(
   if (missing.length === 0) return facts;
   throw usage(
     `${missing.map((name) => `--${name}`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} required, because this command cannot prompt.`,
-    `Pass values, such as: regen node init ${missing.map((name) => `--${name} …`).join(' ')}`,
+    `Pass values, such as: regen node init ${missing.map((name) => `--${name} <${name}>`).join(' ')}`,
   );
 }
 

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
+import { isPlain, isUnicode } from './text.js';
 
 type FindProblem = (answer: string) => string | undefined;
 
@@ -73,7 +74,7 @@ export function createSystem(entry: string): System {
       const { setTimeout: pause } = await import('node:timers/promises');
       await pause(ms, undefined, { signal }).catch(() => {});
     },
-    prompts: inquirer,
+    prompts: choosePrompts(process.env),
     async keychain(request) {
       const { createKeychain } = await import('./keychain-process.js');
       return createKeychain(process.execPath, process.env)(request);
@@ -105,6 +106,23 @@ const PROMPT_CONTEXT = {
   clearPromptOnDone: false,
 };
 
+/** Makes a sentence of what is wrong with an answer; some problems are sentences that begin with the value. */
+export function describeProblem(problem: string): string {
+  return problem.startsWith("'") ? `${problem}.` : `It ${problem}.`;
+}
+
+/** Chooses prompts that redraw their line, or plain ones. */
+function choosePrompts(env: Environment): Prompts {
+  if (isUnicode(env) && !isPlain(env)) return inquirer;
+  const open = async () => (await import('./plain-prompts.js')).plainPrompts;
+  return {
+    password: async (...args) => (await open()).password(...args),
+    confirm: async (...args) => (await open()).confirm(...args),
+    input: async (...args) => (await open()).input(...args),
+    select: async (...args) => (await open()).select(...args),
+  };
+}
+
 const inquirer: Prompts = {
   password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, PROMPT_CONTEXT)),
   confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, PROMPT_CONTEXT)),
@@ -112,8 +130,7 @@ const inquirer: Prompts = {
     askPerson(({ input }) => {
       const validate = (answer: string) => {
         const problem = findProblem(answer.trim());
-        // Some problems are whole sentences that begin with the value.
-        return problem === undefined || (problem.startsWith("'") ? `${problem}.` : `It ${problem}.`);
+        return problem === undefined || describeProblem(problem);
       };
       return input({ message, validate, ...(initial !== undefined && { default: initial }) }, PROMPT_CONTEXT);
     }),
