@@ -33,6 +33,16 @@ export const HostNode = defineObject('HostNode', {
   return_types: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of type names'),
 });
 
+// Decided: extension fields, without which nothing could be done with an item of the list.
+const ListedHostNode = defineObject('ListedHostNode', {
+  ...HostNode.shape,
+  node_id: z
+    .string()
+    .optional()
+    .meta({ description: 'The node that has the definition', 'x-extension': true }),
+  node_version: z.string().optional().meta({ description: 'Its version', 'x-extension': true }),
+});
+
 // Decided: the three filters are node_id, node_version and host_node_name, each exact.
 const Filters = HostNodePaging.extend({
   node_id: z.string().min(1).max(1024).optional().describe('Only definitions of this node'),
@@ -68,7 +78,7 @@ export const hostNodes = {
     summary: 'List node definitions of all nodes',
     who: 'anyone',
     query: Filters,
-    response: z.object({ host_nodes: z.array(HostNode), total: z.int() }),
+    response: z.object({ host_nodes: z.array(ListedHostNode), total: z.int() }),
   }),
   list: operation({
     method: 'GET',

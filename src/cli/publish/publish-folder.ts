@@ -1,3 +1,4 @@
+import { loadNaming } from '../../contract/naming/load-naming.js';
 import { checkCode } from '../../flows/publish/check-code.js';
 import { type Pack, readPack } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
@@ -14,13 +15,11 @@ export async function readFolder(
   { system, flags, output, services }: Pick<PublishContext, 'system' | 'flags' | 'output' | 'services'>,
   dir: string | undefined,
 ): Promise<Pack> {
-  const behaviors = (await services.findNaming())?.behaviors;
-  const isForComfy = flags.for === 'comfy';
+  const named = flags.for === 'comfy' ? loadNaming('comfy', () => '') : services.findNaming();
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    anyPublisherId: isForComfy || behaviors?.openValues?.includes('publisherId'),
-    completesVersions: isForComfy || behaviors?.completeVersions,
+    naming: await named,
   });
 }
 
@@ -49,6 +48,7 @@ export function publishFolder(
 ): Promise<NodeVersion> {
   const { services, connect, signal, flags, output, system, interruption } = context;
   const { node, version } = pack.manifest;
+  const connectToService = (url: string, token?: string) => connect(url, token, services.target);
   const openRegistry = async (publisherId: string) => {
     const service = await services.reach();
     const token = await (findToken?.(service, publisherId) ??
@@ -61,7 +61,8 @@ export function publishFolder(
   return withScratch(system.now(), (scratch) =>
     publishPack(
       {
-        ...{ connect, openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
+        ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
+        connect: connectToService,
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
       },
