@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../contract/json.js';
 /** A node definition as listed by the service; every field may be missing. */
 export interface ListedDefinition {
   readonly host_node_name?: string | undefined;
@@ -65,7 +66,7 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
       continue;
     }
     if (same.type !== input.type && ![same.type, input.type].includes(COMPUTED)) {
-      const detail = `${name}: ${input.type} → ${same.type}`;
+      const detail = `${name}: ${input.type} -> ${same.type}`;
       differences.push({ change: 'input type', detail, breaks: !acceptsValue(same.type, input.type) });
     }
     const gone = input.choices.filter((choice) => !same.choices.includes(choice));
@@ -76,12 +77,12 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
       differences.push({ change: 'input optional', detail: `${name}: ${same.type}`, breaks: false });
     }
     if (isNarrower(same, input)) {
-      const detail = `${name}: ${describeRange(input)} → ${describeRange(same)}`;
+      const detail = `${name}: ${describeRange(input)} -> ${describeRange(same)}`;
       differences.push({ change: 'range narrowed', detail, breaks: true });
     }
     const initial = [input.initial, same.initial].map(formatValue);
     if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(COMPUTED)) {
-      differences.push({ change: 'default', detail: `${name}: ${initial.join(' → ')}`, breaks: false });
+      differences.push({ change: 'default', detail: `${name}: ${initial.join(' -> ')}`, breaks: false });
     }
     if (same.required && !input.required) {
       differences.push({
@@ -114,7 +115,7 @@ function compareOrder(
   const before = listWidgets(old).filter((name) => now.get(name)?.isWidget);
   const after = listWidgets(now);
   if (before.every((name, index) => after[index] === name)) return undefined;
-  return { change: 'input order', detail: `${before.join(', ')} → ${after.join(', ')}`, breaks: true };
+  return { change: 'input order', detail: `${before.join(', ')} -> ${after.join(', ')}`, breaks: true };
 }
 
 /** Whether a saved value can now be out of range. */
@@ -124,12 +125,12 @@ function isNarrower(is: Input, was: Input): boolean {
 }
 
 function describeRange({ min, max }: Input): string {
-  return `${min ?? '…'} to ${max ?? '…'}`;
+  return `${min ?? 'any'} to ${max ?? 'any'}`;
 }
 
 function formatValue(initial: unknown): string {
   // A default that is computed at run time is listed as an object.
-  if (typeof initial === 'object' && initial !== null && !Array.isArray(initial)) return COMPUTED;
+  if (isRecord(initial)) return COMPUTED;
   return initial === undefined ? 'none' : JSON.stringify(initial);
 }
 
@@ -149,7 +150,9 @@ function compareOutputs(was: ListedDefinition, is: ListedDefinition): Difference
   if (!old || !now || old.join() === now.join()) return [];
   // Workflows refer to outputs by position, so only additions at the end are compatible.
   const breaks = old.some((type, index) => now[index] === undefined || !acceptsValue(type, now[index]));
-  return [{ change: 'outputs', detail: `${old.join(', ') || 'none'} → ${now.join(', ') || 'none'}`, breaks }];
+  return [
+    { change: 'outputs', detail: `${old.join(', ') || 'none'} -> ${now.join(', ') || 'none'}`, breaks },
+  ];
 }
 
 function compareRest(was: ListedDefinition, is: ListedDefinition): Difference[] {
@@ -158,7 +161,7 @@ function compareRest(was: ListedDefinition, is: ListedDefinition): Difference[] 
   if (was.category !== is.category) {
     differences.push({
       change: 'category',
-      detail: `${was.category ?? ''} → ${is.category ?? ''}`,
+      detail: `${was.category ?? ''} -> ${is.category ?? ''}`,
       breaks: false,
     });
   }
@@ -190,12 +193,12 @@ const WIDGET_TYPES = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
 
 /** Parses the JSON text of input_types; undefined if it is not an object. */
 export function readInputs(text: string | undefined): Map<string, Input> | undefined {
-  const whole = parseJson(text);
-  if (!isObject(whole)) return undefined;
+  const whole = parseJson(text ?? 'null');
+  if (!isRecord(whole)) return undefined;
   const inputs = new Map<string, Input>();
   for (const part of ['required', 'optional'] as const) {
     const group = whole[part];
-    if (!isObject(group)) continue;
+    if (!isRecord(group)) continue;
     for (const [name, declared] of Object.entries(group))
       inputs.set(name, toInput(declared, part === 'required'));
   }
@@ -206,11 +209,11 @@ function toInput(declared: unknown, required: boolean): Input {
   const [kind, options] = Array.isArray(declared) ? declared : [declared, undefined];
   const listed = Array.isArray(kind)
     ? kind
-    : isObject(options) && Array.isArray(options.options)
+    : isRecord(options) && Array.isArray(options.options)
       ? options.options
       : [];
   const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : COMPUTED;
-  const settings = isObject(options) ? options : {};
+  const settings = isRecord(options) ? options : {};
   return {
     required,
     type,
@@ -229,20 +232,8 @@ function toNumber(value: unknown): number | undefined {
 
 /** Parses the JSON text of a list of names; undefined if it is not a list. */
 function readList(text: string | undefined): string[] | undefined {
-  const list = parseJson(text);
+  const list = parseJson(text ?? 'null');
   return Array.isArray(list)
     ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
     : undefined;
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? 'null');
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
+import { isRecord } from '../../contract/json.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -127,7 +128,7 @@ function planJob(
     const standIns = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
     sent[field] = Array.isArray(value) ? standIns : standIns[0];
   }
-  const whole = bodyGiven && !isObject(given) ? given : sent;
+  const whole = bodyGiven && !isRecord(given) ? given : sent;
   addProblems(
     findRequestProblems(
       operation,
@@ -169,10 +170,6 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
 function parseBodyImage(text: string): ImageSource {
   if (/^https?:/i.test(text)) return { kind: 'url', url: text };
   return { kind: 'data', base64: text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Stands for the creation while a request is checked, before it is read. */
@@ -223,7 +220,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
 // Matches a prefix only, because expressions overflow the stack on megabytes.
 function parseData(text: string): ImageSource | { readonly problem: string } {
   const prefix = /^(?:base64:|data:[^,]{0,200};base64,)/i.exec(text.slice(0, 250))?.[0];
-  if (prefix === undefined) return { problem: 'must be Base64 data, such as data:image/png;base64,…' };
+  if (prefix === undefined) return { problem: 'must be Base64 data, such as data:image/png;base64,<data>' };
   const base64 = text.slice(prefix.length);
   if (base64.trim() === '') return { problem: 'must not be empty' };
   if (/[^A-Za-z0-9+/=\s]/.test(base64)) return { problem: 'must be valid Base64' };
