@@ -27,7 +27,7 @@ process.once('SIGTERM', () => void service.stop().then(() => process.exit()));
 process.on('message', (message) => {
   if (message === 'memory') send({ maxRss: readMostMemory() });
 });
-send({ url: service.url, ownerToken: service.ownerToken });
+send({ url: service.url, ownerToken: service.ownerToken, metricsUrl: service.metricsUrl });
 
 /** Bytes. On Linux the maximum of `getrusage` begins with that of the process that started this one. */
 function readMostMemory(): number {
