@@ -107,7 +107,8 @@ async function writeBundle(
   await build.close();
   return written.output.flatMap((file) => {
     if (file.type === 'asset') throw new Error(`Unexpected file ${file.fileName}.`);
-    writeIfChanged(join(folder, file.fileName), isCommonJs ? deferBuiltins(file.code) : file.code);
+    const code = escapeWide(isCommonJs ? deferBuiltins(file.code) : file.code);
+    writeIfChanged(join(folder, file.fileName), code);
     return file.moduleIds;
   });
 }
@@ -129,6 +130,11 @@ function deferBuiltins(code: string): string {
   const changed = code.replace(DEFERRED, (_, __, name) => `deferBuiltin("node:${name}")`);
   if (changed === code) return code;
   return `${DEFER_BUILTIN}\n${changed}`;
+}
+
+/** V8 keeps a source with one character beyond Latin-1 at two bytes for each. */
+function escapeWide(code: string): string {
+  return code.replace(/[\u0100-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Unchanged files are not written again: programs of another run of the tests may be loading them. */

@@ -100,7 +100,7 @@ describe.each([
       ['connect'],
       ['views', 'sign-in'],
       ['generation'],
-      ['admin', 'api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
+      ['api', 'batch', 'completion', 'diff', 'doctor', 'publish', 'webhooks'],
       ['commands'],
       ['compose.ts'],
       ['run-command.ts'],

@@ -12,6 +12,7 @@ import {
   measureRate,
   PEERS_MISSING,
   type Program,
+  REGEN,
   startBuiltService,
   startProgram,
   startVerdaccio,
@@ -219,7 +220,8 @@ const idleCase: Case = {
       return { memory };
     };
     return {
-      runSubject: async () => measure(await startBuiltService(join(scratch, 'data'))),
+      runSubject: async () =>
+        measure(await startProgram([REGEN[1], 'serve', '--data', join(scratch, 'data'), '--port', '0'])),
       runPeer: async () => measure(await startProgram(['-e', program])),
     };
   },

@@ -3,6 +3,7 @@ import { type ParsedCommand, readText } from './command/command.js';
 import type { CommandContext } from './commands/context.js';
 import { Clients } from './connect/clients.js';
 import { findFolders } from './connect/folders.js';
+import type { Project } from './connect/project.js';
 import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
@@ -13,12 +14,17 @@ import type { System } from './terminal/system.js';
 /** Builds the context of one command. Nothing is opened until it is needed. */
 export function composeContext(
   parsed: ParsedCommand,
-  { system, output, interruption }: Pick<CommandContext, 'system' | 'output' | 'interruption'>,
+  {
+    system,
+    output,
+    interruption,
+    project,
+  }: Pick<CommandContext, 'system' | 'output' | 'interruption'> & { readonly project: Project | undefined },
 ): { readonly context: CommandContext; close(): Promise<void> } {
   const { command, args, flags } = parsed;
   const { signal } = interruption;
   const folders = findFolders(system);
-  const settings = new Settings(system, (sentence) => void output.warn(sentence));
+  const settings = new Settings(system, (sentence) => void output.warn(sentence), project);
   const timeoutMs = readRequestTimeout(system.env, flags);
   const clients = new Clients({ system, output, settings, timeoutMs, isVerbose: flags.verbose === true });
   const { connect } = clients;

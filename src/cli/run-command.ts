@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Naming } from '../contract/naming/naming.js';
 import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
 import { version } from './command/version.js';
 import type { RunCommand } from './commands/context.js';
+import type { Project } from './connect/project.js';
 import { exitCodes, type Failure, usage } from './terminal/failure.js';
 import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
@@ -30,8 +33,9 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       await output.write(parsed.text);
       return parsed.asked ? exitCodes.done : exitCodes.usage;
     }
-    asked = parsed;
-    const { command, args, flags } = parsed;
+    const project = await findProject(parsed, system);
+    asked = addDefaults(parsed, project);
+    const { command, args, flags } = asked;
     const { ndjson, quiet } = flags as Record<string, boolean>;
     const { json, filter, columns } = await readFormat(flags);
     output = new Output(system, {
@@ -40,7 +44,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       completeCommands: (text) => repeatTarget(text, flags),
     });
     const { composeContext } = await import('./compose.js');
-    const composed = composeContext(parsed, { system, output, interruption });
+    const composed = composeContext(asked, { system, output, interruption, project });
     close = composed.close;
     // The command itself reports what is wrong with a profile.
     findNaming = () => composed.context.services.findNaming().catch(() => undefined);
@@ -73,6 +77,36 @@ function parse(argv: readonly string[], columns: number): ParsedCommandLine {
     // Parsed again below.
   }
   return parseCommandLine(tree.readWhole(), argv, { version, columns });
+}
+
+/** Finds the defaults of the project; what reads them is loaded only if there may be some. */
+async function findProject({ args }: ParsedCommand, { cwd }: System): Promise<Project | undefined> {
+  const dirs = [args.dir ?? []].flat();
+  const paths = (dirs.length > 0 ? dirs : ['.']).map((dir) => resolve(cwd, dir, 'pyproject.toml'));
+  if (!paths.some((path) => existsSync(path))) return undefined;
+  const { readProject } = await import('./connect/project.js');
+  return readProject(paths, listFolderFlags);
+}
+
+/** The flags of the commands that read the folder of a pack. */
+function listFolderFlags() {
+  const commands = new BuiltTree().readCommands('version');
+  return commands
+    .filter(isFolderCommand)
+    .flatMap(({ flags }) => flags.filter(({ name }) => name !== 'dry-run'));
+}
+
+function isFolderCommand({ arguments: positionals }: Command): boolean {
+  return positionals.some(({ name }) => name === 'dir');
+}
+
+/** Adds the defaults of the project to the flags of a command that reads its folder. */
+function addDefaults(parsed: ParsedCommand, project: Project | undefined): ParsedCommand {
+  const { command, flags } = parsed;
+  if (!project || command.words[0] !== 'version' || !isFolderCommand(command)) return parsed;
+  const isOwn = (key: string) => command.flags.some(({ name }) => name.replace(/^no-/, '') === key);
+  const own = Object.entries(project.flags).filter(([key]) => isOwn(key));
+  return { ...parsed, flags: { ...Object.fromEntries(own), ...flags } };
 }
 
 /** Adds the service that was given on the command line to the commands in a message that use one. */
@@ -165,12 +199,10 @@ const MODULES: Record<string, Module> = {
   'host-nodes-list': () => import('./commands/host-nodes-list.js'),
   generate: () => import('./commands/generate.js'),
   'generation-status': () => import('./commands/generation-status.js'),
-  'task-list': () => import('./commands/task-list.js'),
-  'task-show': () => import('./commands/task-show.js'),
+  'task-ledger': () => import('./commands/task-ledger.js'),
   'task-wait': () => import('./commands/task-wait.js'),
   'task-download': () => import('./commands/task-download.js'),
   'task-cancel': () => import('./commands/task-cancel.js'),
-  'task-forget': () => import('./commands/task-forget.js'),
   'task-rerun': () => import('./commands/task-rerun.js'),
   batch: () => import('./commands/batch.js'),
   init: () => import('./commands/init.js'),
@@ -191,13 +223,7 @@ const MODULES: Record<string, Module> = {
   'auth-status': () => import('./commands/auth-status.js'),
   'auth-token': () => import('./commands/auth-token.js'),
   serve: () => import('./commands/serve.js'),
-  'serve-status': () => import('./commands/serve-status.js'),
-  'serve-stop': () => import('./commands/serve-stop.js'),
-  'serve-rotate-key': () => import('./commands/serve-rotate-key.js'),
-  'serve-rotate-token': () => import('./commands/serve-rotate-token.js'),
-  'serve-logs': () => import('./commands/serve-logs.js'),
-  'serve-migrate': () => import('./commands/serve-migrate.js'),
-  'serve-prune': () => import('./commands/serve-prune.js'),
+  'serve-control': () => import('./commands/serve-control.js'),
   'serve-data': () => import('./commands/serve-data.js'),
   'serve-init': () => import('./commands/serve-init.js'),
 };

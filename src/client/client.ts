@@ -6,8 +6,16 @@ import type { Input, Output, PreparedRequest } from './check-call.js';
 import type { Answered, CallOptions, ClientOptions, Connection } from './client-options.js';
 import { InvalidRequestError } from './errors.js';
 import { Http, type HttpRequest } from './http.js';
-import { getOutline, isValidRequest, isValidResponse, type OperationOutline, outlines } from './outlines.js';
-import { readInput, renameAnswer, renameRequest } from './rename.js';
+import {
+  getOutline,
+  isValidRequest,
+  isValidResponse,
+  type OperationOutline,
+  outlines,
+  readInput,
+  renameAnswer,
+  renameRequest,
+} from './outlines.js';
 import { downloadFile, uploadFile } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
 import { buildUrl, fillPath, listPathNames, parseBaseUrl, type Query } from './url.js';

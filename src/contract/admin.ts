@@ -7,38 +7,32 @@ import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { Publisher, PublisherStatus } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
-import { textList } from './schema/values.js';
+import { defineObject, defineRequest, textList } from './schema/values.js';
 import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
 
-const AdminToken = z
-  .object({
-    expires_at: DateTime.describe('When the token expires: an hour after it was issued'),
-    token: z.string().describe('Short-lived JWT admin token, for the operations under /admin'),
-  })
-  .meta({ id: 'AdminToken' });
+const AdminToken = defineObject('AdminToken', {
+  expires_at: DateTime.describe('When the token expires: an hour after it was issued'),
+  token: z.string().describe('Short-lived JWT admin token, for the operations under /admin'),
+});
 
-const ValidAdminToken = z
-  .object({
-    jti: z.string().describe('Token id'),
-    ...by,
-    created_at: DateTime,
-    expires_at: DateTime,
-  })
-  .meta({ id: 'ValidAdminToken' });
+const ValidAdminToken = defineObject('ValidAdminToken', {
+  jti: z.string().describe('Token id'),
+  ...by,
+  created_at: DateTime,
+  expires_at: DateTime,
+});
 
 // Decided: a reason has at most 10,000 characters, because it is part of every refusal and answer.
 const reason = z.string().max(10_000);
 const tagsAdmin = textList('Admin-only tags for security warnings and admin metadata');
 
-const NodeVerdict = z
-  .strictObject({
-    status: NodeStatus.optional().describe('NodeStatusActive or NodeStatusBanned'),
-    status_detail: reason.optional().describe("Reason, shown to the publisher's members"),
-    tags_admin: tagsAdmin,
-    search_ranking: z.int32().optional().describe('Higher values come first in search results; 0 if not set'),
-    preempted_host_node_names: textList('Host node names preempted by this node'),
-  })
-  .meta({ id: 'NodeVerdict' });
+const NodeVerdict = defineRequest('NodeVerdict', {
+  status: NodeStatus.optional().describe('NodeStatusActive or NodeStatusBanned'),
+  status_detail: reason.optional().describe("Reason, shown to the publisher's members"),
+  tags_admin: tagsAdmin,
+  search_ranking: z.int32().optional().describe('Higher values come first in search results; 0 if not set'),
+  preempted_host_node_names: textList('Host node names preempted by this node'),
+});
 
 // Decided: tags may be set alone, so that they do not undo a status set in between; anything else needs the
 // status.
@@ -58,12 +52,10 @@ function isTagsAlone(verdict: { tags_admin?: unknown; status_reason?: unknown })
   return verdict.tags_admin !== undefined && verdict.status_reason === undefined;
 }
 
-const PublisherVerdict = z
-  .strictObject({
-    status: PublisherStatus,
-    reason: reason.optional().describe("Reason, shown to the publisher's members"),
-  })
-  .meta({ id: 'PublisherVerdict' });
+const PublisherVerdict = defineRequest('PublisherVerdict', {
+  status: PublisherStatus,
+  reason: reason.optional().describe("Reason, shown to the publisher's members"),
+});
 
 export const admin = {
   generateToken: operation({
@@ -125,7 +117,7 @@ export const admin = {
       path: '/admin/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
       summary: 'Set the policy of a node definition',
       who: 'admin',
-      body: z.strictObject({ policy: HostNodePolicy }).meta({ id: 'PolicyVerdict' }),
+      body: defineRequest('PolicyVerdict', { policy: HostNodePolicy }),
       response: HostNode,
       extension: 'policy HostNodePolicyBanned is shown',
     }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime } from './schema/identifiers.js';
+import { defineObject } from './schema/values.js';
 
 /** Who did something. */
 export const by = {
@@ -7,19 +8,17 @@ export const by = {
   by_email: z.string().optional().describe('E-mail address of that user, if known'),
 };
 
-const AuditEntry = z
-  .object({
-    at: DateTime,
-    ...by,
-    action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
-    kind: z.string().describe('What was changed: publisher, node, version, host_node, …'),
-    id: z.string().describe('Id of what was changed'),
-    node_id: z.string().optional().describe('For a version: its node id'),
-    version: z.string().optional().describe('For a version: its number'),
-    status: z.string().optional().describe('New status or policy'),
-    reason: z.string().optional(),
-  })
-  .meta({ id: 'AuditEntry' });
+const AuditEntry = defineObject('AuditEntry', {
+  at: DateTime,
+  ...by,
+  action: z.string().meta({ examples: ['node.status', 'publisher.update', 'admin_token.create'] }),
+  kind: z.string().describe('What was changed: publisher, node, version, host_node, …'),
+  id: z.string().describe('Id of what was changed'),
+  node_id: z.string().optional().describe('For a version: its node id'),
+  version: z.string().optional().describe('For a version: its number'),
+  status: z.string().optional().describe('New status or policy'),
+  reason: z.string().optional(),
+});
 
 export const AuditPage = z.object({
   limit: z.int(),

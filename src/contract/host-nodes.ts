@@ -3,7 +3,7 @@ import { Node } from './node.js';
 import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { limitEntries } from './schema/entries.js';
-import { limitedText, MAX_LINE, MAX_TEXT } from './schema/values.js';
+import { defineObject, defineRequest, limitedText, MAX_LINE, MAX_TEXT } from './schema/values.js';
 
 export const HostNodePolicy = z.enum([
   'HostNodePolicyActive',
@@ -15,25 +15,23 @@ export const HostNodePolicy = z.enum([
 const MAX_JSON_TEXT = 1_048_576;
 
 /** service.md 2.4, a node definition. */
-export const HostNode = z
-  .object({
-    category: limitedText(MAX_LINE).optional().describe('UI category used for grouping'),
-    host_node_name: limitedText(1024).optional().describe('Unique identifier for the node'),
-    deprecated: z.boolean().optional().describe('Deprecated nodes are hidden in the UI'),
-    description: limitedText(MAX_TEXT).optional().describe('Brief description of purpose'),
-    experimental: z.boolean().optional().describe('Subject to change or removal'),
-    function: limitedText(MAX_LINE).optional().describe('Name of the entry-point function'),
-    // Decided: input_types, return_types and return_names are JSON text.
-    input_types: limitedText(MAX_JSON_TEXT).optional().describe("JSON text: the host's input object"),
-    output_is_list: z
-      .array(z.boolean())
-      .optional()
-      .describe('One flag per output: whether that output is a list'),
-    policy: HostNodePolicy.optional(),
-    return_names: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of output names'),
-    return_types: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of type names'),
-  })
-  .meta({ id: 'HostNode' });
+export const HostNode = defineObject('HostNode', {
+  category: limitedText(MAX_LINE).optional().describe('UI category used for grouping'),
+  host_node_name: limitedText(1024).optional().describe('Unique identifier for the node'),
+  deprecated: z.boolean().optional().describe('Deprecated nodes are hidden in the UI'),
+  description: limitedText(MAX_TEXT).optional().describe('Brief description of purpose'),
+  experimental: z.boolean().optional().describe('Subject to change or removal'),
+  function: limitedText(MAX_LINE).optional().describe('Name of the entry-point function'),
+  // Decided: input_types, return_types and return_names are JSON text.
+  input_types: limitedText(MAX_JSON_TEXT).optional().describe("JSON text: the host's input object"),
+  output_is_list: z
+    .array(z.boolean())
+    .optional()
+    .describe('One flag per output: whether that output is a list'),
+  policy: HostNodePolicy.optional(),
+  return_names: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of output names'),
+  return_types: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of type names'),
+});
 
 // Decided: the three filters are node_id, node_version and host_node_name, each exact.
 const Filters = HostNodePaging.extend({
@@ -48,15 +46,13 @@ const Filters = HostNodePaging.extend({
 });
 
 // Decided: unknown fields of a definition are refused, because they would be dropped silently.
-const Definitions = z
-  .strictObject({
-    success: z.boolean().describe('Whether the definitions could be extracted'),
-    reason: z.string().max(10_000).optional().describe('Why extraction failed; recorded in the audit log'),
-    nodes: limitEntries(20_000, z.record(z.string().min(1).max(1024), z.strictObject(HostNode.shape)))
-      .default({})
-      .describe('Definitions by name'),
-  })
-  .meta({ id: 'Definitions' });
+const Definitions = defineRequest('Definitions', {
+  success: z.boolean().describe('Whether the definitions could be extracted'),
+  reason: z.string().max(10_000).optional().describe('Why extraction failed; recorded in the audit log'),
+  nodes: limitEntries(20_000, z.record(z.string().min(1).max(1024), z.strictObject(HostNode.shape)))
+    .default({})
+    .describe('Definitions by name'),
+});
 
 export const hostNodes = {
   get: operation({

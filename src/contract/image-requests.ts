@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { excludeEachOther, limitEmphasis } from './schema/field-rules.js';
 import { requireHttps, requireImages } from './schema/image-rules.js';
 import { withRules } from './schema/rule.js';
-import { limitedText, MAX_TEXT, WebAddress } from './schema/values.js';
+import { defineRequest, limitedText, MAX_TEXT, WebAddress } from './schema/values.js';
 
 // Decided: unknown fields of a generation request are refused, because a typo costs credits: hence
 // `strictObject`, here and in video-requests.ts.
@@ -14,35 +14,33 @@ const sourceImage = z.string().min(1).describe('Base64 or URL of the image');
 
 // Decided: the values of the settings. The five numbers are 0 to 100, by default 50.
 /** service.md 4.1.1, `advanced_settings`; `AdvancedSettings.parse({})` gives the defaults. */
-export const AdvancedSettings = z
-  .strictObject({
-    blacks: level().describe('Level of blacks'),
-    brightness: level().describe('Brightness'),
-    contrast: level().describe('Contrast'),
-    saturation: level().describe('Saturation'),
-    whites: level().describe('Level of whites'),
-    engine: z
-      .enum([
-        ...(['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy'] as const),
-        ...(['colorful_anime', 'hard_transform', 'softy'] as const),
-      ])
-      .optional()
-      .describe('Engine that generates the image'),
-    transfer_light_a: z
-      .enum(['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'])
-      .optional()
-      .describe('How strongly the light is transferred'),
-    transfer_light_b: z
-      .enum([
-        ...(['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both'] as const),
-        ...(['reverse_both', 'soft_in', 'soft_out', 'soft_mid', 'strong_mid'] as const),
-        ...(['style_shift', 'strong_shift'] as const),
-      ])
-      .optional()
-      .describe('How the light is blended in'),
-    fixed_generation: z.boolean().optional().describe('Always produce the same image for the same settings'),
-  })
-  .meta({ id: 'AdvancedSettings' });
+export const AdvancedSettings = defineRequest('AdvancedSettings', {
+  blacks: level().describe('Level of blacks'),
+  brightness: level().describe('Brightness'),
+  contrast: level().describe('Contrast'),
+  saturation: level().describe('Saturation'),
+  whites: level().describe('Level of whites'),
+  engine: z
+    .enum([
+      ...(['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy'] as const),
+      ...(['colorful_anime', 'hard_transform', 'softy'] as const),
+    ])
+    .optional()
+    .describe('Engine that generates the image'),
+  transfer_light_a: z
+    .enum(['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'])
+    .optional()
+    .describe('How strongly the light is transferred'),
+  transfer_light_b: z
+    .enum([
+      ...(['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both'] as const),
+      ...(['reverse_both', 'soft_in', 'soft_out', 'soft_mid', 'strong_mid'] as const),
+      ...(['style_shift', 'strong_shift'] as const),
+    ])
+    .optional()
+    .describe('How the light is blended in'),
+  fixed_generation: z.boolean().optional().describe('Always produce the same image for the same settings'),
+});
 
 // Decided: relight requires an image, and has these defaults.
 export const RelightRequest = withRules(

@@ -1,16 +1,15 @@
 import { z } from 'zod';
+import { defineObject } from './schema/values.js';
 
 /** service.md 2.5. Decided: CREATED → IN_PROGRESS → COMPLETED or FAILED; other values mean still running. */
-export const ImageTask = z
-  .object({
-    generated: z.array(z.string()).describe('Output URLs'),
-    status: z.string().meta({
-      description: 'Task status',
-      examples: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
-    }),
-    task_id: z.string().describe('Task identifier'),
-  })
-  .meta({ id: 'ImageTask' });
+export const ImageTask = defineObject('ImageTask', {
+  generated: z.array(z.string()).describe('Output URLs'),
+  status: z.string().meta({
+    description: 'Task status',
+    examples: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'],
+  }),
+  task_id: z.string().describe('Task identifier'),
+});
 
 export type ImageTask = z.infer<typeof ImageTask>;
 

@@ -5,7 +5,15 @@ import { Paging } from './paging.js';
 import { Publisher } from './publisher.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime, NodeId } from './schema/identifiers.js';
-import { limitedText, MAX_LINE, MAX_NAME, MAX_TEXT, MAX_URL, textList } from './schema/values.js';
+import {
+  defineObject,
+  limitedText,
+  MAX_LINE,
+  MAX_NAME,
+  MAX_TEXT,
+  MAX_URL,
+  textList,
+} from './schema/values.js';
 
 export const NodeStatus = z.enum(['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned']);
 
@@ -13,49 +21,43 @@ export const NodeStatus = z.enum(['NodeStatusActive', 'NodeStatusDeleted', 'Node
 const Translation = limitEntries(100, z.record(z.string().max(100), limitedText(MAX_TEXT)));
 
 /** service.md 2.2. Read-only fields are set by the service or by admins, and ignored in requests. */
-export const Node = z
-  .object({
-    author: limitedText(MAX_LINE).optional().describe('Author of the node'),
-    banner_url: limitedText(MAX_URL).optional().describe("URL to the node's banner"),
-    category: limitedText(MAX_LINE).optional().meta({ description: 'Use tags instead', deprecated: true }),
-    created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
-    description: limitedText(1000).optional().describe('What the node does'),
-    downloads: z.int().optional().meta({ description: 'Number of downloads', readOnly: true }),
-    repo_stars: z
-      .int()
-      .optional()
-      .meta({ description: 'Number of stars on the source repository', readOnly: true }),
-    icon: limitedText(MAX_URL).optional().describe("URL to the node's icon"),
-    id: NodeId.optional().describe('Unique identifier of the node'),
-    latest_version: NodeVersion.optional().meta({ readOnly: true }),
-    license: limitedText(MAX_LINE).optional().describe("Path to the LICENSE file in the node's repository"),
-    name: limitedText(MAX_NAME).optional().describe('Display name'),
-    preempted_host_node_names: textList('Host node names preempted by this node', { readOnly: true }),
-    publisher: Publisher.optional().meta({ readOnly: true }),
-    rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
-    repository: limitedText(MAX_URL).optional().describe("URL to the node's repository"),
-    search_ranking: z
-      .int()
-      .optional()
-      .meta({ description: 'Numeric value used to sort search results', readOnly: true }),
-    status: NodeStatus.optional().meta({ readOnly: true }),
-    status_detail: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
-    supported_accelerators: textList('Accelerators the node supports'),
-    supported_hostui_frontend_version: limitedText(MAX_LINE)
-      .optional()
-      .describe('Supported frontend versions'),
-    supported_hostui_version: limitedText(MAX_LINE)
-      .optional()
-      .describe('Supported host application versions'),
-    supported_os: textList('Operating systems the node supports'),
-    tags: textList('Tags, which replace the category'),
-    tags_admin: textList('Admin-only tags for security warnings and admin metadata', { readOnly: true }),
-    // Decided: translations are `{ "<language>": { "<field>": "text" } }`.
-    translations: limitEntries(100, z.record(z.string().max(100), Translation))
-      .optional()
-      .describe('Translations of node metadata: { "<language>": { "<field>": "text" } }'),
-  })
-  .meta({ id: 'Node' });
+export const Node = defineObject('Node', {
+  author: limitedText(MAX_LINE).optional().describe('Author of the node'),
+  banner_url: limitedText(MAX_URL).optional().describe("URL to the node's banner"),
+  category: limitedText(MAX_LINE).optional().meta({ description: 'Use tags instead', deprecated: true }),
+  created_at: DateTime.optional().meta({ description: 'When the node was created', readOnly: true }),
+  description: limitedText(1000).optional().describe('What the node does'),
+  downloads: z.int().optional().meta({ description: 'Number of downloads', readOnly: true }),
+  repo_stars: z
+    .int()
+    .optional()
+    .meta({ description: 'Number of stars on the source repository', readOnly: true }),
+  icon: limitedText(MAX_URL).optional().describe("URL to the node's icon"),
+  id: NodeId.optional().describe('Unique identifier of the node'),
+  latest_version: NodeVersion.optional().meta({ readOnly: true }),
+  license: limitedText(MAX_LINE).optional().describe("Path to the LICENSE file in the node's repository"),
+  name: limitedText(MAX_NAME).optional().describe('Display name'),
+  preempted_host_node_names: textList('Host node names preempted by this node', { readOnly: true }),
+  publisher: Publisher.optional().meta({ readOnly: true }),
+  rating: z.number().optional().meta({ description: 'Average rating', readOnly: true }),
+  repository: limitedText(MAX_URL).optional().describe("URL to the node's repository"),
+  search_ranking: z
+    .int()
+    .optional()
+    .meta({ description: 'Numeric value used to sort search results', readOnly: true }),
+  status: NodeStatus.optional().meta({ readOnly: true }),
+  status_detail: z.string().optional().meta({ description: 'Reason for the status', readOnly: true }),
+  supported_accelerators: textList('Accelerators the node supports'),
+  supported_hostui_frontend_version: limitedText(MAX_LINE).optional().describe('Supported frontend versions'),
+  supported_hostui_version: limitedText(MAX_LINE).optional().describe('Supported host application versions'),
+  supported_os: textList('Operating systems the node supports'),
+  tags: textList('Tags, which replace the category'),
+  tags_admin: textList('Admin-only tags for security warnings and admin metadata', { readOnly: true }),
+  // Decided: translations are `{ "<language>": { "<field>": "text" } }`.
+  translations: limitEntries(100, z.record(z.string().max(100), Translation))
+    .optional()
+    .describe('Translations of node metadata: { "<language>": { "<field>": "text" } }'),
+});
 
 // Decided: only a publish takes an empty name, as if it were absent, because existing clients send it.
 const name = limitedText(MAX_NAME).min(1).describe('Display name');

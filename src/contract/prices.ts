@@ -1,19 +1,18 @@
 import { z } from 'zod';
+import { defineObject } from './schema/values.js';
 import { resolveVideoFormat, type VideoModel } from './video-models.js';
 
 const credits = z.number().min(0);
 
 /** The prices of images and videos, in credits. */
-export const Prices = z
-  .object({
-    video_per_second: z
-      .record(z.string(), z.record(z.string(), credits))
-      .describe('Credits per second, by model and resolution'),
-    image: z.record(z.string(), credits).describe('Credits per task, by operation, such as relight'),
-    is_rec: credits.describe('Credits added for the recommended prompt'),
-    off_peak: credits.describe('Factor applied to the price in off-peak mode; the result is rounded up'),
-  })
-  .meta({ id: 'Prices' });
+export const Prices = defineObject('Prices', {
+  video_per_second: z
+    .record(z.string(), z.record(z.string(), credits))
+    .describe('Credits per second, by model and resolution'),
+  image: z.record(z.string(), credits).describe('Credits per task, by operation, such as relight'),
+  is_rec: credits.describe('Credits added for the recommended prompt'),
+  off_peak: credits.describe('Factor applied to the price in off-peak mode; the result is rounded up'),
+});
 
 export type Prices = z.infer<typeof Prices>;
 

@@ -3,7 +3,15 @@ import { AuditPage } from './audit.js';
 import { operation } from './operation.js';
 import { Paging } from './paging.js';
 import { DateTime, EmailAddress, NodeId, PublisherId } from './schema/identifiers.js';
-import { limitedText, MAX_LINE, MAX_NAME, MAX_TEXT, MAX_URL } from './schema/values.js';
+import {
+  defineObject,
+  defineRequest,
+  limitedText,
+  MAX_LINE,
+  MAX_NAME,
+  MAX_TEXT,
+  MAX_URL,
+} from './schema/values.js';
 
 export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatusBanned']);
 
@@ -11,82 +19,72 @@ export const PublisherStatus = z.enum(['PublisherStatusActive', 'PublisherStatus
 // versions.
 export const Role = z.enum(['owner', 'member']);
 
-export const PublisherMember = z
-  .object({
-    id: z.string().optional(),
-    role: z.string().optional(),
-    user: z
-      .object({ email: z.string().optional(), id: z.string().optional(), name: z.string().optional() })
-      .optional(),
-  })
-  .meta({ id: 'PublisherMember' });
+export const PublisherMember = defineObject('PublisherMember', {
+  id: z.string().optional(),
+  role: z.string().optional(),
+  user: z
+    .object({ email: z.string().optional(), id: z.string().optional(), name: z.string().optional() })
+    .optional(),
+});
 
 /** service.md 2.1. Read-only fields are set by the service, and ignored in requests. */
-export const Publisher = z
-  .object({
-    createdAt: DateTime.optional().meta({ description: 'When the publisher was created', readOnly: true }),
-    description: limitedText(MAX_TEXT).optional().describe('What the publisher does'),
-    id: PublisherId.optional().describe('Unique identifier, akin to a username; lowercase'),
-    logo: limitedText(MAX_URL).optional().describe('URL to the logo'),
-    members: z
-      .array(PublisherMember)
-      .optional()
-      .meta({ description: 'Members of the publisher; only shown to members and admins', readOnly: true }),
-    name: limitedText(MAX_NAME).min(1).optional().describe('Display name'),
-    source_code_repo: limitedText(MAX_URL).optional().describe('URL of the source code'),
-    status: PublisherStatus.optional().meta({ readOnly: true }),
-    support: limitedText(MAX_LINE).optional().describe('Where users get support'),
-    website: limitedText(MAX_URL).optional().describe('URL of the website'),
-  })
-  .meta({ id: 'Publisher' });
+export const Publisher = defineObject('Publisher', {
+  createdAt: DateTime.optional().meta({ description: 'When the publisher was created', readOnly: true }),
+  description: limitedText(MAX_TEXT).optional().describe('What the publisher does'),
+  id: PublisherId.optional().describe('Unique identifier, akin to a username; lowercase'),
+  logo: limitedText(MAX_URL).optional().describe('URL to the logo'),
+  members: z
+    .array(PublisherMember)
+    .optional()
+    .meta({ description: 'Members of the publisher; only shown to members and admins', readOnly: true }),
+  name: limitedText(MAX_NAME).min(1).optional().describe('Display name'),
+  source_code_repo: limitedText(MAX_URL).optional().describe('URL of the source code'),
+  status: PublisherStatus.optional().meta({ readOnly: true }),
+  support: limitedText(MAX_LINE).optional().describe('Where users get support'),
+  website: limitedText(MAX_URL).optional().describe('URL of the website'),
+});
 
 const NewPublisher = Publisher.required({ id: true, name: true }).meta({
   id: 'NewPublisher',
   examples: [{ id: 'my-team', name: 'My team' }],
 });
 
-export const PersonalAccessToken = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string().optional(),
-    token: z
-      .string()
-      .describe('The whole token when it was just created, otherwise its first 4 characters and a mask'),
-    nodes: z
-      .array(z.string())
-      .optional()
-      .describe('Ids of the only nodes that it may be used for; absent if it is for all'),
-    created_by: z.string().optional().describe('Who created it: a user id'),
-    created_by_email: z.string().optional().describe('E-mail address of that user, if known'),
-    created_at: DateTime,
-    expires_at: DateTime.optional().describe('When the token expires'),
-    last_used_at: DateTime.optional(),
-  })
-  .meta({ id: 'PersonalAccessToken' });
+export const PersonalAccessToken = defineObject('PersonalAccessToken', {
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  token: z
+    .string()
+    .describe('The whole token when it was just created, otherwise its first 4 characters and a mask'),
+  nodes: z
+    .array(z.string())
+    .optional()
+    .describe('Ids of the only nodes that it may be used for; absent if it is for all'),
+  created_by: z.string().optional().describe('Who created it: a user id'),
+  created_by_email: z.string().optional().describe('E-mail address of that user, if known'),
+  created_at: DateTime,
+  expires_at: DateTime.optional().describe('When the token expires'),
+  last_used_at: DateTime.optional(),
+});
 
-const Invitation = z
-  .strictObject({
-    email: EmailAddress.describe('E-mail address of the person to add'),
-    role: Role.describe('owner: may do everything; member: may publish and update versions'),
-  })
-  .meta({ id: 'Invitation' });
+const Invitation = defineRequest('Invitation', {
+  email: EmailAddress.describe('E-mail address of the person to add'),
+  role: Role.describe('owner: may do everything; member: may publish and update versions'),
+});
 
-const NewPersonalAccessToken = z
-  .strictObject({
-    name: z.string().min(1).max(100).describe('What the token is for'),
-    description: z.string().max(1000).optional().describe('Notes about the token'),
-    expires_at: DateTime.max(64)
-      .optional()
-      .describe('When the token expires; default: a year after it is created'),
-    nodes: z
-      .array(NodeId)
-      .min(1)
-      .max(100)
-      .optional()
-      .describe('Ids of the only nodes that it may be used for; default: all of the publisher'),
-  })
-  .meta({ id: 'NewPersonalAccessToken' });
+const NewPersonalAccessToken = defineRequest('NewPersonalAccessToken', {
+  name: z.string().min(1).max(100).describe('What the token is for'),
+  description: z.string().max(1000).optional().describe('Notes about the token'),
+  expires_at: DateTime.max(64)
+    .optional()
+    .describe('When the token expires; default: a year after it is created'),
+  nodes: z
+    .array(NodeId)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Ids of the only nodes that it may be used for; default: all of the publisher'),
+});
 
 export const publisher = {
   create: operation({
@@ -201,7 +199,7 @@ export const publisher = {
       path: '/publishers/{publisherId}/members/{userId}',
       summary: "Change a member's role",
       who: 'owner writes',
-      body: z.strictObject({ role: Role }).meta({ id: 'MemberRole' }),
+      body: defineRequest('MemberRole', { role: Role }),
       response: PublisherMember,
       extension: 'a publisher has members',
     }),

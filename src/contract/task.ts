@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
 import { DateTime } from './schema/identifiers.js';
+import { defineObject } from './schema/values.js';
 
 /** The cost and outcome of a task of any kind: facts that the responses of service.md have no fields for. */
-export const TaskAccount = z
-  .object({
-    task_id: z.string(),
-    operation: z.string().describe('Operation that started it, such as image.relight'),
-    status: z.string().describe('Status, as the status operation of its kind spells it'),
-    credits: z.number().describe('Cost in credits; 0 if it was refunded'),
-    seed: z.number().describe('Random seed that was used'),
-    reason: z.string().optional().describe('Why it failed'),
-    created_at: DateTime,
-  })
-  .meta({ id: 'TaskAccount' });
+export const TaskAccount = defineObject('TaskAccount', {
+  task_id: z.string(),
+  operation: z.string().describe('Operation that started it, such as image.relight'),
+  status: z.string().describe('Status, as the status operation of its kind spells it'),
+  credits: z.number().describe('Cost in credits; 0 if it was refunded'),
+  seed: z.number().describe('Random seed that was used'),
+  reason: z.string().optional().describe('Why it failed'),
+  created_at: DateTime,
+});
 
 export const task = {
   get: operation({

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { DateTime } from './schema/identifiers.js';
+import { defineObject, defineRequest } from './schema/values.js';
 
 /** The credits of a month in UTC. */
-export const Budget = z
-  .object({
-    credits_per_month: z.int().describe('Credits that tasks may cost in a month, in UTC'),
-    used: z.number().describe('Credits that the tasks of this month cost'),
-    left: z.number(),
-    renews_at: DateTime,
-  })
-  .meta({ id: 'Budget' });
+export const Budget = defineObject('Budget', {
+  credits_per_month: z.int().describe('Credits that tasks may cost in a month, in UTC'),
+  used: z.number().describe('Credits that the tasks of this month cost'),
+  left: z.number(),
+  renews_at: DateTime,
+});
 
 /** What rows of usage can be told apart by. */
 export const usageDimensions = ['day', 'operation', 'model', 'key', 'user'] as const;
@@ -32,48 +31,40 @@ export const UsageQuery = z.object({
   to: date('Last day; default: today'),
 });
 
-const UsageRow = z
-  .object({
-    day: z.string().optional().describe('Date in UTC'),
-    user_id: z.string().optional(),
-    user_email: z.string().optional(),
-    key_id: z.string().optional().describe('API key that started the tasks, if one did'),
-    key_name: z.string().optional(),
-    operation: z.string().optional(),
-    model: z.string().optional().describe('Model of a video'),
-    tasks: z.int().describe('Tasks that were started'),
-    charged: z.number().describe('Credits charged'),
-    refunded: z.number().describe('Credits refunded for tasks that failed'),
-    credits: z.number().describe('Credits charged and not refunded'),
-  })
-  .meta({ id: 'UsageRow' });
+const UsageRow = defineObject('UsageRow', {
+  day: z.string().optional().describe('Date in UTC'),
+  user_id: z.string().optional(),
+  user_email: z.string().optional(),
+  key_id: z.string().optional().describe('API key that started the tasks, if one did'),
+  key_name: z.string().optional(),
+  operation: z.string().optional(),
+  model: z.string().optional().describe('Model of a video'),
+  tasks: z.int().describe('Tasks that were started'),
+  charged: z.number().describe('Credits charged'),
+  refunded: z.number().describe('Credits refunded for tasks that failed'),
+  credits: z.number().describe('Credits charged and not refunded'),
+});
 
-export const Usage = z
-  .object({
-    from: z.string(),
-    to: z.string(),
-    credits: z.number().describe('Credits of all rows'),
-    rows: z.array(UsageRow),
-    budget: Budget.optional().describe('What is left of your month; absent without a limit'),
-  })
-  .meta({ id: 'Usage' });
+export const Usage = defineObject('Usage', {
+  from: z.string(),
+  to: z.string(),
+  credits: z.number().describe('Credits of all rows'),
+  rows: z.array(UsageRow),
+  budget: Budget.optional().describe('What is left of your month; absent without a limit'),
+});
 
 /** A user, as admins see what they may spend. */
-export const UserBudget = z
-  .object({
-    id: z.string(),
-    email: z.string().optional(),
-    name: z.string().optional(),
-    budget: Budget.optional().describe('Absent without a limit'),
-  })
-  .meta({ id: 'UserBudget' });
+export const UserBudget = defineObject('UserBudget', {
+  id: z.string(),
+  email: z.string().optional(),
+  name: z.string().optional(),
+  budget: Budget.optional().describe('Absent without a limit'),
+});
 
-export const NewUserBudget = z
-  .strictObject({
-    credits_per_month: z
-      .union([z.int().min(0).max(1_000_000_000), z.literal('default')], {
-        error: "must be a whole number from 0 to 1000000000, or 'default'",
-      })
-      .describe('Credits per month in UTC, or default for the limit of the configuration'),
-  })
-  .meta({ id: 'NewUserBudget' });
+export const NewUserBudget = defineRequest('NewUserBudget', {
+  credits_per_month: z
+    .union([z.int().min(0).max(1_000_000_000), z.literal('default')], {
+      error: "must be a whole number from 0 to 1000000000, or 'default'",
+    })
+    .describe('Credits per month in UTC, or default for the limit of the configuration'),
+});

@@ -2,36 +2,35 @@ import { z } from 'zod';
 import { operation } from './operation.js';
 import { Role } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
+import { defineObject } from './schema/values.js';
 import { Usage, UsageQuery } from './usage.js';
 
-const Me = z
-  .object({
-    id: z.string(),
-    name: z.string().optional(),
-    email: z.string().optional(),
-    admin: z.boolean(),
-    publishers: z.array(z.object({ id: z.string(), role: Role })),
-    credential: z.object({
-      kind: z.enum([
-        'identity_provider',
-        'service',
-        'owner',
-        'personal_access_token',
-        'admin_token',
-        'api_key',
-      ]),
-      expires_at: DateTime.optional(),
-      nodes: z
-        .array(z.string())
-        .optional()
-        .describe('Ids of the only nodes that it may be used for; absent if it is not limited'),
-      operations: z
-        .array(z.string())
-        .optional()
-        .describe('The only operations that an API key may start; absent if it is not limited'),
-    }),
-  })
-  .meta({ id: 'Me' });
+const Me = defineObject('Me', {
+  id: z.string(),
+  name: z.string().optional(),
+  email: z.string().optional(),
+  admin: z.boolean(),
+  publishers: z.array(z.object({ id: z.string(), role: Role })),
+  credential: z.object({
+    kind: z.enum([
+      'identity_provider',
+      'service',
+      'owner',
+      'personal_access_token',
+      'admin_token',
+      'api_key',
+    ]),
+    expires_at: DateTime.optional(),
+    nodes: z
+      .array(z.string())
+      .optional()
+      .describe('Ids of the only nodes that it may be used for; absent if it is not limited'),
+    operations: z
+      .array(z.string())
+      .optional()
+      .describe('The only operations that an API key may start; absent if it is not limited'),
+  }),
+});
 
 export const user = {
   me: operation({

@@ -4,7 +4,7 @@ import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime } from './schema/identifiers.js';
-import { limitedText, MAX_TEXT } from './schema/values.js';
+import { defineObject, defineRequest, limitedText, MAX_TEXT } from './schema/values.js';
 
 const Publish = z
   .object({
@@ -27,12 +27,10 @@ const Publish = z
     ],
   });
 
-const Published = z
-  .object({
-    node_version: NodeVersion,
-    signedUrl: z.string().describe('Signed URL for uploading the node version with one PUT'),
-  })
-  .meta({ id: 'Published' });
+const Published = defineObject('Published', {
+  node_version: NodeVersion,
+  signedUrl: z.string().describe('Signed URL for uploading the node version with one PUT'),
+});
 
 // Decided: unknown fields are refused, because the answer would be 200 although nothing changed.
 const VersionUpdate = z
@@ -42,9 +40,10 @@ const VersionUpdate = z
   })
   .meta({ id: 'VersionUpdate', examples: [{ changelog: 'Faster', deprecated: false }] });
 
-export const VersionPair = z
-  .strictObject({ node_id: z.string().min(1).max(1024), version: z.string().min(1).max(1024) })
-  .meta({ id: 'VersionPair' });
+export const VersionPair = defineRequest('VersionPair', {
+  node_id: z.string().min(1).max(1024),
+  version: z.string().min(1).max(1024),
+});
 
 // Decided: a bulk request has at most 1000 pairs.
 const BulkRequest = z
@@ -52,23 +51,19 @@ const BulkRequest = z
   .meta({ id: 'BulkRequest', examples: [{ node_versions: [{ node_id: 'hello-nodes', version: '1.0.0' }] }] });
 
 /** service.md 2.7. Decided: status is `success`, `not_found` or `error`. */
-export const BulkItem = z
-  .object({
-    identifier: z.object({ node_id: z.string(), version: z.string() }),
-    status: z.string().meta({ examples: ['success', 'not_found', 'error'] }),
-    error_message: z.string().optional(),
-    node_version: NodeVersion.optional(),
-  })
-  .meta({ id: 'BulkItem' });
+export const BulkItem = defineObject('BulkItem', {
+  identifier: z.object({ node_id: z.string(), version: z.string() }),
+  status: z.string().meta({ examples: ['success', 'not_found', 'error'] }),
+  error_message: z.string().optional(),
+  node_version: NodeVersion.optional(),
+});
 
-const HistoryEntry = z
-  .object({
-    at: DateTime,
-    by: z.string().describe('Who did it: a user id, or `service`'),
-    status: z.string(),
-    reason: z.string().optional(),
-  })
-  .meta({ id: 'HistoryEntry' });
+const HistoryEntry = defineObject('HistoryEntry', {
+  at: DateTime,
+  by: z.string().describe('Who did it: a user id, or `service`'),
+  status: z.string(),
+  reason: z.string().optional(),
+});
 
 const ofPublisher = '/publishers/{publisherId}/nodes/{nodeId}/versions';
 

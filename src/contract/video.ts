@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation, type TaskFacts, taskOperation } from './operation.js';
 import { createVideoPrice, Prices } from './prices.js';
 import { DateTime } from './schema/identifiers.js';
-import { int32 } from './schema/values.js';
+import { defineObject, int32 } from './schema/values.js';
 import { defaultExtendModel, defaultVideoModel, type VideoModel } from './video-models.js';
 import { ExtendRequest, StartEnd2VideoRequest, Text2VideoRequest } from './video-requests.js';
 
@@ -23,46 +23,40 @@ const taskFields = {
 };
 
 /** service.md 2.6. */
-export const VideoTask = z
-  .object({
-    ...taskFields,
-    aspect_ratio: z.string().optional(),
-    bgm: z.boolean().optional().describe('Whether background music was added'),
-    movement_amplitude: z.enum(['auto', 'small', 'medium', 'large']).optional(),
-    off_peak: z.boolean().optional().describe('Off-peak mode status'),
-    seed: int32().optional(),
-    style: z.enum(['general', 'anime']).optional(),
-    watermark: z.boolean().optional().describe('Whether a watermark was added'),
-  })
-  .meta({ id: 'VideoTask' });
+export const VideoTask = defineObject('VideoTask', {
+  ...taskFields,
+  aspect_ratio: z.string().optional(),
+  bgm: z.boolean().optional().describe('Whether background music was added'),
+  movement_amplitude: z.enum(['auto', 'small', 'medium', 'large']).optional(),
+  off_peak: z.boolean().optional().describe('Off-peak mode status'),
+  seed: int32().optional(),
+  style: z.enum(['general', 'anime']).optional(),
+  watermark: z.boolean().optional().describe('Whether a watermark was added'),
+});
 
 /** The extend response of service.md 2.6. */
-export const ExtendTask = z
-  .object({
-    ...taskFields,
-    video_creation_id: z.string().optional(),
-    video_url: z.string().optional(),
-  })
-  .meta({ id: 'ExtendTask' });
+export const ExtendTask = defineObject('ExtendTask', {
+  ...taskFields,
+  video_creation_id: z.string().optional(),
+  video_url: z.string().optional(),
+});
 
 /** The state and results of a task; also the body of callbacks. */
-export const VideoCreations = z
-  .object({
-    id: z.string().describe('Task identifier'),
-    state: VideoState,
-    err_code: z.string().describe('Why the task failed; empty if it did not'),
-    credits: int32(),
-    payload: z.string().describe('Payload of the request, unchanged; empty if there was none'),
-    creations: z.array(
-      z.object({
-        id: z.string().describe('Creation id, which extend takes as video_creation_id'),
-        url: z.string(),
-        cover_url: z.string(),
-        watermarked_url: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'VideoCreations' });
+export const VideoCreations = defineObject('VideoCreations', {
+  id: z.string().describe('Task identifier'),
+  state: VideoState,
+  err_code: z.string().describe('Why the task failed; empty if it did not'),
+  credits: int32(),
+  payload: z.string().describe('Payload of the request, unchanged; empty if there was none'),
+  creations: z.array(
+    z.object({
+      id: z.string().describe('Creation id, which extend takes as video_creation_id'),
+      url: z.string(),
+      cover_url: z.string(),
+      watermarked_url: z.string(),
+    }),
+  ),
+});
 
 function videoTask(defaultModel: VideoModel): TaskFacts<'video'> & { readonly defaultModel: VideoModel } {
   return {

@@ -1,29 +1,26 @@
 import { z } from 'zod';
 import { operation } from './operation.js';
 import { DateTime } from './schema/identifiers.js';
+import { defineObject } from './schema/values.js';
 
-const WebhookSecret = z
-  .object({
-    secret: z.string().describe('Signing secret: whsec_ and Base64'),
-  })
-  .meta({ id: 'WebhookSecret' });
+const WebhookSecret = defineObject('WebhookSecret', {
+  secret: z.string().describe('Signing secret: whsec_ and Base64'),
+});
 
 // Decided: `pending` is retried at next_at; `failed` was given up; `gone` was answered with 410, or follows a
 // delivery that was; `cancelled` was ended by its user.
-export const WebhookDelivery = z
-  .object({
-    id: z.string().describe('Its webhook-id, the same for all attempts'),
-    task_id: z.string(),
-    event: z.string().meta({ examples: ['image.task.updated', 'video.task.updated'] }),
-    state: z.string().describe('Status or state of the task that it reports'),
-    url: z.string().describe('Where it is sent'),
-    attempts: z.int().min(0),
-    status: z.enum(['pending', 'delivered', 'failed', 'gone', 'cancelled']),
-    reason: z.string().optional().describe('Why the last attempt failed, or why there is none'),
-    next_at: DateTime.optional().describe('When the next attempt is made; only while it is pending'),
-    created_at: DateTime,
-  })
-  .meta({ id: 'WebhookDelivery' });
+export const WebhookDelivery = defineObject('WebhookDelivery', {
+  id: z.string().describe('Its webhook-id, the same for all attempts'),
+  task_id: z.string(),
+  event: z.string().meta({ examples: ['image.task.updated', 'video.task.updated'] }),
+  state: z.string().describe('Status or state of the task that it reports'),
+  url: z.string().describe('Where it is sent'),
+  attempts: z.int().min(0),
+  status: z.enum(['pending', 'delivered', 'failed', 'gone', 'cancelled']),
+  reason: z.string().optional().describe('Why the last attempt failed, or why there is none'),
+  next_at: DateTime.optional().describe('When the next attempt is made; only while it is pending'),
+  created_at: DateTime,
+});
 
 export const webhook = {
   secret: operation({

@@ -63,6 +63,9 @@ export async function inspectArchive(
   }
 }
 
+/** All names are in memory until the end; 50,000 may have 335 bytes each. */
+const MAX_NAME_BYTES = 16 * 1024 ** 2;
+
 async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader): Promise<Inspection> {
   if (zip.entryCount > limits.archiveEntries)
     throw new ArchiveRefusal(
@@ -70,6 +73,7 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     );
   const budget = createUnpackBudget(zip.size, limits);
   const paths: string[] = [];
+  let nameBytes = 0;
   const entries: ArchivedFile[] = [];
   const tree: TreeEntry[] = [];
   let cursor = 0;
@@ -79,6 +83,9 @@ async function readEntries(zip: Zip, limits: ArchiveLimits, reader?: FileReader)
     const path = isFolder ? name.slice(0, -1) : name;
     const problem = findPathProblem(path) ?? findAttributeProblem(entry, isFolder);
     if (problem) throw new ArchiveRefusal(`The entry ${quoteName(name)} ${problem}.`);
+    nameBytes += entry.fileNameLength;
+    if (nameBytes > MAX_NAME_BYTES)
+      throw new ArchiveRefusal(`The names of the entries have more than ${MAX_NAME_BYTES} bytes together.`);
     // An empty folder collides with a file of the same name, but not with the files in it.
     paths.push(isFolder ? `${path}/.` : path);
     const data = await findEntryData(zip, entry, cursor);
@@ -127,8 +134,15 @@ interface Budget {
   spend(bytes: number): void;
 }
 
+/** Unpacking less than this costs next to nothing: a table of zeros is not a bomb. */
+const MIN_BOMB_BYTES = 16 * 1024 ** 2;
+
+/** Whether an archive of `size` bytes unpacks to so much that it is only made to do so. */
+export function isZipBomb(size: number, unpacked: number, { archiveRatio }: ArchiveLimits): boolean {
+  return unpacked > Math.max(size * archiveRatio, MIN_BOMB_BYTES);
+}
+
 function createUnpackBudget(archiveSize: number, limits: ArchiveLimits): Budget {
-  const byRatio = archiveSize * limits.archiveRatio;
   return {
     used: 0,
     spend(bytes) {
@@ -137,7 +151,7 @@ function createUnpackBudget(archiveSize: number, limits: ArchiveLimits): Budget 
         throw new ArchiveRefusal(
           `The archive unpacks to more than the ${limits.archiveUnpacked} bytes accepted.`,
         );
-      if (this.used > byRatio)
+      if (isZipBomb(archiveSize, this.used, limits))
         throw new ArchiveRefusal(
           `The archive unpacks to more than ${limits.archiveRatio} times its size, as a zip bomb does.`,
         );

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { findBuiltProgram } from '../disk/built-program.js';
 import type { PackFile } from '../pack/files.js';
@@ -43,8 +43,8 @@ export interface ReaderLimits {
   readonly totalCpuMs: number;
   /** CPU time of the process for one pack, with unpacking; absent: unpacking has the limits of archives alone. */
   readonly packCpuMs?: number;
-  /** How far the process steps back behind others, as in `nice`; absent: not at all. */
-  readonly niceness?: number;
+  /** Whether this process and others go first. */
+  readonly yields?: boolean;
   /** Wall time without any sign of life, after which the process is ended and the reading tried again later. */
   readonly stalledMs: number;
 }
@@ -88,7 +88,7 @@ export class ReaderChild {
 
   constructor(limits: ReaderLimits) {
     this.#limits = limits;
-    const { stepCpuMs, residentBytes, packCpuMs = 2 * stepCpuMs, niceness } = limits;
+    const { stepCpuMs, residentBytes, packCpuMs = 2 * stepCpuMs, yields } = limits;
     const watchdog = process.platform === 'linux' ? [] : [packCpuMs, residentBytes].map(String);
     const heap = [`--max-old-space-size=${limits.heapMb}`, '--max-semi-space-size=4'];
     this.#child = spawn(
@@ -97,7 +97,8 @@ export class ReaderChild {
       // Nothing of the environment: neither secrets nor flags that are not for it. V8's last words are of no use.
       { stdio: ['pipe', 'pipe', 'ignore'], env: {}, windowsHide: true },
     );
-    if (niceness !== undefined && this.#child.pid !== undefined) setPriority(this.#child.pid, niceness);
+    if (yields && this.#child.pid !== undefined)
+      setPriority(this.#child.pid, Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW));
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => {
         this.#isAlive = false;

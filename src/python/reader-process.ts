@@ -114,7 +114,12 @@ export class PackReader {
   ): Promise<PackInspection> {
     const task = { kind: 'archive', path, limits: { ...archiveLimits } } as const;
     const budget = { left: this.#limits.totalCpuMs };
-    const inspection = await this.#enqueue(() => this.#run<PackInspection>(task, budget, signal));
+    const inspection = await this.#enqueue(() => this.#run<PackInspection>(task, budget, signal)).catch(
+      (error) => {
+        if (!(error instanceof LimitExceeded)) throw error;
+        return { ok: false, reason: `The archive cannot be checked: ${error.reason}.` } as const;
+      },
+    );
     return inspection.ok ? { ...inspection, code: reportUnread(why) } : inspection;
   }
 

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { inspectArchive } from '../pack/read-archive.js';
 import type { CodeReport } from './code-report.js';
@@ -11,6 +12,9 @@ import type { PackInspection } from './reader-process.js';
 
 // Ctrl-C in a terminal reaches all of its processes; the one that started this one decides when it ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+// The parser is WebAssembly, and optimizing it takes longer than reading a pack of less than a megabyte.
+setFlagsFromString('--wasm-tiering-budget=100000000');
 
 const [packCpuMs, residentBytes] = process.argv.slice(2).map(Number);
 const watchdog =

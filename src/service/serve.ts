@@ -154,7 +154,7 @@ async function startInFolder(
     const verifiers = [verifyOwnToken, ...issuers];
     const packReaders = {
       quick: new PackReader({ limits: QUICK_LIMITS }),
-      thorough: new PackReader({ limits: { niceness: 10 } }),
+      thorough: new PackReader({ limits: { yields: true } }),
     };
     const installs = new InstallCounts({ database, now, log });
     const shared = { configuration, ...names, database, storage, queue, installs, engines, packReaders };

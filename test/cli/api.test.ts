@@ -199,3 +199,21 @@ test('changes something on the real service and says where', async () => {
   expect(again.exit).toBe(5);
   expect(JSON.parse(again.stdout).error).toBe('duplicate_publisher');
 });
+
+test('reads all pages as one, and filters answers with --jq', async () => {
+  const service = await serviceForTest();
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  await regen(['publisher', 'create', 'acme', '--name', 'Acme'], { env });
+  for (const id of ['one', 'two', 'three'])
+    await regen(['node', 'create', 'acme', '--id', id, '--name', id], { env });
+  const list = ['api', '/publishers/acme/nodes/v2', '-F', 'limit=1'];
+  expect((await regen([...list, '--jq', '.nodes[].id'], { env })).stdout.trim().split('\n')).toHaveLength(1);
+  const { exit, stdout, stderr } = await regen([...list, '--paginate'], { env });
+  expect(exit, stderr).toBe(0);
+  const page = JSON.parse(stdout);
+  expect(page.nodes.map(({ id }: { id: string }) => id).sort()).toEqual(['one', 'three', 'two']);
+  expect(page).toMatchObject({ total: 3, totalPages: 1 });
+  const versions = await regen(['api', '/users/publishers', '--paginate', '--jq', '.[].id'], { env });
+  expect(versions.stdout).toBe('acme\n');
+  expect((await regen(['api', 'POST', '/x', '--paginate'], { env })).exit).toBe(2);
+});

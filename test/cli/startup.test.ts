@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings, start } from '../support/cli.js';
+import { packForTest } from '../support/packs.js';
 import { publisherForTest, register, serviceForTest } from '../support/service.js';
 
 /** What a command loaded: files of dist and of packages, their size, and modules of Node.js. */
@@ -50,6 +51,22 @@ test('a command with one request loads seven files, and neither schemas nor all 
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
   expect(bytes).toBeLessThan(500_000);
   expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
+});
+
+test('a publish loads neither the whole contract nor what publishes several folders', async () => {
+  const service = await serviceForTest();
+  const { ownerToken, personalAccessToken } = await publisherForTest(service);
+  const env = {
+    REGEN_BASE_URL: service.url,
+    REGEN_TOKEN: ownerToken,
+    REGEN_PUBLISH_TOKEN: personalAccessToken,
+  };
+  const argv = ['version', 'publish', packForTest(), '--no-wait'];
+  const { exit, stderr, files, bytes } = await runAndList(argv, { env });
+  expect({ exit, stderr }).toMatchObject({ exit: 0 });
+  for (const chunk of ['contract', 'many', 'request'])
+    expect(files).not.toContain(`dist/chunks/${chunk}.cjs`);
+  expect(bytes).toBeLessThan(900_000);
 });
 
 test('a completion of words loads four small files and no network', async () => {
@@ -112,4 +129,24 @@ test('the proof of the embedded service and the request after it share a connect
     paths: ['/.well-known/regen-owner', '/nodes/pack'],
     connections: 1,
   });
+});
+
+/** What a built program imports at its start: the sources of its file and of the chunks below it. */
+function readImports(path: string, seen = new Map<string, string>()): Map<string, string> {
+  if (seen.has(path)) return seen;
+  const source = readFileSync(path, 'utf8');
+  seen.set(path, source);
+  for (const [, file] of source.matchAll(/^(?:import|export)[^;"]*"(\.\/[^"]+)"/gm))
+    readImports(join(dirname(path), file as string), seen);
+  return seen;
+}
+
+test.each([
+  ['service.js', /class EventSource/, 2_700_000],
+  ['image-worker.js', /_zod/, 60_000],
+  ['pack-reader.js', /_zod/, 260_000],
+])('%s starts without what only some tasks need', (name, unwanted, maxBytes) => {
+  const sources = [...readImports(join('dist', name)).values()];
+  expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
+  expect(sources.join('').length).toBeLessThan(maxBytes);
 });

@@ -154,6 +154,22 @@ describe('the document in the names of comfy', () => {
   });
 });
 
+test.each([...listOperations(contract)])(
+  '%s has no parameter that only this contract has',
+  (_, { query }) => {
+    const given = Object.fromEntries(Object.keys(query?.shape ?? {}).map((name) => [name, 'x']));
+    const names = Object.keys(comfy.renameQuery(given, 'theirs'));
+    expect(names.filter((name) => OWN_WORDS.test(name))).toEqual([]);
+  },
+);
+
+test('a definition has its name there', () => {
+  const outline = outlines.get('hostNodes.listAll')?.response as Outline;
+  const ours = { host_nodes: [{ host_node_name: 'Blur' }], total: 1 };
+  const theirs = { comfy_nodes: [{ comfy_node_name: 'Blur' }], total: 1 };
+  expect(comfy.renameBody('hostNodes.listAll', outline, ours, 'theirs', shared)).toEqual(theirs);
+});
+
 test('what people wrote is never renamed', () => {
   const outline = outlines.get('node.get')?.response as Outline;
   const node = {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { createClient, ServiceError } from '../../src/library/index.js';
+import { type Client, createClient, ServiceError } from '../../src/library/index.js';
 import { zipOf } from '../support/archives.js';
 import { loops, programs } from './python.js';
 import { mutateBytes, type Target } from './target.js';
@@ -66,23 +66,28 @@ export async function createPacks(): Promise<Target<Pack>> {
   const child = spawn(process.execPath, ['dist/test/service-process.js', JSON.stringify({ quotas })], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const [{ url, ownerToken: token }] = await once(child, 'message');
-  const client = createClient({ baseUrl: url, token });
-  const personal = new Map<string, string>();
+  const [{ url }] = await once(child, 'message');
+  const users = new Map<string, { client: Client; personal: string }>();
   for (const id of [...STRANGERS, 'acme']) {
+    child.send({ sub: id, email: `${id}@example.org` });
+    const [{ token }] = await once(child, 'message');
+    const client = createClient({ baseUrl: url, token });
     await client.publisher.create({ body: { id, name: id } });
-    personal.set(id, (await client.publisher.token.create({ publisherId: id, body: { name: 'ci' } })).token);
+    const personal = (await client.publisher.token.create({ publisherId: id, body: { name: 'ci' } })).token;
+    users.set(id, { client, personal });
   }
+  const getUser = (id: string) => users.get(id) as { client: Client; personal: string };
   let [published, honest, longestMs, mostBytes] = [0, 0, 0, 0];
   const publish = async (publisherId: string, archive: Buffer): Promise<string> => {
     const version = `1.${++published}.0`;
+    const { client, personal } = getUser(publisherId);
     const { signedUrl } = await client.version.publish({
       publisherId,
       nodeId: `${publisherId}-pack`,
       body: {
         node: { name: 'Pack' },
         node_version: { version },
-        personal_access_token: personal.get(publisherId) as string,
+        personal_access_token: personal,
       },
     });
     await client.upload(signedUrl, { openStream: () => Readable.from([archive]), size: archive.length });
@@ -90,7 +95,10 @@ export async function createPacks(): Promise<Target<Pack>> {
   };
   const verdict = async (publisherId: string, version: string): Promise<string> => {
     for (;;) {
-      const { status } = await client.version.get({ nodeId: `${publisherId}-pack`, version });
+      const { status } = await getUser(publisherId).client.version.get({
+        nodeId: `${publisherId}-pack`,
+        version,
+      });
       if (status !== 'NodeVersionStatusPending') return String(status);
       await pause(100);
     }
@@ -135,7 +143,7 @@ export async function createPacks(): Promise<Target<Pack>> {
     ].join('; ');
   const close = async () => {
     await Promise.allSettled(waiting);
-    await client.close();
+    for (const { client } of users.values()) await client.close();
     child.kill();
     await once(child, 'exit');
   };

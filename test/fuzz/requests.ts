@@ -203,8 +203,9 @@ type Learned = Map<string, string[]>;
 /** Requests of one person after the other to a service with engines that end at once. */
 export async function createRequests(): Promise<Target<Step[]>> {
   const engines = { image: copyingEngine(), video: filmingEngine() };
-  const registry = await startRegistry({ quotas: { versionsPerDay: 100_000 } }, { engines });
-  const hook = await listenOn((_, answer) => answer.writeHead(Math.random() < 0.9 ? 204 : 500).end());
+  const issuers = [{ issuer: 'https://issuer.example.org', audience: 'fuzz' }];
+  const registry = await startRegistry({ issuers, quotas: { versionsPerDay: 100_000 } }, { engines });
+  const hook = await listenOn((_, answer) => answer.writeHead(Math.random() < 0.7 ? 204 : 500).end());
   const film = Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2film', 'latin1');
   const films = await listenOn((_, answer) =>
     answer.writeHead(200, { 'content-type': 'video/mp4' }).end(film),
@@ -293,6 +294,7 @@ function learn(known: Learned, { operation = '' }: Step, path: string, text: str
     'publisher.token.create': 'tokenId',
     'publisher.member.add': 'userId',
     'node.create': 'nodeId',
+    'key.create': 'keyId',
   };
   add(ids[operation] ?? '', answer.id);
   if (operation === 'publisher.token.create') add('pat', answer.token);
@@ -308,6 +310,7 @@ function learn(known: Learned, { operation = '' }: Step, path: string, text: str
     if (typeof value !== 'object' || value === null) return;
     for (const [key, inner] of Object.entries(value)) {
       if (name === 'creations') add('creationId', inner?.id);
+      if (operation === 'webhook.deliveries') add('deliveryId', inner?.id);
       visit(inner, Array.isArray(value) ? (name === 'generated' ? 'url' : '-') : key);
     }
   };

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
+import { readRawRequest } from '../../src/cli/commands/webhook-verify.js';
 import { Failure } from '../../src/cli/terminal/failure.js';
 import type { Output } from '../../src/cli/terminal/output.js';
 import type { Event } from '../../src/cli/webhooks/event.js';
 import { Inbox } from '../../src/cli/webhooks/inbox.js';
-import { readRawRequest } from '../../src/cli/webhooks/raw-request.js';
 import { receiveWebhooks } from '../../src/cli/webhooks/receive.js';
 import type { SecretsInUse } from '../../src/cli/webhooks/secrets.js';
 import { verifyWebhook } from '../../src/client/webhook.js';

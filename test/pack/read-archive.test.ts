@@ -285,6 +285,21 @@ describe('the limits of an archive', () => {
     });
   });
 
+  it('accept a small archive of zeros', async () => {
+    expect(await inspect([{ name: 'table.csv', content: Buffer.alloc(3_200_000, '0,') }])).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it('refuse names that fill the memory together', async () => {
+    const folder = 'a/'.repeat(500);
+    const many = Array.from({ length: 17_000 }, (_, index) => ({ name: `${folder}${index}`, method: 0 }));
+    expect(await inspect(many)).toEqual({
+      ok: false,
+      reason: 'The names of the entries have more than 16777216 bytes together.',
+    });
+  });
+
   it('refuse entries that share their data, as small bombs do', async () => {
     const kernel = { name: 'a', content: 'x'.repeat(1000) };
     const sharing = [kernel, { name: 'b', offset: 0, data: Buffer.alloc(0), localName: 'a' }];

@@ -113,6 +113,30 @@ describe('a reader process', () => {
   );
 });
 
+it('needs little memory for deep folders', async () => {
+  const path = join(await emptyFolder(), 'node.zip');
+  const entries = Array.from({ length: 10_000 }, (_, index) => ({
+    name: `${'a/'.repeat(150)}${index}`,
+    method: 0,
+  }));
+  await writeFile(path, rawZip(entries));
+  const limits = { heapMb: 48 };
+  expect(await readerForTest({ limits }).inspectArchive(path, DEFAULT_LIMITS)).toMatchObject({ ok: true });
+});
+
+it('refuses an archive that takes too much even without its code', async () => {
+  const path = join(await emptyFolder(), 'node.zip');
+  const entries = Array.from({ length: 20_000 }, (_, index) => ({
+    name: `${'long-'.repeat(50)}${index}`,
+    method: 0,
+  }));
+  await writeFile(path, rawZip(entries));
+  expect(await readerForTest({ limits: { heapMb: 12 } }).inspectArchive(path, DEFAULT_LIMITS)).toEqual({
+    ok: false,
+    reason: 'The archive cannot be checked: it takes too much memory to read.',
+  });
+});
+
 describe('a process that reads several packs', () => {
   it.skipIf(!isLinux)('is the same for all of them, and nothing of one is seen in the next', async () => {
     const reader = readerForTest();

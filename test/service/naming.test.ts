@@ -60,6 +60,49 @@ describe('a service with the naming comfy', () => {
     });
   });
 
+  test('answers what comfy-cli and ComfyUI-Manager send, from publishing to installing', async () => {
+    const empty = {
+      ...{ supported_os: [], supported_accelerators: [] },
+      ...{ supported_comfyui_version: '', supported_comfyui_frontend_version: '' },
+    };
+    const json = {
+      personal_access_token: registry().tokens.pat,
+      node: {
+        ...{ id: 'light-tools', description: '', icon: '', name: '', license: '{"text": "MIT"}' },
+        ...{ repository: 'https://github.com/me/light-tools', banner_url: '', ...empty },
+      },
+      node_version: { version: '1.0.0', dependencies: ['numpy>=1'], ...empty, changelog: 'First: light' },
+    };
+    const path = '/publishers/acme/nodes/light-tools/versions';
+    const published = await send('POST', path, { json });
+    expect([published.status, published.body.node_version.changelog]).toEqual([201, 'First: light']);
+    await registry().active('light-tools', '1.1.0');
+
+    const page = await send('GET', '/nodes?page=1&limit=30&comfyui_version=unknown&form_factor=git-linux');
+    expect(page.body.totalPages).toEqual(expect.any(Number));
+    const everywhere = [...page.body.nodes, ...(await send('GET', '/nodes')).body.nodes];
+    for (const node of everywhere)
+      expect(node).toMatchObject({
+        id: expect.any(String),
+        name: expect.any(String),
+        description: expect.any(String),
+      });
+    const node = await send('GET', '/nodes/light-tools');
+    expect(node.body).toMatchObject({ latest_version: { version: '1.1.0' }, publisher: { name: 'Acme' } });
+    const versions = await send(
+      'GET',
+      '/nodes/light-tools/versions?statuses=NodeVersionStatusActive&statuses=NodeVersionStatusPending',
+    );
+    expect(versions.body.map((one: Answered) => [one.version, one.deprecated, typeof one.changelog])).toEqual(
+      [['1.1.0', false, 'string']],
+    );
+    for (const query of ['', '?version=1.1.0']) {
+      const { status, body } = await send('GET', `/nodes/light-tools/install${query}`);
+      expect([status, body.version, body.dependencies]).toEqual([200, '1.1.0', []]);
+      expect(body.downloadUrl).toContain('/archives/acme/light-tools/1.1.0/');
+    }
+  });
+
   test('answers in both names where both have the path, and in its own where they differ', async () => {
     await registry().active('both', '1.0.0');
     const { body } = await send('GET', '/nodes/both/versions/1.0.0');

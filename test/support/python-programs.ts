@@ -1,8 +1,7 @@
 import { builtins } from '../../src/python/definitions/builtins.js';
-import { loaders } from '../../src/python/definitions/loaders.js';
+import { loaders, patterns } from '../../src/python/definitions/imitation.js';
 import { dictMethods, listMethods, textMethods } from '../../src/python/definitions/methods.js';
 import { pathFunctions } from '../../src/python/definitions/paths.js';
-import { patterns } from '../../src/python/definitions/patterns.js';
 
 const MAX_LENGTH = 2000;
 

@@ -2,35 +2,56 @@ import { sql } from 'kysely';
 import { vi } from 'vitest';
 import type { Database } from '../../src/service/database/database.js';
 
-/**
- * The query plans of each query of `work`: `SCAN nodes`, `SEARCH versions USING INDEX …`. Includes queries in
- * transactions.
- * @param about which queries, where others run at the same time
- */
-export async function plansOf(
-  database: Database,
-  work: () => Promise<unknown>,
-  about = /./,
-): Promise<string[]> {
+interface ObservedQuery {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** How many rows it returned. */
+  rows: number;
+}
+
+/** Lists the queries of `work`, those in transactions included. */
+async function observeQueries(database: Database, work: () => Promise<unknown>): Promise<ObservedQuery[]> {
   const executor = Object.getPrototypeOf(database.getExecutor());
   const base = Object.getPrototypeOf(executor);
-  const queries: { readonly sql: string; readonly parameters: readonly unknown[] }[] = [];
-  const execute = base.executeQuery as (query: never, ...rest: never[]) => unknown;
-  const spy = vi.spyOn(base, 'executeQuery').mockImplementation(function (
+  const queries: ObservedQuery[] = [];
+  const execute = base.executeQuery as (query: never, ...rest: never[]) => Promise<{ rows: unknown[] }>;
+  const spy = vi.spyOn(base, 'executeQuery').mockImplementation(async function (
     this: unknown,
     ...given: unknown[]
   ) {
-    queries.push(given[0] as never);
-    return execute.apply(this, given as never);
+    const query = { ...(given[0] as ObservedQuery), rows: 0 };
+    queries.push(query);
+    const result = await execute.apply(this, given as never);
+    query.rows = result.rows.length;
+    return result;
   });
   try {
     await work();
   } finally {
     spy.mockRestore();
   }
+  return queries;
+}
+
+/** What `work` asks the database. */
+export interface ObservedReads {
+  /** The plan of each query: `SCAN nodes`, `SEARCH versions USING INDEX …`. */
+  readonly plans: string[];
+  readonly queries: number;
+  /** How many rows all queries return together. */
+  readonly rows: number;
+}
+
+/** @param about which queries, where others run at the same time */
+export async function observeReads(
+  database: Database,
+  work: () => Promise<unknown>,
+  about = /./,
+): Promise<ObservedReads> {
+  const queries = (await observeQueries(database, work)).filter(({ sql }) => about.test(sql));
   const plans: string[] = [];
   for (const query of queries) {
-    if (!/^(select|with|update|delete)/i.test(query.sql) || !about.test(query.sql)) continue;
+    if (!/^(select|with|update|delete)/i.test(query.sql)) continue;
     const text = query.parameters.reduce<string>(
       (left, value) => left.replace('?', () => `'${String(value).replaceAll("'", "''")}'`),
       query.sql,
@@ -40,5 +61,9 @@ export async function plansOf(
     );
     plans.push(...rows.map(({ detail }) => detail));
   }
-  return plans;
+  return { plans, queries: queries.length, rows: queries.reduce((sum, { rows }) => sum + rows, 0) };
+}
+
+export async function plansOf(...given: Parameters<typeof observeReads>): Promise<string[]> {
+  return (await observeReads(...given)).plans;
 }

@@ -24,8 +24,10 @@ if (hold === 'hold-check') {
 }
 
 process.once('SIGTERM', () => void service.stop().then(() => process.exit()));
-process.on('message', (message) => {
+process.on('message', async (message) => {
   if (message === 'memory') send({ maxRss: readMostMemory() });
+  // A token for a user: { sub, email }.
+  else send({ token: await service.signFor(message as Parameters<typeof service.signFor>[0]) });
 });
 send({ url: service.url, ownerToken: service.ownerToken, metricsUrl: service.metricsUrl });
 

@@ -20,6 +20,8 @@ export async function showHead(output: Output, { status, headers }: RawAnswer): 
  * @throws ServiceError if the response is an error
  */
 export async function showBody(output: Output, answer: RawAnswer, now: number): Promise<void> {
+  const { filter, ndjson } = output.mode;
+  if ((filter || ndjson) && answer.status < 300) return showValue(output, await readBody(answer, now));
   if (output.system.stdout.isTTY && answer.status < 300) return showToPerson(output, answer);
   const start: Uint8Array[] = [];
   let size = 0;
@@ -29,12 +31,36 @@ export async function showBody(output: Output, answer: RawAnswer, now: number): 
     // On a terminal an error is shown as a message instead of its body.
     if (!output.system.stdout.isTTY) await output.write(part);
   }
-  if (answer.status < 200 || answer.status >= 300) {
-    const body = (async function* () {
-      yield* start;
-    })();
-    throw await readServiceError({ ...answer, body, discard: async () => {} }, now);
+  if (answer.status < 200 || answer.status >= 300) throw await toServiceError(answer, start, now);
+}
+
+function toServiceError(answer: RawAnswer, start: readonly Uint8Array[], now: number): Promise<Error> {
+  const body = (async function* () {
+    yield* start;
+  })();
+  return readServiceError({ ...answer, body, discard: async () => {} }, now);
+}
+
+/**
+ * Reads a body as JSON.
+ * @throws ServiceError if the response is an error, Failure if it is not JSON
+ */
+export async function readBody(answer: RawAnswer, now: number): Promise<unknown> {
+  const text = await readAll(answer.body);
+  if (answer.status < 200 || answer.status >= 300)
+    throw await toServiceError(answer, [Buffer.from(text)], now);
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch {
+    throw usage('The response is not JSON.', 'Leave out --jq, --ndjson and --paginate.');
   }
+}
+
+/** Prints a value as JSON, filtered if the command asks for that. */
+export async function showValue(output: Output, value: unknown): Promise<void> {
+  const { json, ndjson, filter } = output.mode;
+  if (json || ndjson || filter) return output.answer(value);
+  await output.line(stripControls(toJson(value, output.system.stdout.isTTY ? 2 : undefined)));
 }
 
 async function showToPerson(output: Output, answer: RawAnswer): Promise<void> {

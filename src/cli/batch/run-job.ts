@@ -1,8 +1,7 @@
 import { NetworkError, ServiceError } from '../../client/errors.js';
-import { mayRepeat as mayRepeatRequest } from '../../client/retry.js';
+import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
 import { startTask } from '../../flows/tasks/start-task.js';
-import type { Target } from '../../flows/tasks/task.js';
-import { type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
+import { type Target, type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';

@@ -1,9 +1,18 @@
 import { sanitizeName } from '../../flows/save-file.js';
 import type { Job } from '../../flows/tasks/start-task.js';
-import type { FlagValues, ParsedCommand } from '../command/command.js';
+import { findNearest } from '../../wire/nearest.js';
+import type {
+  Argument,
+  ArgumentValues,
+  Command,
+  Flag,
+  FlagValues,
+  ParsedCommand,
+} from '../command/command.js';
+import { type FailureDetail, toInvalidFailure } from '../command/request.js';
 import { type PlanContext, planJobs } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
-import { parseRecord } from './parse-line.js';
+import { BuiltTree } from '../views/tree.js';
 
 /** A job as it is written in its line. */
 export interface WrittenJob {
@@ -46,4 +55,127 @@ export async function planLine(line: ParsedCommand, context: PlanContext): Promi
     .some(({ kind }) => kind === 'stdin');
   if (isPiped) throw usage('An image of a batch cannot come from standard input.');
   return job;
+}
+
+/** The command line that is equivalent to a line. */
+interface ParsedLine {
+  readonly command: Command;
+  readonly args: ArgumentValues;
+  readonly flags: FlagValues;
+}
+
+/** Flags that apply to the whole run, and not to one job. */
+const RUN_FLAGS = ['dry-run', 'no-wait', 'max-credits', 'yes'];
+
+const OWN_KEYS = ['command', 'id'];
+
+/** Longer keys get no suggestion. */
+const MAX_KEY_CHARACTERS = 100;
+
+/** The commands that start tasks, by name. */
+const COMMANDS = new Map(
+  new BuiltTree()
+    .readWhole()
+    .commands.filter(({ module }) => module === 'generate')
+    .map((command) => [command.words.join(' '), command]),
+);
+
+/**
+ * Parses a line as its command would parse its arguments and flags.
+ * @throws Failure with all keys and values that the command does not take
+ */
+export function parseRecord(record: Readonly<Record<string, unknown>>): ParsedLine {
+  const command = COMMANDS.get(String(record.command ?? '').trim());
+  if (!command) {
+    throw toInvalidFailure([
+      { path: 'command', message: `must be one of ${[...COMMANDS.keys()].join(', ')}` },
+    ]);
+  }
+  const args: Record<string, string | string[]> = {};
+  const flags: Record<string, string | boolean | string[]> = {};
+  const problems: FailureDetail[] = [];
+  for (const [key, value] of listLeaves(record, command)) {
+    const parameter = findParameter(key, command);
+    if (!parameter) {
+      problems.push({ path: key, message: describeUnknownKey(key, command) });
+      continue;
+    }
+    const written = toTyped(value, parameter);
+    if (written === undefined) problems.push({ path: key, message: `must be ${describeKind(parameter)}` });
+    else if (isArgument(parameter)) args[parameter.name] = written as string | string[];
+    else flags[parameter.name] = written;
+  }
+  if (problems.length > 0) throw toInvalidFailure(problems);
+  return { command, args, flags };
+}
+
+/** The values of a line. Those of nested objects have dotted names. `null` means absent. */
+function* listLeaves(
+  record: Readonly<Record<string, unknown>>,
+  command: Command,
+  prefix = '',
+): Generator<[key: string, value: unknown]> {
+  for (const [name, value] of Object.entries(record)) {
+    const key = prefix + name;
+    if (value === null || OWN_KEYS.includes(key)) continue;
+    const isNested = typeof value === 'object' && !Array.isArray(value) && !findParameter(key, command);
+    if (isNested) yield* listLeaves(value as Record<string, unknown>, command, `${key}.`);
+    else yield [key, value];
+  }
+}
+
+/** Finds the argument or flag of a key, by its name on the command line or in the request. */
+function findParameter(key: string, { arguments: positionals, flags }: Command): Argument | Flag | undefined {
+  const inBody = `body.${key}`;
+  const fits = ({ name, target }: Argument | Flag) => name === key || target?.join('.') === inBody;
+  return positionals.find(fits) ?? flags.find((flag) => fits(flag) && !RUN_FLAGS.includes(flag.name));
+}
+
+function describeUnknownKey(key: string, { words, arguments: positionals, flags }: Command): string {
+  const names = [...positionals, ...flags]
+    .filter(({ name }) => !RUN_FLAGS.includes(name))
+    .map(({ name, target }) => target?.slice(1).join('.') || name);
+  const meant = findNearest(key.slice(0, MAX_KEY_CHARACTERS), [...OWN_KEYS, ...names]);
+  const suggestion = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return `is not an argument or flag of ${words.join(' ')} that a line can contain${suggestion}`;
+}
+
+function isArgument(parameter: Argument | Flag): parameter is Argument {
+  return 'variadic' in parameter;
+}
+
+/** Converts a value to what would be typed; the check of the request validates it. */
+function toTyped(value: unknown, parameter: Argument | Flag): string | boolean | string[] | undefined {
+  if (isSwitch(parameter)) return toBoolean(value);
+  if (isList(parameter)) {
+    const texts = [value].flat().map(toText);
+    return texts.includes(undefined) ? undefined : (texts as string[]);
+  }
+  if (typeof value === 'object' && !isArgument(parameter) && parameter.value?.startsWith('json')) {
+    return JSON.stringify(value);
+  }
+  return toText(value);
+}
+
+function isSwitch(parameter: Argument | Flag): boolean {
+  return !isArgument(parameter) && parameter.value === undefined;
+}
+
+function isList(parameter: Argument | Flag): boolean {
+  return isArgument(parameter) ? parameter.variadic : parameter.repeat === true;
+}
+
+function toBoolean(value: unknown): boolean | undefined {
+  if (value === 'true' || value === 'false') return value === 'true';
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function describeKind(parameter: Argument | Flag): string {
+  if (isSwitch(parameter)) return 'true or false';
+  return isList(parameter) ? 'text, or a list of texts' : 'text or a number';
 }

@@ -1,4 +1,4 @@
-import { renameRequest } from '../../client/rename.js';
+import { renameRequest } from '../../client/outlines.js';
 import { buildUrl, fillPath, parseBaseUrl, type Query } from '../../client/url.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Method } from '../../contract/operation.js';

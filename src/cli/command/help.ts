@@ -70,9 +70,10 @@ export function formatHelp(tree: CommandTree, path: string, columns: number): st
   );
   const globals = tree.globals.filter(({ only }) => !only || command?.takes.includes(only));
   const blocks = [
-    `Usage: ${formatUsage(path, command)}`,
+    wrapCommand(`Usage: ${formatUsage(path, command)}`, columns, ''),
     wrap(command?.summary ?? tree.groups[path] ?? '', columns),
-    command?.examples.length && ['Examples:', ...command.examples.map((line) => `  $ ${line}`)].join('\n'),
+    command?.examples.length &&
+      ['Examples:', ...command.examples.map((line) => wrapCommand(`  $ ${line}`, columns, ' \\'))].join('\n'),
     ...lists.map(([heading, items]) =>
       [heading, ...items.map((item) => formatItem(item, termWidth, columns))].join('\n'),
     ),
@@ -194,6 +195,19 @@ function formatItem([term, description]: Item, termWidth: number, columns: numbe
   if (description === '') return `  ${term}`;
   const lines = wrap(description, columns - indent.length).replaceAll('\n', `\n${indent}`);
   return isLong ? `  ${term}\n${indent}${lines}` : `  ${term.padEnd(termWidth)}  ${lines}`;
+}
+
+/** Wraps a command between its words, so that it can still be copied. `mark` continues a line in a shell. */
+function wrapCommand(command: string, columns: number, mark: string): string {
+  const [head = '', ...words] = command.match(/^ *\S+|(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  const lines = [head];
+  for (const word of words) {
+    const last = `${lines.at(-1)} ${word}`;
+    const isFull = columns >= MIN_WRAP_COLUMNS && last.length > columns - mark.length;
+    if (!isFull) lines[lines.length - 1] = last;
+    else lines.push(`      ${word}`);
+  }
+  return lines.join(`${mark}\n`);
 }
 
 /** Narrower text is not wrapped, because it could not be read. */

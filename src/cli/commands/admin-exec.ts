@@ -1,11 +1,15 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import type { Client } from '../../client/client.js';
 import { getOperation } from '../../contract/index.js';
-import { runChild } from '../admin/child.js';
-import { type AdminToken, keepTokenFile } from '../admin/token-file.js';
+import { writePrivateFile } from '../../disk/private-file.js';
 import { printDryRun } from '../command/dry-run.js';
 import { toFailure } from '../command/to-failure.js';
-import { usage } from '../terminal/failure.js';
+import { Failure, usage } from '../terminal/failure.js';
+import type { Interruption } from '../terminal/interrupted.js';
 import { withScratch } from '../terminal/scratch.js';
+import type { System } from '../terminal/system.js';
 import type { CommandContext } from './context.js';
 
 /** Runs a command with a temporary admin token, and exits with its exit code. */
@@ -68,4 +72,111 @@ function withoutSecrets(env: CommandContext['system']['env']): Record<string, st
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^REGEN_\w*(TOKEN|SECRET)(_FILE)?$/.test(name)),
   );
+}
+
+// The exit codes of a shell for a program that it cannot find, and for one that it cannot run.
+const EXIT_NOT_FOUND = 127;
+const EXIT_NOT_RUNNABLE = 126;
+const FORWARDED_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+
+/**
+ * Runs a program in this terminal, as a shell would.
+ * @returns its exit code; after a signal, 128 plus the number of the signal
+ * @throws Failure if it does not start
+ */
+async function runChild(
+  { system, interruption }: { readonly system: System; readonly interruption: Interruption },
+  program: string,
+  words: readonly string[],
+  env: Record<string, string | undefined>,
+): Promise<number> {
+  interruption.signal.throwIfAborted();
+  interruption.ignore();
+  const child = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
+  const stop = system.onSignal((signal) => forwardSignal(system, child, signal), FORWARDED_SIGNALS);
+  try {
+    return await new Promise<number>((done, fail) => {
+      child.once('error', (error) => fail(toNotStartedFailure(program, error)));
+      child.once('exit', (code, signal) => done(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+    });
+  } finally {
+    stop();
+  }
+}
+
+/** Forwards a signal, unless it was typed on a terminal, which sends it to the child itself. */
+function forwardSignal({ stdin, stderr }: System, child: ChildProcess, signal: NodeJS.Signals): void {
+  const typed = signal === 'SIGINT' || signal === 'SIGQUIT';
+  if (typed && (stdin.isTTY || stderr.isTTY)) return;
+  child.kill(signal);
+}
+
+function toNotStartedFailure(program: string, error: NodeJS.ErrnoException): Failure {
+  const isMissing = error.code === 'ENOENT';
+  const why = isMissing ? 'command not found' : error.message;
+  return new Failure(`Could not start '${program}': ${why}.`, {
+    code: 'not_started',
+    exit: isMissing ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE,
+  });
+}
+
+export interface AdminToken {
+  readonly token: string;
+  /** ISO 8601. */
+  readonly expires_at: string;
+}
+
+interface TokenFileOptions {
+  /** A private folder. */
+  readonly folder: string;
+  readonly first: AdminToken;
+  readonly create: (signal: AbortSignal) => Promise<AdminToken>;
+  readonly system: Pick<System, 'now' | 'sleep'>;
+  /** Called with a sentence when no new token can be created. */
+  readonly warn: (message: string) => Promise<void>;
+}
+
+/** A token is renewed this long before it expires. */
+const RENEWAL_MARGIN_MS = 5 * 60_000;
+// Timers stand still while a machine sleeps, so the clock is checked often.
+const CHECK_INTERVAL_MS = 30_000;
+
+/** Keeps a valid admin token, and nothing else, in a file until `end` is called. */
+function keepTokenFile({ folder, first, create, system, warn }: TokenFileOptions) {
+  const path = join(folder, 'admin-token');
+  const ending = new AbortController();
+  const tokens = [first];
+  let { expires_at } = first;
+  let lastWarning = '';
+  writePrivateFile(path, first.token);
+
+  const renew = async () => {
+    try {
+      const next = await create(ending.signal);
+      tokens.push(next);
+      writePrivateFile(path, next.token);
+      expires_at = next.expires_at;
+    } catch (error) {
+      if (ending.signal.aborted) return;
+      // The service may come back before the old token expires; the child keeps running either way.
+      const message = `Could not renew the admin token, which expires at ${expires_at}: ${toFailure(error).message}`;
+      if (message !== lastWarning) await warn(message);
+      lastWarning = message;
+    }
+  };
+  const watching = (async () => {
+    while (!ending.signal.aborted) {
+      await system.sleep(CHECK_INTERVAL_MS, ending.signal);
+      if (!ending.signal.aborted && system.now() >= Date.parse(expires_at) - RENEWAL_MARGIN_MS) await renew();
+    }
+  })();
+  return {
+    path,
+    /** @returns all tokens that were created */
+    async end(): Promise<readonly AdminToken[]> {
+      ending.abort();
+      await watching;
+      return tokens;
+    },
+  };
 }

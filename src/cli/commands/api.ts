@@ -1,8 +1,11 @@
+import type { Client } from '../../client/client.js';
+import { pages } from '../../client/pages.js';
 import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
-import { showBody, showHead } from '../api/show.js';
+import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
 import { usage } from '../terminal/failure.js';
+import { mergePages } from './call-operation.js';
 import type { CommandContext } from './context.js';
 
 interface ApiCall {
@@ -20,10 +23,27 @@ export async function run(context: CommandContext): Promise<void> {
   context.services.isChanging = !['GET', 'HEAD'].includes(call.method);
   if (flags['dry-run']) return printRequest(context, { ...call, body: toReadable(call.body) });
   const { client } = await context.services.reach();
+  if (flags.paginate) return showPages(context, call, client);
   const answer = await client.raw({ ...call, signal });
   if (flags.include) await showHead(output, answer);
   await showBody(output, answer, system.now());
   if (context.services.isChanging) await context.services.announce();
+}
+
+/** Prints the items of all pages as the service would on one page. */
+async function showPages(context: CommandContext, call: ApiCall, client: Client): Promise<void> {
+  const { output, signal, system } = context;
+  if (call.method !== 'GET') throw usage('--paginate reads pages, which only GET has.');
+  const first = Number(call.query.page?.[0] ?? 1);
+  const read = async (page: number) => {
+    // A list without pages may refuse the parameter.
+    const query = page === first ? call.query : { ...call.query, page: [String(page)] };
+    const answer = await client.raw({ ...call, query, signal });
+    return (await readBody(answer, system.now())) as object;
+  };
+  const all: object[] = [];
+  for await (const page of pages(read, first)) all.push(page);
+  await showValue(output, mergePages(all));
 }
 
 async function readCall(context: CommandContext): Promise<ApiCall> {
@@ -37,7 +57,11 @@ async function readCall(context: CommandContext): Promise<ApiCall> {
   const fields = [toList(flags.field), toList(flags['raw-field'])] as const;
   const anyFields = fields.some((some) => some.length > 0);
   const method =
-    second === undefined ? (body !== undefined || anyFields ? 'POST' : 'GET') : parseMethod(first);
+    second === undefined
+      ? !flags.paginate && (body !== undefined || anyFields)
+        ? 'POST'
+        : 'GET'
+      : parseMethod(first);
   const read: ReadFile = (file) => readInput(context.system, file);
   const inQuery = body !== undefined || method === 'GET' || method === 'HEAD';
   return {

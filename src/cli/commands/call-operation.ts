@@ -1,6 +1,11 @@
-import { getOutline, isValidRequest, listQueryNames, type OperationOutline } from '../../client/outlines.js';
+import {
+  getOutline,
+  isValidRequest,
+  listQueryNames,
+  type OperationOutline,
+  renameAnswer,
+} from '../../client/outlines.js';
 import { getItems, pages } from '../../client/pages.js';
-import { renameAnswer } from '../../client/rename.js';
 import type { OperationName } from '../../contract/index.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Request } from '../command/build-request.js';
@@ -100,8 +105,9 @@ function chooseLargestPages(outline: OperationOutline): Record<string, number> {
 }
 
 /** Merges pages into the shape of one page that has all items. */
-function mergePages(all: readonly object[]): object {
+export function mergePages(all: readonly object[]): object {
   const items = all.flatMap((page) => getItems(page) as unknown[]);
+  if (Array.isArray(all[0])) return items;
   const entries = Object.entries(all[0] ?? {}).map(([name, value]) => {
     if (Array.isArray(value)) return [name, items];
     if (name === 'totalPages' || name === 'totalNumberOfPages') return [name, items.length > 0 ? 1 : 0];

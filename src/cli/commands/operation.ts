@@ -1,5 +1,4 @@
-import { getOutline, isValidRequest } from '../../client/outlines.js';
-import { renameInput } from '../../client/rename.js';
+import { getOutline, isValidRequest, renameInput } from '../../client/outlines.js';
 import type { OperationName } from '../../contract/index.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { getOperation } from '../../contract/index.js';
 import type { Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
-import { publishMany } from '../publish/many.js';
 import { checkFolder, publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -23,11 +21,12 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   const timeoutMs = durationMs(readText(context.flags, 'timeout') ?? '30m', '--timeout');
   const changelog = await readChangelog(context);
   if (dirs.length > 1) {
-    const preview = (pack: Pack) => previewRequest(pack, changelog);
-    return publishMany(context, dirs, { changelog, timeoutMs, ...(flags['dry-run'] && { preview }) });
+    const { publishMany } = await import('../publish/many.js');
+    const preview = flags['dry-run'] ? await createPreview(changelog) : undefined;
+    return publishMany(context, dirs, { changelog, timeoutMs, ...(preview && { preview }) });
   }
   const pack = await readFolder(context, dirs[0]);
-  if (flags['dry-run']) await printRequest(context, previewRequest(pack, changelog));
+  if (flags['dry-run']) await printRequest(context, (await createPreview(changelog))(pack));
   else await publishOne(context, pack, changelog, timeoutMs);
   return undefined;
 }
@@ -62,8 +61,12 @@ async function readChangelog(context: CommandContext): Promise<string | undefine
   return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
 }
 
-function previewRequest({ manifest }: Pack, changelog: string | undefined): PrintedRequest {
-  const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
-  const body = buildPublishBody({ manifest, changelog }, 'masked');
-  return toPrintedRequest(getOperation('version.publish'), { params, query: {}, body });
+/** The contract is loaded for a dry run only. */
+async function createPreview(changelog: string | undefined): Promise<(pack: Pack) => PrintedRequest> {
+  const { getOperation } = await import('../../contract/index.js');
+  return ({ manifest }) => {
+    const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
+    const body = buildPublishBody({ manifest, changelog }, 'masked');
+    return toPrintedRequest(getOperation('version.publish'), { params, query: {}, body });
+  };
 }

@@ -8,8 +8,14 @@ import { buildConfiguration, toConfigurationFailure } from './serve.js';
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
 
-/** `serve backup`, `serve restore`, `serve check` and `serve copy`. */
-export async function run(context: CommandContext): Promise<void> {
+/** `serve backup`, `restore`, `check`, `copy`, `migrate` and `prune`. */
+export function run(context: CommandContext): Promise<void> {
+  const word = context.command.words.at(-1);
+  if (word === 'migrate') return migrateData(context);
+  return word === 'prune' ? pruneData(context) : runOnFolder(context);
+}
+
+async function runOnFolder(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
   const service = await import('../../service/index.js');
   const configuration = await buildConfiguration(context);
@@ -46,7 +52,7 @@ async function readTarget({ flags, system }: CommandContext) {
   return readConfiguration(resolve(system.cwd, path));
 }
 
-export function explainDataError(
+function explainDataError(
   { BackupRefused, DataUnusable, FolderInUse, InvalidConfiguration }: Service,
   error: unknown,
 ): unknown {
@@ -56,4 +62,44 @@ export function explainDataError(
   if (error instanceof FolderInUse) return new Failure(error.message, { code: 'folder_in_use' });
   if (error instanceof InvalidConfiguration) return toConfigurationFailure(error.problems);
   return error;
+}
+
+/** Upgrades the data of a service to this release, or with `--check` says whether that is necessary. */
+async function migrateData(context: CommandContext): Promise<void> {
+  const { flags, system, output } = context;
+  const configuration = await buildConfiguration(context);
+  const service = await import('../../service/index.js');
+  const check = flags.check === true;
+  const { schema, pending, rolling } = await service
+    .migrateStore(configuration.data as string, configuration, { env: system.env, check })
+    .catch((error) => {
+      throw explainDataError(service, error);
+    });
+  await output.answer(check ? { schema, pending, rolling } : { schema, steps: pending });
+  if (!check || pending.length === 0) return;
+  throw new Failure(
+    `The data has the schema ${schema} of an earlier release; ${pending.length} steps are missing.`,
+    {
+      code: 'migration_needed',
+      hint: rolling
+        ? 'Run it without --check while services of the earlier release go on, then replace them one by one.'
+        : 'Make a backup and stop all services of the earlier release, then run it without --check.',
+    },
+  );
+}
+
+/** Removes what the settings of a service no longer keep, or with `--dry-run` counts it. */
+async function pruneData(context: CommandContext): Promise<void> {
+  const { command, flags, system, output } = context;
+  const configuration = await buildConfiguration(context);
+  const service = await import('../../service/index.js');
+  const dryRun = flags['dry-run'] === true;
+  const options = { env: system.env, dryRun, now: system.now };
+  const pruned = await service
+    .pruneStore(configuration.data as string, configuration, options)
+    .catch((error) => {
+      throw explainDataError(service, error);
+    });
+  await output.answer(pruned, command.shape);
+  if (dryRun) await output.note('Nothing was removed.');
 }

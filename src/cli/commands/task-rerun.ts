@@ -8,7 +8,7 @@ import { toReadable } from '../generation/preview.js';
 import { runJobs } from '../generation/run-jobs.js';
 import { usage } from '../terminal/failure.js';
 import type { CommandContext } from './context.js';
-import { toUnknownTaskFailure } from './task-show.js';
+import { toUnknownTaskFailure } from './task-ledger.js';
 
 /** Sends the request of a ledger entry again. */
 export async function run(context: CommandContext): Promise<number | undefined> {

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
+import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
-import { findChange } from '../webhooks/explain.js';
-import { readRawRequest } from '../webhooks/raw-request.js';
 import { readSecrets } from '../webhooks/secrets.js';
 import type { CommandContext } from './context.js';
 
@@ -81,4 +79,87 @@ async function readInputFile({ args, system }: CommandContext): Promise<Buffer> 
     );
   }
   return readBytes(system.stdin);
+}
+
+/** A recorded request: its headers by lower-case name, and its body. */
+export interface RawRequest {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Buffer;
+}
+
+/** Parses an optional request line, headers, an empty line and a body. */
+export function readRawRequest(bytes: Buffer): RawRequest {
+  const [head, body] = splitRequest(bytes);
+  const lines = head.split(/\r?\n/);
+  const first = /^[A-Z]+ \S+( HTTP\/[\d.]+)?$/.test(lines[0] ?? '') ? 1 : 0;
+  const headers = new Map(
+    lines.slice(first).map((line) => {
+      const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+):(.*)$/.exec(line) ?? [];
+      if (!name) throw toInvalidRequestFailure();
+      return [name.toLowerCase(), value.trim()] as const;
+    }),
+  );
+  if (!headers.has(webhookHeaders.id) && !headers.has(webhookHeaders.signature))
+    throw toInvalidRequestFailure();
+  // An editor may have added a line break at the end.
+  const length = headers.get('content-length');
+  return { headers, body: length && /^\d+$/.test(length) ? body.subarray(0, Number(length)) : body };
+}
+
+function splitRequest(bytes: Buffer): [head: string, body: Buffer] {
+  const ends = ['\r\n\r\n', '\n\n'].map((end) => ({ at: bytes.indexOf(end), length: end.length }));
+  const [first] = ends.filter(({ at }) => at >= 0).sort((one, other) => one.at - other.at);
+  if (!first) throw toInvalidRequestFailure();
+  return [bytes.subarray(0, first.at).toString('latin1'), bytes.subarray(first.at + first.length)];
+}
+
+function toInvalidRequestFailure() {
+  return usage(
+    'The input is not a complete request.',
+    'Write headers, an empty line and the body; or pass the body with --id, --timestamp and --signature.',
+  );
+}
+
+/** Common changes of a body between the socket and the verification, and how to undo them. */
+const CHANGES: readonly { readonly happened: string; readonly undo: (text: string) => string | undefined }[] =
+  [
+    { happened: 'a line break was added to the body', undo: (text) => text.replace(/\r?\n$/, '') },
+    { happened: 'white space was added around the body', undo: (text) => text.trim() },
+    {
+      happened: 'the line breaks of the body were changed to CRLF',
+      undo: (text) => text.replaceAll('\r\n', '\n'),
+    },
+    { happened: 'a byte order mark was put before the body', undo: (text) => text.replace(/^\ufeff/, '') },
+    { happened: 'a line break was removed from the end of the body', undo: (text) => `${text}\n` },
+    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text) },
+    {
+      happened: 'the body was parsed and written again',
+      undo: (text) => rewriteJson(text.trim(), spaceJson),
+    },
+    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 2) },
+    { happened: 'the body was parsed and written again', undo: (text) => rewriteJson(text, undefined, 4) },
+  ];
+
+/** Finds out how a body was changed after it was signed. */
+function findChange(webhook: Webhook, secrets: readonly string[]): string | undefined {
+  const text = Buffer.from(webhook.body).toString('utf8');
+  const found = CHANGES.find(({ undo }) => {
+    const before = undo(text);
+    if (before === undefined || before === text) return false;
+    return hasValidSignature({ ...webhook, body: Buffer.from(before) }, secrets);
+  });
+  return found?.happened;
+}
+
+function rewriteJson(text: string, change = (json: string) => json, indent?: number): string | undefined {
+  try {
+    return change(JSON.stringify(JSON.parse(text), null, indent));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Formats JSON as other languages do: a space after each comma and colon outside strings. */
+function spaceJson(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
 }

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
-import type { Argument, Flag, Mode } from '../command/command.js';
+import type { Argument, Command, Flag, Mode } from '../command/command.js';
 import { listSubcommands } from '../command/help.js';
 import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
-import { chooseHint } from './hints.js';
 import { type Line, listFlags, parseLine } from './line.js';
 import type { Asked } from './live.js';
+import type { LiveKind } from './readers.js';
 
 /**
  * Answers `regen __complete --current=<word> -- <words before it>`, which the scripts in completions/ run: one candidate
@@ -151,4 +151,39 @@ function selectModes({ command, flags }: Line, fits: (mode: Mode) => boolean): r
   const modes = all[flags.model ?? standard] ?? [];
   const found = modes.filter(fits);
   return found.length > 0 ? found : modes;
+}
+
+/** Where the values of a flag or positional come from. */
+type Hint = 'file' | 'folder' | 'duration' | 'resolution' | LiveKind;
+
+/** Hints by field or placeholder of a flag, or name of a positional. */
+const HINTS: Readonly<Record<string, Hint>> = {
+  path: 'file',
+  folder: 'folder',
+  dir: 'folder',
+  image: 'file',
+  images: 'file',
+  reference_image: 'file',
+  publisherId: 'publisher',
+  nodeId: 'node',
+  node_id: 'node',
+  version: 'version',
+  versionId: 'version',
+  node_version: 'version',
+  from: 'version',
+  to: 'version',
+  profile: 'profile',
+  task_id: 'task',
+  deliveryId: 'delivery',
+};
+
+/** Chooses where the values of an input come from; undefined if it has no completion, or choices of its own. */
+function chooseHint(input: Flag | Argument, command: Command | undefined): Hint | undefined {
+  const field = input.target?.at(-1);
+  if (command?.models && (field === 'duration' || field === 'resolution')) return field;
+  if ('choices' in input && input.choices) return undefined;
+  // The id of a new node or publisher is not one of the existing ids.
+  if (/^(init|create)$/.test(command?.words.at(-1) ?? '') && input.name === 'id') return undefined;
+  const names = [field, 'value' in input ? input.value : undefined, input.name];
+  return names.flatMap((name) => (name && HINTS[name]) || [])[0];
 }

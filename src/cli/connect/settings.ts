@@ -5,6 +5,7 @@ import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
 import { findFolders } from './folders.js';
+import type { Project } from './project.js';
 import { Store, type Warn } from './store.js';
 
 const FIXED_KEYS = ['profile', 'autostart', 'ca_file', 'confirm_credits', 'credential_store'];
@@ -37,7 +38,12 @@ export class Settings {
   readonly store: Store;
   readonly #env: System['env'];
 
-  constructor(system: System, warn: Warn) {
+  /** @param project whose defaults take precedence over the settings file */
+  constructor(
+    system: System,
+    warn: Warn,
+    readonly project?: Pick<Project, 'path' | 'profile'>,
+  ) {
     // A damaged file is an error: without its profiles, a command would use another service.
     this.store = new Store(join(findFolders(system).config, 'config.json'), warn, false);
     this.#env = system.env;
@@ -47,6 +53,8 @@ export class Settings {
     const variable = VARIABLES[key];
     const fromEnvironment = variable && this.#env[variable];
     if (fromEnvironment) return { key, value: fromEnvironment, source: variable };
+    const { path = '', profile } = this.project ?? {};
+    if (key === 'profile' && profile !== undefined) return { key, value: profile, source: path };
     const stored = this.store.read()[key];
     if (typeof stored === 'string') return { key, value: stored, source: this.store.path };
     const standard = DEFAULTS[key];

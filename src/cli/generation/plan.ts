@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import { renameInput } from '../../client/rename.js';
+import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';

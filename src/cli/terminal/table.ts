@@ -1,7 +1,14 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
-import type { Cell, Tone } from './cells.js';
-import { formatHeadings, listShownFields, presentCell, presentField, shortenIds } from './cells.js';
+import {
+  type Cell,
+  formatHeadings,
+  listShownFields,
+  presentCell,
+  presentField,
+  shortenIds,
+  type Tone,
+} from './cells.js';
 import { formatCell, readField } from './rows.js';
 import { oneLine, stripControls } from './text.js';
 

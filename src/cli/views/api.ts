@@ -20,10 +20,12 @@ export const apiViews: readonly View[] = [
       flag('-f, --raw-field <key=value>', 'Add a field as text, without conversion', { repeat: true }),
       flag('--body <json|@file|->', 'Whole request body'),
       flag('-H, --header <name: value>', 'Add a request header', { repeat: true }),
+      flag('--paginate', 'Read all pages of a list, and print them as one'),
       flag('-i, --include', 'Print the status line and the headers before the body'),
     ],
     examples: [
       'regen api GET /nodes -F search=light',
+      'regen api /nodes --paginate --jq ".nodes[].id"',
       "regen api PUT /publishers/my-team -f name='My Team'",
       'regen api POST /bulk/nodes/versions --body @pairs.json',
     ],

@@ -5,7 +5,7 @@ import type { View } from './view.js';
 export const taskViews: readonly View[] = [
   {
     usage: 'task list',
-    module: 'task-list',
+    module: 'task-ledger',
     local: true,
     summary: 'List the tasks started from this machine, newest first, in their last known state',
     flags: [
@@ -29,7 +29,7 @@ export const taskViews: readonly View[] = [
   },
   {
     usage: 'task show <task_id>',
-    module: 'task-show',
+    module: 'task-ledger',
     local: true,
     summary: 'Show the local record of a task: request, state, results',
     explain: taskExplain,
@@ -75,7 +75,7 @@ export const taskViews: readonly View[] = [
   },
   {
     usage: 'task forget <task_id...>',
-    module: 'task-forget',
+    module: 'task-ledger',
     local: true,
     summary: 'Remove tasks from the list on this machine; their results stay where they are',
     explain: taskExplain,

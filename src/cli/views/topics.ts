@@ -116,7 +116,15 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the setting profile.',
+        text: 'For one command: --base-url, then REGEN_BASE_URL, then --profile or REGEN_PROFILE, then the project, then the setting profile. Two profiles of one service are two accounts.',
+      },
+      {
+        heading: 'Defaults of a project are in the pyproject.toml of its folder:',
+        items: [
+          ['[tool.regen]', 'Keys are profile, and the flags of version publish, check and pack'],
+          ['profile = "team"', 'For every command in this folder'],
+          ['skip-existing = true', 'For the commands that have the flag'],
+        ],
       },
     ],
   },

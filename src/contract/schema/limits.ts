@@ -16,7 +16,7 @@ export const DEFAULT_LIMITS = {
   archive: 2 * 1024 ** 3,
   archiveEntries: 50_000,
   archiveUnpacked: 8 * 1024 ** 3,
-  /** Unpacked bytes per packed byte. */
+  /** Unpacked bytes per packed byte, of archives that unpack to more than 16 MiB. */
   archiveRatio: 200,
   bulkPairs: 1000,
   uploadBeginSeconds: 15 * 60,

@@ -1,5 +1,15 @@
 import { z } from 'zod';
 
+/** An object that documents know by a name; fields that it does not declare are left out of answers and ignored. */
+export function defineObject<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
+  return z.object(shape).meta({ id });
+}
+
+/** An object of a request that documents know by a name; other fields are refused. */
+export function defineRequest<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id });
+}
+
 /** A whole number of 32 bits, as in generation requests and their tasks. */
 export const int32 = () => z.int32().meta({ format: 'int32' });
 

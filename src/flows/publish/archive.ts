@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
+import { isZipBomb } from '../../pack/read-archive.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
 import type { Pack } from './pack.js';
@@ -27,7 +28,7 @@ export async function buildArchive(
 function findLimitProblem({ size, unpacked }: BuiltArchive): string | undefined {
   if (size > DEFAULT_LIMITS.archive)
     return `is ${formatBytes(size)}; the limit is ${formatBytes(DEFAULT_LIMITS.archive)}`;
-  if (unpacked > size * DEFAULT_LIMITS.archiveRatio) {
+  if (isZipBomb(size, unpacked, DEFAULT_LIMITS)) {
     return `unpacks to more than ${DEFAULT_LIMITS.archiveRatio} times its size, which the registry refuses as a zip bomb`;
   }
   return undefined;

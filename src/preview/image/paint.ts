@@ -80,12 +80,12 @@ function paintPixels(
     [
       ...[scene.slope, scene.level, painting.light ?? empty, red, green, blue],
       ...[painting.detail ?? empty.map(() => 1), painting.reach ?? empty.map(() => 1), scene.edges],
-      ...bloom,
+      ...(bloom.length > 0 ? bloom : [empty, empty, empty]),
     ],
     scene.size,
     picture,
   );
-  const here = new Float32Array(12);
+  const { here } = sheet;
   const show = createDisplayCurve(adjustments);
   const grain = createGrainTile(painting.seed ^ 0x9e3779b9);
   const turn = createHueTurn(adjustments);
@@ -101,7 +101,7 @@ function paintPixels(
     if ((y & 63) === 0) onProgress(y / height);
     sheet.row(y);
     for (let x = 0; x < width; x++, at += channels) {
-      sheet.read(x, here);
+      sheet.read(x);
       const r0 = data[at] as number;
       const g0 = data[at + 1] as number;
       const b0 = data[at + 2] as number;
@@ -116,11 +116,10 @@ function paintPixels(
       if (vignette !== 0) {
         aim -= vignette * 1.6 * ((x / width - 0.5) ** 2 + (y / height - 0.5) ** 2) * 2;
       }
-      // Much faster than a power, and used four times per pixel.
-      const gain = Math.exp((aim - stops) * Math.LN2);
-      r = show[toCurveIndex(r * gain * Math.exp((here[3] as number) * Math.LN2))] as number;
-      g = show[toCurveIndex(g * gain * Math.exp((here[4] as number) * Math.LN2))] as number;
-      b = show[toCurveIndex(b * gain * Math.exp((here[5] as number) * Math.LN2))] as number;
+      const gain = raise(aim - stops);
+      r = show[toCurveIndex(r * gain * raise(here[3] as number))] as number;
+      g = show[toCurveIndex(g * gain * raise(here[4] as number))] as number;
+      b = show[toCurveIndex(b * gain * raise(here[5] as number))] as number;
 
       let bright = 0.299 * r + 0.587 * g + 0.114 * b;
       chroma[0] = 0.564 * (b - bright);
@@ -152,6 +151,11 @@ function paintPixels(
     }
   }
   onProgress(1);
+}
+
+/** Two to the power of stops. Much faster than a power, and used up to four times per pixel. */
+function raise(stops: number): number {
+  return stops === 0 ? 1 : Math.exp(stops * Math.LN2);
 }
 
 function toByte(value: number): number {

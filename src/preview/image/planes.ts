@@ -87,7 +87,11 @@ export function filterGuided(
 
 /** Interpolates several planes of one size for a larger picture. */
 export class Sheet {
+  /** The values of all planes at the column that was read last. */
+  readonly here: Float32Array;
+  /** Planes that have the same value everywhere are not interpolated. */
   readonly #planes: readonly Plane[];
+  readonly #slots: readonly number[];
   readonly #small: Size;
   readonly #large: Size;
   readonly #rows: Float32Array;
@@ -95,10 +99,12 @@ export class Sheet {
   readonly #part: Float32Array;
 
   constructor(planes: readonly Plane[], small: Size, large: Size) {
-    this.#planes = planes;
+    this.here = Float32Array.from(planes, ([first = 0]) => first);
+    this.#slots = [...planes.keys()].filter((index) => !isEven(planes[index] as Plane));
+    this.#planes = this.#slots.map((index) => planes[index] as Plane);
     this.#small = small;
     this.#large = large;
-    this.#rows = new Float32Array(planes.length * (small.width + 1));
+    this.#rows = new Float32Array(this.#planes.length * (small.width + 1));
     this.#left = new Int32Array(large.width);
     this.#part = new Float32Array(large.width);
     for (let x = 0; x < large.width; x++) {
@@ -128,15 +134,21 @@ export class Sheet {
   }
 
   /** Reads all planes at a column of the selected row. */
-  read(x: number, into: Float32Array): void {
-    const count = this.#planes.length;
+  read(x: number): void {
+    const { here } = this;
+    const count = this.#slots.length;
     const at = (this.#left[x] as number) * count;
     const part = this.#part[x] as number;
     for (let channel = 0; channel < count; channel++) {
       const value = this.#rows[at + channel] as number;
-      into[channel] = value + ((this.#rows[at + count + channel] as number) - value) * part;
+      here[this.#slots[channel] as number] =
+        value + ((this.#rows[at + count + channel] as number) - value) * part;
     }
   }
+}
+
+function isEven(plane: Plane): boolean {
+  return plane.every((value) => value === plane[0]);
 }
 
 function limitPlace(value: number, most: number): number {

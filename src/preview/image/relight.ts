@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { AdvancedSettings, type RelightRequest } from '../../contract/image-requests.js';
+import type { AdvancedSettings, RelightRequest } from '../../contract/image-requests.js';
 import { type Adjustment, type Adjustments, combineAdjustments } from './adjustments.js';
 import { castLight, createLamp, extractLight, type Light } from './light.js';
 import { paintPicture } from './paint.js';
@@ -18,7 +18,7 @@ import { readPrompt } from './prompt.js';
 import { analyzeScene, type Scene } from './scene.js';
 
 type RelightFields = z.output<typeof RelightRequest>;
-type RelightSettings = z.output<typeof AdvancedSettings>;
+type RelightSettings = Partial<z.output<typeof AdvancedSettings>>;
 type AdjustmentTable<Name extends string> = Readonly<Record<Name, Adjustment>>;
 
 const STYLES: AdjustmentTable<RelightFields['style']> = {
@@ -71,7 +71,7 @@ const BLENDINGS: AdjustmentTable<NonNullable<RelightSettings['transfer_light_b']
 /** Transfers the light of a map, a reference or a prompt to a picture. */
 export const relight: ImageOperation = async (job, onProgress) => {
   const request = getRequest<RelightFields>(job);
-  const settings = AdvancedSettings.parse(request.advanced_settings ?? {});
+  const settings: RelightSettings = request.advanced_settings ?? {};
   const picture = await readPicture(getImagePath(job, 'image'));
   const size = computeSmallSize(picture);
   const scene = analyzeScene(await shrinkPicture(picture, size));
@@ -153,8 +153,14 @@ function chooseStrength({ stops }: Light): Adjustment {
   return { light: Math.min(1.2, Math.max(0.8, 1.05 / (spread + 0.1))) };
 }
 
-/** Reads the five numbers, of which 50 changes nothing. */
-function readSliders({ blacks, whites, brightness, contrast, saturation }: RelightSettings): Adjustment {
+/** Reads the five numbers, of which 50, the default of each, changes nothing. */
+function readSliders({
+  blacks = 50,
+  whites = 50,
+  brightness = 50,
+  contrast = 50,
+  saturation = 50,
+}: RelightSettings): Adjustment {
   const from = (value: number) => (value - 50) / 50;
   return {
     blacks: from(blacks),

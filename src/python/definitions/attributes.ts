@@ -1,5 +1,5 @@
-import { Definition, getKnownItems } from './host-node.js';
 import type { Interpreter } from './interpreter.js';
+import { Definition, getKnownItems } from './render.js';
 import {
   type ClassValue,
   createArguments,

@@ -1,7 +1,11 @@
+import { builtins } from './builtins.js';
 import {
   type Arguments,
+  createList,
   createUnknown,
   type Imitation,
+  isKind,
+  MAX_TEXT,
   type Machine,
   payFor,
   replaceMissing,
@@ -25,3 +29,116 @@ export function callImitation(imitation: Imitation, given: Arguments, machine: M
   for (const one of given.list) if (typeof one === 'string') machine.spend(one.length >> 5);
   return payFor(imitation(given, machine), machine);
 }
+
+/** Ways to load a module by name or by file. */
+export const loaders: Record<string, Imitation> = {
+  'importlib.import_module': ({ list: [name, at], named }, machine) => {
+    const anchor = at ?? named.get('package');
+    if (typeof name !== 'string') return undefined;
+    const from = isKind(anchor, 'external') ? anchor.of : undefined;
+    return machine.importModule(name, isKind(from, 'module') ? from : undefined);
+  },
+  'importlib.util.module_from_spec': ({ list: [spec] }, machine) => {
+    if (!isKind(spec, 'external')) return undefined;
+    const file = spec.called?.list[1] ?? spec.called?.named.get('location');
+    if (!isKind(file, 'path')) return undefined;
+    return machine.loadFile(file.path) ?? machine.loadFile(`${file.path}/__init__.py`);
+  },
+  'inspect.isclass': ({ list: [value] }) => isKind(value, 'class'),
+  'inspect.getmembers': ({ list: [object], text }, machine) => {
+    const names =
+      object === undefined
+        ? undefined
+        : builtins.vars?.({ list: [object], named: new Map(), uncertain: false, text }, machine);
+    if (!isKind(names, 'dict')) return undefined;
+    // Packs ask for classes; what else a module holds is of no interest here.
+    const classes = [...names.entries].filter(([, value]) => isKind(value, 'class'));
+    machine.spend(8 * classes.length);
+    return createList(classes.map(([name, value]) => createList([name, value], 'tuple')));
+  },
+  'sys.path.append': ({ list: [at] }, machine) => addPath(at, machine),
+  'sys.path.insert': ({ list: [, at] }, machine) => addPath(at, machine),
+};
+
+function addPath(at: Value | undefined, machine: Machine): Value {
+  if (isKind(at, 'path')) machine.addSearchPath(at.path);
+  return null;
+}
+
+/** Steps that one pattern may take; what could take more is not tried. */
+const MAX_PATTERN_STEPS = 100_000;
+
+/**
+ * Packs split class names into words with regular expressions. A pattern is the pack's own, so only those run that cannot
+ * be slow: short, on short texts, at most two open repetitions, none of a group, no references back.
+ */
+function findMatches(pattern: Value | undefined, text: Value | undefined, machine: Machine) {
+  if (typeof pattern !== 'string' || typeof text !== 'string' || pattern.length > 80 || text.length > 100)
+    return undefined;
+  const plain = pattern.replace(/\\./g, '_');
+  if (/\)[*+?{]|\(\?P|\(\?[a-zA-Z]|\(\?<[^=!]/.test(plain) || /\\[1-9AZk]/.test(pattern)) return undefined;
+  const open = (plain.match(/[*+]|\{\d*,/g) ?? []).length;
+  // What is optional or has alternatives is tried in two ways, and each of them with all ways that follow.
+  const choices = (plain.match(/[^(]\?|\|/g) ?? []).length;
+  // A start at each character, and an end at each for every repetition.
+  const steps = 100 + text.length ** (open + 1) * 2 ** choices;
+  if (open > 2 || steps > 20 * MAX_PATTERN_STEPS) return undefined;
+  machine.spend(steps / 20);
+  try {
+    return { text, found: findAllMatches(pattern, text, machine) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** As Python finds them: after an empty match, another one that is not empty may begin at the same place. */
+function findAllMatches(pattern: string, text: string, machine: Machine): RegExpExecArray[] {
+  const found: RegExpExecArray[] = [];
+  const plain = new RegExp(pattern, 'g');
+  let at = 0;
+  let least = 0;
+  while (at <= text.length) {
+    machine.spend(least > 0 ? 50 : 1);
+    // Lookbehind holds the end of a match to at least `least` characters into the text.
+    const from = least > 0 ? new RegExp(`(?:${pattern})(?<=^[^]{${least},})`, 'g') : plain;
+    from.lastIndex = at;
+    const match = from.exec(text);
+    if (!match) break;
+    found.push(match);
+    const end = match.index + match[0].length;
+    least = match[0] === '' ? end + 1 : 0;
+    at = end;
+  }
+  return found;
+}
+
+function replaceMatches(
+  { list: [pattern, replacement, text, ...more], named }: Arguments,
+  machine: Machine,
+): string | undefined {
+  if (typeof replacement !== 'string' || replacement.length > 100 || /\\[^1-9]/.test(replacement))
+    return undefined;
+  const matches = more.length === 0 && named.size === 0 ? findMatches(pattern, text, machine) : undefined;
+  if (!matches) return undefined;
+  let result = '';
+  let at = 0;
+  for (const match of matches.found) {
+    const put = replacement.replace(/\\([1-9])/g, (_, group) => match[Number(group)] ?? '');
+    result += matches.text.slice(at, match.index) + put;
+    at = match.index + match[0].length;
+  }
+  result += matches.text.slice(at);
+  return result.length > MAX_TEXT ? undefined : result;
+}
+
+export const patterns: Record<string, Imitation> = {
+  're.sub': replaceMatches,
+  're.findall': ({ list: [pattern, text, ...more] }, machine) => {
+    // With groups the result would be the groups; packs do not name nodes that way.
+    if (more.length > 0 || /\((?!\?)/.test(String(pattern).slice(0, 100).replace(/\\./g, '')))
+      return undefined;
+    const matches = findMatches(pattern, text, machine);
+    return matches && createList(matches.found.map(([whole]) => whole));
+  },
+};

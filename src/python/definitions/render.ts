@@ -1,10 +1,61 @@
-import { descendsFrom, isObject, type Machine, type Value } from './values.js';
+import type { HostNodeFields } from './definitions.js';
+import { descendsFrom, isKind, isObject, type Machine, type Value } from './values.js';
+
+type Field = Exclude<keyof HostNodeFields, 'policy' | 'host_node_name'>;
+
+/** Collects what is known of one definition, and the names of what is not. */
+export class Definition {
+  readonly fields: HostNodeFields;
+  readonly unknown: string[] = [];
+
+  constructor(
+    name: string,
+    readonly machine: Machine,
+  ) {
+    this.fields = { host_node_name: name };
+  }
+
+  text(field: 'category' | 'description' | 'function', value: Value | undefined): void {
+    if (typeof value === 'string') {
+      payWriting(value, this.machine);
+      this.fields[field] = value;
+    } else if (value !== undefined && value !== null) this.unknown.push(field);
+  }
+
+  flag(field: 'deprecated' | 'experimental', value: Value | undefined): void {
+    if (typeof value === 'boolean') this.fields[field] = value;
+    else if (value !== undefined && value !== null) this.unknown.push(field);
+  }
+
+  json(field: 'input_types' | 'return_types' | 'return_names', value: Value): void {
+    const { text, computed } = renderValue(value, this.machine);
+    this.fields[field] = text;
+    this.unknown.push(...computed.map((path) => (path === '' ? field : `${field}.${path}`)));
+  }
+
+  lists(flags: readonly Value[]): void {
+    this.machine.spend(flags.length);
+    if (flags.every((flag) => typeof flag === 'boolean'))
+      this.fields.output_is_list = flags.map((flag) => flag === true);
+    else this.unknown.push('output_is_list');
+  }
+
+  missing(...fields: Field[]): void {
+    this.unknown.push(...fields);
+  }
+}
+
+/** The items of a tuple or list, each of them known to be one; else undefined. */
+export function getKnownItems(value: Value | undefined): Value[] | undefined {
+  if (!isKind(value, 'list')) return undefined;
+  return value.items.some((item) => isKind(item, 'unknown') && item.many) ? undefined : value.items;
+}
 
 /** Beyond this a definition is an attack, not an interface. */
 const MAX_LENGTH = 512 * 1024;
 const MAX_DEPTH = 20;
 
-export interface Rendered {
+interface Rendered {
   /** JSON in which `{"$computed": "<source>"}` stands for what only running the pack would tell. */
   readonly text: string;
   /** Where such marks stand, such as `required.ckpt_name`. */
@@ -37,14 +88,14 @@ function getSourceText(value: Value): string {
 }
 
 /** Pays for text that becomes part of the report: what is written of one pack stays below some 32 MB. */
-export function payWriting(text: string, machine: Machine): void {
+function payWriting(text: string, machine: Machine): void {
   machine.spend(1 + text.length / 4);
 }
 
 /** A value as the host would write it, integers with all their digits. */
 // Decided: JSON text of definitions holds `{"$computed": "<source>"}` wherever a value is computed at run time; as a
 // key beside others it means that there are more.
-export function renderValue(value: Value, machine: Machine): Rendered {
+function renderValue(value: Value, machine: Machine): Rendered {
   const writer = new Writer(machine);
   const text = writer.write(value, []);
   return { text, computed: [...writer.computed] };

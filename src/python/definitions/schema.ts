@@ -1,7 +1,6 @@
-import { Definition, getKnownItems } from './host-node.js';
 import type { Interpreter } from './interpreter.js';
 import { listItems } from './items.js';
-import { describeValue } from './render.js';
+import { Definition, describeValue, getKnownItems } from './render.js';
 import {
   DYNAMIC_TYPES,
   INPUT_ORDER,

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { request } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { readBody } from '../../wire/read-body.js';
 import type { Context } from '../operation/context.js';
@@ -101,6 +100,7 @@ function isSafeUrl(url: unknown, issuer: string): url is string {
 
 async function fetchJson(url: string): Promise<object> {
   try {
+    const { request } = await import('undici');
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     // Redirects are not followed and count as an unusable answer.
     const { statusCode, body } = await request(url, {

@@ -25,7 +25,7 @@ const LIMITS_DESCRIBED: Readonly<Record<keyof typeof DEFAULT_LIMITS, string>> = 
   archive: 'Bytes of an archive',
   archiveEntries: 'Files in an archive',
   archiveUnpacked: 'Bytes of an archive, unpacked',
-  archiveRatio: 'Unpacked bytes per packed byte of an archive',
+  archiveRatio: 'Unpacked bytes per packed byte of an archive that unpacks to more than 16 MB',
   bulkPairs: 'Pairs in one bulk request',
   uploadBeginSeconds: 'Seconds in which an upload must begin',
   uploadAbandonedSeconds: 'Seconds after which a version without an upload is given up',

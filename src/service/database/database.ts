@@ -1,4 +1,4 @@
-import type { Kysely, KyselyConfig, Transaction } from 'kysely';
+import type { Kysely, KyselyConfig, SelectQueryBuilder, Transaction } from 'kysely';
 import type { Schema } from './schema.js';
 
 export type Database = Kysely<Schema>;
@@ -11,4 +11,13 @@ export type QueryObserver = (sql: string, ms: number) => void;
 export function toKyselyLog(onQuery: QueryObserver | undefined): Pick<KyselyConfig, 'log'> {
   if (!onQuery) return {};
   return { log: ({ query, queryDurationMillis }) => onQuery(query.sql, queryDurationMillis) };
+}
+
+/** Counts what a query without columns finds. */
+export async function countRows<Tables, From extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, From, unknown>,
+): Promise<number> {
+  const counting = query.select(({ fn }) => fn.countAll<number>().as('count'));
+  const { count } = (await counting.executeTakeFirstOrThrow()) as { readonly count: number };
+  return Number(count);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskOperation } from '../../contract/index.js';
 import type { Tx } from '../database/database.js';
-import type { Handlers, PreparedWrite } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, PreparedWrite } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
 import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
@@ -11,9 +11,10 @@ import { requireBudget, type Spending } from './budgets.js';
 import { chargeCredits } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
 import { type StartCall, stageInputs } from './stage-inputs.js';
+import { getVisibleTask } from './task-access.js';
 import { getTaskKind } from './task-inputs.js';
 import { advanceTask, recordTaskStatus, TASK_STATUSES } from './task-states.js';
-import { viewImageTask, viewNewVideoTask } from './task-views.js';
+import { viewAccount, viewImageTask, viewNewVideoTask } from './task-views.js';
 import { removeUnusedFiles } from './unused-files.js';
 
 /** When the inputs of a task that was not created, because the process ended, are removed. */
@@ -144,7 +145,32 @@ function wrapPrepared<Call, Answer>(
 }
 
 // service.md answers most image tasks as { data: task }, and those of style transfer unwrapped.
-export const startTaskHandlers = {
+
+const CANCELLED = 'cancelled';
+
+/** Ends a task as failed, and refunds it. Repeating it changes nothing. */
+async function cancelTask(
+  call: OperationCall<'task.cancel'>,
+  tx: Tx,
+): Promise<OperationAnswer<'task.cancel'>> {
+  const { caller, context } = call;
+  const task = await getVisibleTask(call, tx);
+  // Decided: an admin sees the tasks of others, but only cancels their own, and not with an admin token.
+  if (task.creator !== caller.userId || caller.kind === 'admin_token')
+    throw new Refused('forbidden', 'Only the user who started a task can cancel it.');
+  const step = {
+    to: 'failed',
+    reason: 'The task was cancelled.',
+    code: CANCELLED,
+    actor: task.creator,
+  } as const;
+  const isCancelled = await advanceTask(tx, context, task, step);
+  if (!isCancelled && task.error_code !== CANCELLED)
+    throw new Refused('invalid_transition', `The task has already ended; its status is ${task.status}.`);
+  return viewAccount(tx, await getVisibleTask(call, tx));
+}
+
+export const taskHandlers = {
   'image.relight': { prepare: wrapPrepared(startImageTask('image.relight')) },
   'image.styleTransfer': { prepare: startImageTask('image.styleTransfer') },
   'image.skinEnhancer': { prepare: wrapPrepared(startImageTask('image.skinEnhancer')) },
@@ -152,4 +178,5 @@ export const startTaskHandlers = {
   'video.text2video': { prepare: startVideoTask('video.text2video') },
   'video.startEnd2video': { prepare: startVideoTask('video.startEnd2video') },
   'video.extend': { prepare: startVideoTask('video.extend') },
+  'task.cancel': { write: cancelTask },
 } satisfies Partial<Handlers>;

@@ -11,7 +11,7 @@ import {
   verifyUpload,
 } from '../operation/signed-urls.js';
 import { getUploadTarget } from '../registry/upload-target.js';
-import { markUploaded } from '../registry/version-states.js';
+import { findRegistrant, markUploaded } from '../registry/version-states.js';
 import { type StoredObject, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
 
@@ -140,7 +140,9 @@ async function keepArchive(context: Context, versionId: string, archive: StoredO
     }
     const { publisher_id: publisherId } = version;
     await takeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount: archive.size });
-    await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner: publisherId });
+    // A user takes turns with others, however many publishers one has.
+    const owner = (await findRegistrant(tx, versionId)) ?? publisherId;
+    await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner });
     return true;
   });
 }

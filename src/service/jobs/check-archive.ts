@@ -18,23 +18,23 @@ const MAX_QUICK_BYTES = 64 * 1024 ** 2;
 
 /**
  * Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. What takes more than
- * packs usually take is left to `checkSlowArchive`, and so is what its publisher uploads meanwhile: whatever strangers
+ * packs usually take is left to `checkSlowArchive`, and so is what its user publishes meanwhile: whatever strangers
  * publish, others wait for a few seconds of it at most.
  */
 export function checkArchive(context: Context): JobHandler {
   const { database, queue, packReaders, configuration } = context;
   return async (job, signal) => {
-    const { key: versionId, commit } = job;
+    const { key: versionId, owner, commit } = job;
     const version = await findUnchecked(database, versionId);
     if (!version) return;
-    const isSlow = version.size > MAX_QUICK_BYTES || (await hasSlowArchive(database, version.publisherId));
+    const isSlow = version.size > MAX_QUICK_BYTES || (await hasSlowArchive(database, owner));
     const verdict = isSlow
       ? undefined
       : await borrowArchive(context, { version, job, signal }, (path) =>
           packReaders.quick.tryArchive(path, configuration.limits, signal),
         );
     if (verdict) return settleVersion(context, job, version, verdict);
-    const slow = { kind: 'check-slow-archive', key: versionId, owner: version.publisherId };
+    const slow = { kind: 'check-slow-archive', key: versionId, owner };
     await commit((tx) => queue.enqueue(tx, slow));
   };
 }
@@ -79,11 +79,11 @@ async function findUnchecked(database: Database, versionId: string): Promise<Unc
     .executeTakeFirst();
 }
 
-async function hasSlowArchive(database: Database, publisherId: string): Promise<boolean> {
+async function hasSlowArchive(database: Database, owner: string): Promise<boolean> {
   const waiting = await database
     .selectFrom('jobs')
     .select('id')
-    .where('owner', '=', publisherId)
+    .where('owner', '=', owner)
     .where('kind', '=', 'check-slow-archive')
     .limit(1)
     .executeTakeFirst();

@@ -53,8 +53,8 @@ export async function pruneStore(
     };
     const { signal } = new AbortController();
     const commit: RunningJob['commit'] = (write) => database.transaction().execute(write);
-    for (const { kind, key } of jobs)
-      await handlers[kind as keyof typeof handlers]({ kind, key, attempts: 0, commit }, signal);
+    for (const job of jobs)
+      await handlers[job.kind as keyof typeof handlers]({ ...job, attempts: 0, commit }, signal);
     return pruned;
   } finally {
     await close();

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { AddressRefused, createGuardedAgent, type OwnOrigin } from './guarded-agent.js';
 
@@ -90,8 +90,9 @@ async function fetchOnce(
   const { serviceOrigin, loopbackAllowed } = options;
   const isOwn = url.origin === new URL(serviceOrigin).origin;
   checkScheme(url, options.httpsOnly && !isOwn && !(loopbackAllowed && isLoopbackHost(url.hostname)));
-  const agent = createGuardedAgent(url, { serviceOrigin, loopbackAllowed, allowOwn: true });
+  const agent = await createGuardedAgent(url, { serviceOrigin, loopbackAllowed, allowOwn: true });
   agents.push(agent);
+  const { request } = await import('undici');
   const { statusCode, headers, body } = await request(url, {
     dispatcher: agent,
     signal: options.signal,

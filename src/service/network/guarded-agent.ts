@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 
 /** Why a URL that a user chose is not requested; the message continues its name. */
@@ -37,16 +37,18 @@ export interface GuardedAgentOptions extends OwnOrigin {
  * @throws AddressRefused if the URL has an address that is not public; the request does, if its name has none
  * @internal
  */
-export function createGuardedAgent(
+export async function createGuardedAgent(
   url: URL,
   { serviceOrigin, loopbackAllowed, allowOwn = false, lookup }: GuardedAgentOptions,
-): Agent {
+): Promise<Agent> {
   const isOwn = allowOwn && url.origin === new URL(serviceOrigin).origin;
   const isAllowed = (address: string) =>
     isOwn || isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   // Literal addresses are not looked up.
   if (isIP(literal) && !isAllowed(literal)) throw new AddressRefused('its address is not public');
+  // Loaded with the first request: a service may never send one.
+  const { Agent } = await import('undici');
   return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, lookup) }, connections: 1 });
 }
 

@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../database/database.js';
+import { countRows, type Database, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
 import { Refused } from './refused.js';
@@ -38,13 +38,7 @@ export async function requireTaskQuota(
 
 /** The jobs of a user that have not ended: unlike tasks, they are few. */
 async function countJobs(database: Database, userId: string, kinds: readonly string[]): Promise<number> {
-  const { count } = await database
-    .selectFrom('jobs')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('owner', '=', userId)
-    .where('kind', 'in', kinds)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return countRows(database.selectFrom('jobs').where('owner', '=', userId).where('kind', 'in', kinds));
 }
 
 /** @throws Refused quota_exceeded if a user owns too many publishers */
@@ -54,13 +48,10 @@ export async function requirePublisherQuota(
   userId: string,
 ): Promise<void> {
   if (!hasQuotas(userId)) return;
-  const { count } = await database
-    .selectFrom('members')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .where('role', '=', 'owner')
-    .executeTakeFirstOrThrow();
-  if (Number(count) < quotas.publishers) return;
+  const count = await countRows(
+    database.selectFrom('members').where('user_id', '=', userId).where('role', '=', 'owner'),
+  );
+  if (count < quotas.publishers) return;
   throw quotaExceeded(
     `You own ${count} publishers and one user may own ${quotas.publishers}; create another when you have left one, or ask an admin.`,
   );

@@ -261,9 +261,9 @@ class LeasedTable implements Queue {
   }
 
   #toRunning(job: LeasedJob): RunningJob {
-    const { kind, key, attempts } = job;
+    const { kind, key, owner, attempts } = job;
     return {
-      ...{ kind, key, attempts },
+      ...{ kind, key, owner, attempts },
       commit: (write) =>
         this.#options.database.transaction().execute(async (tx) => {
           await requireLease(tx, this.#options, job);

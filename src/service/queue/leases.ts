@@ -78,7 +78,16 @@ function changeJobs<Result>({ database }: LeaseHolder, work: (tx: Tx) => Promise
   return (isPostgres(database) ? transaction.setIsolationLevel('read committed') : transaction).execute(work);
 }
 
-const CLAIMED_COLUMNS = ['id', 'kind', 'key', 'attempts', 'crashes', 'run_at', 'created_at'] as const;
+const CLAIMED_COLUMNS = [
+  'id',
+  'kind',
+  'key',
+  'owner',
+  'attempts',
+  'crashes',
+  'run_at',
+  'created_at',
+] as const;
 
 /** Once may be an accident; a job that was running at two unclean ends in a row is suspected. */
 function findSuspectedJob(tx: Tx, kinds: readonly string[], now: string) {

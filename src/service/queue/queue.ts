@@ -15,6 +15,7 @@ export interface NewJob {
 export interface Job {
   readonly kind: string;
   readonly key: string;
+  readonly owner: string;
   /** How often it failed before. */
   readonly attempts: number;
 }

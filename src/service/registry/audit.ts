@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.js';
+import { countRows, type Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { countPages, getOffset } from './paging.js';
 
@@ -29,9 +29,7 @@ async function queryAuditPage(
 ): Promise<AuditPage> {
   let events = database.selectFrom('events');
   if (publisherId !== undefined) events = events.where('events.publisher_id', '=', publisherId);
-  const { total } = await events
-    .select((column) => column.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
+  const total = await countRows(events);
   const rows = await events
     .leftJoin('users', 'users.id', 'events.actor')
     .leftJoin('members', (on) =>
@@ -62,8 +60,8 @@ async function queryAuditPage(
       reason: row.reason ?? undefined,
     })),
     page: query.page,
-    total: Number(total),
-    totalPages: countPages(Number(total), query.limit),
+    total,
+    totalPages: countPages(total, query.limit),
   };
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
-import type { Database } from '../database/database.js';
+import { countRows, type Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
@@ -75,16 +75,14 @@ async function listHostNodes(
   const viewer = await loadViewer(database, caller);
   const { version } = await getVisibleVersion(database, viewer, params.nodeId, params.version);
   const ofVersion = selectShown(database, viewer).where('host_nodes.version_id', '=', version.id);
-  const { total } = await ofVersion
-    .select((column) => column.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
+  const total = await countRows(ofVersion);
   const rows = await ofVersion
     .selectAll('host_nodes')
     .orderBy('host_nodes.name')
     .limit(query.limit)
     .offset(getOffset(query))
     .execute();
-  return { host_nodes: rows.map(viewHostNode), totalNumberOfPages: countPages(Number(total), query.limit) };
+  return { host_nodes: rows.map(viewHostNode), totalNumberOfPages: countPages(total, query.limit) };
 }
 
 /** Lists definitions of Active versions only, for all callers; drafts are read by node and version. */
@@ -137,13 +135,13 @@ function filterHostNodes(
 async function countAll(database: Database, viewer: Viewer): Promise<number> {
   const listed = await readTotal(database, 'host_nodes.listed');
   if (viewer.admin) return listed;
-  const { hidden } = await database
-    .selectFrom('host_nodes')
-    .select((column) => column.fn.countAll<number>().as('hidden'))
-    .where('listed', '=', sql.lit(1))
-    .where('policy', '=', sql.lit(BANNED_POLICY))
-    .executeTakeFirstOrThrow();
-  return listed - Number(hidden);
+  const hidden = await countRows(
+    database
+      .selectFrom('host_nodes')
+      .where('listed', '=', sql.lit(1))
+      .where('policy', '=', sql.lit(BANNED_POLICY)),
+  );
+  return listed - hidden;
 }
 
 async function countUpTo(
@@ -152,11 +150,7 @@ async function countUpTo(
   max: number,
 ): Promise<number> {
   const some = matching.select('host_nodes.name').limit(max);
-  const { total } = await database
-    .selectFrom(some.as('some'))
-    .select((column) => column.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return Number(total);
+  return countRows(database.selectFrom(some.as('some')));
 }
 
 // Decided: a definition with the policy Banned is visible only to admins.

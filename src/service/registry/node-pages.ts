@@ -1,12 +1,13 @@
-import type { Database } from '../database/database.js';
+import { sql } from 'kysely';
+import { countRows, type Database } from '../database/database.js';
+import { isPostgres } from '../database/postgres.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, isInsider, loadViewer } from './access.js';
-import { filterNodes, isUnfiltered } from './node-filters.js';
 import { findNodeRecords, listNodeRecords, searchNodeRecords } from './node-records.js';
 import { viewNodes } from './node-view.js';
-import { countPages, requireReachablePage } from './paging.js';
-import { countFound, parseSearch } from './search-index.js';
+import { countPages, MAX_LISTED_ROWS, requireReachablePage } from './paging.js';
+import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-index.js';
 
 type NodePage = OperationAnswer<'node.list'>;
 
@@ -28,13 +29,12 @@ async function countNodes(
   database: Database,
   { publisherId, onlyActive }: { readonly publisherId: string; readonly onlyActive: boolean },
 ): Promise<number> {
-  const { total } = await database
-    .selectFrom('nodes')
-    .select((column) => column.fn.countAll<number>().as('total'))
-    .where('publisher_id', '=', publisherId)
-    .$if(onlyActive, (all) => all.where('status', '=', 'NodeStatusActive'))
-    .executeTakeFirstOrThrow();
-  return Number(total);
+  return countRows(
+    database
+      .selectFrom('nodes')
+      .where('publisher_id', '=', publisherId)
+      .$if(onlyActive, (all) => all.where('status', '=', 'NodeStatusActive')),
+  );
 }
 
 /** Finds public nodes only; `listNodes` shows members their banned and deleted nodes too. */
@@ -68,3 +68,105 @@ export const nodePageHandlers = {
   'node.list': { read: listNodes },
   'node.search': { read: searchNodes },
 } satisfies Partial<Handlers>;
+
+type SearchQuery = OperationCall<'node.search'>['query'];
+
+/** What restricts or orders a list of nodes apart from its words. */
+type NodeFilters = Pick<
+  SearchQuery,
+  'timestamp' | 'supported_os' | 'supported_accelerator' | 'host_node_search' | 'include_banned' | 'sort'
+>;
+
+/** Whether there is nothing but words, which the search index answers alone. */
+export function isUnfiltered({ sort, include_banned, ...filters }: NodeFilters): boolean {
+  return !sort && !include_banned && Object.values(filters).every((value) => value === undefined);
+}
+
+const SORT_COLUMNS = {
+  name: 'nodes.name',
+  create_time: 'nodes.created_at',
+  total_install: 'nodes.downloads',
+  search_ranking: 'nodes.search_ranking',
+} as const;
+
+interface Slice {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/**
+ * Finds nodes by filters.
+ * @param match of `parseSearch`
+ * @returns the ids of one page, in order, and how many there are, up to `MAX_LISTED_ROWS`
+ */
+async function filterNodes(
+  database: Database,
+  match: string,
+  filters: NodeFilters,
+  { limit, offset }: Slice,
+): Promise<{ readonly ids: readonly string[]; readonly total: number }> {
+  const found = selectFiltered(database, match, filters);
+  const [column, direction] = (filters.sort ?? '').split(';') as [keyof typeof SORT_COLUMNS, string?];
+  const ordered = filters.sort
+    ? found.orderBy(SORT_COLUMNS[column], direction === 'desc' ? 'desc' : 'asc')
+    : found.orderBy('nodes.search_key');
+  const rows = await ordered.orderBy('nodes.number').select('nodes.id').limit(limit).offset(offset).execute();
+  const total = await countRows(
+    database.selectFrom(found.select('nodes.id').limit(MAX_LISTED_ROWS).as('found')),
+  );
+  return { ids: rows.map(({ id }) => id), total };
+}
+
+function selectFiltered(database: Database, match: string, filters: NodeFilters) {
+  const { timestamp, supported_os, supported_accelerator, host_node_search, include_banned } = filters;
+  let found = database.selectFrom('nodes');
+  found = found.where((node) => {
+    const words =
+      match === ''
+        ? node('nodes.search_key', 'is not', null)
+        : sql<boolean>`nodes.search_key in ${selectMatches(database, match, MAX_FOUND, 0)}`;
+    return include_banned ? node.or([words, node('nodes.status', '=', 'NodeStatusBanned')]) : words;
+  });
+  if (timestamp !== undefined) {
+    const since = new Date(timestamp).toISOString();
+    found = found.where(({ or, eb, exists, selectFrom }) =>
+      or([
+        eb('nodes.created_at', '>=', since),
+        exists(
+          selectFrom('versions')
+            .select('versions.id')
+            .whereRef('versions.id', '=', 'nodes.latest_version_id')
+            .where('versions.created_at', '>=', since),
+        ),
+      ]),
+    );
+  }
+  if (supported_os !== undefined) found = found.where(supports(database, 'supported_os', supported_os));
+  if (supported_accelerator !== undefined)
+    found = found.where(supports(database, 'supported_accelerators', supported_accelerator));
+  if (host_node_search !== undefined) {
+    const pattern = `%${host_node_search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    found = found.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('host_nodes')
+          .select('host_nodes.name')
+          .whereRef('host_nodes.node_id', '=', 'nodes.id')
+          .where('host_nodes.listed', '=', sql.lit(1))
+          .where('host_nodes.policy', '!=', 'HostNodePolicyBanned')
+          .where(sql<boolean>`lower(host_nodes.name) like ${pattern} escape '\\'`),
+      ),
+    );
+  }
+  return found;
+}
+
+// Decided: a node that names no operating systems or accelerators supports all of them.
+function supports(database: Database, field: 'supported_os' | 'supported_accelerators', value: string) {
+  if (isPostgres(database)) {
+    const list = sql`(nodes.details::jsonb -> ${sql.lit(field)})`;
+    return sql<boolean>`(coalesce(jsonb_array_length(${list}), 0) = 0 or ${list} @> to_jsonb(${value}::text))`;
+  }
+  const list = sql`nodes.details, ${sql.lit(`$.${field}`)}`;
+  return sql<boolean>`(coalesce(json_array_length(${list}), 0) = 0
+    or exists (select 1 from json_each(${list}) where value = ${value}))`;
+}

@@ -157,7 +157,11 @@ function removeNulls(value: unknown): unknown {
 }
 
 /** What is known of a node from the archives that were served. */
-async function readKept(context: Context, name: OperationName, { params }: NodeRead): Promise<unknown> {
+async function readKept(
+  context: Context,
+  name: OperationName,
+  { params, query }: NodeRead,
+): Promise<unknown> {
   const rows = await context.database
     .selectFrom('uplink_versions')
     .select(['version', 'node', 'details'])
@@ -167,9 +171,11 @@ async function readKept(context: Context, name: OperationName, { params }: NodeR
   const versions = sorted.map(({ details }) => JSON.parse(details) as VersionView);
   const [latest] = versions;
   if (!latest) return undefined;
-  if (name === 'node.install') return latest;
+  const wanted = name === 'node.install' ? query?.version : params.version;
+  if (name === 'node.install' && wanted === undefined) return latest;
   if (name === 'version.list') return versions;
-  if (name === 'version.get') return versions.find(({ version }) => version === params.version);
+  if (name === 'node.install' || name === 'version.get')
+    return versions.find(({ version }) => version === wanted);
   if (name === 'node.get')
     return { ...(JSON.parse(sorted[0]?.node as string) as NodeView), latest_version: latest };
   return undefined;

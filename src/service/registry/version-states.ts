@@ -115,6 +115,20 @@ export async function recordVersionStatus(tx: Tx, record: VersionStatusRecord): 
     .execute();
 }
 
+/** Finds the user who registered a version that is Pending. */
+export async function findRegistrant(tx: Tx, versionId: string): Promise<string | undefined> {
+  const registration = await tx
+    .selectFrom('events')
+    .select('actor')
+    .where('subject_kind', '=', 'version')
+    .where('subject_id', '=', versionId)
+    .where('status', '=', 'NodeVersionStatusPending')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return registration?.actor;
+}
+
 export interface UploadedArchive {
   readonly versionId: string;
   readonly archive: StoredObject;

@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { parseRetryAfter } from '../../wire/retry-after.js';
 import { describeUnreachable } from '../network/fetch-media.js';
 import { AddressRefused, createGuardedAgent, type Lookup, type OwnOrigin } from '../network/guarded-agent.js';
@@ -47,8 +46,9 @@ async function sendPost(
   signal: AbortSignal,
 ): Promise<PostOutcome> {
   const target = new URL(url);
-  const agent = createGuardedAgent(target, { serviceOrigin, loopbackAllowed, lookup });
+  const agent = await createGuardedAgent(target, { serviceOrigin, loopbackAllowed, lookup });
   try {
+    const { request } = await import('undici');
     const answer = await request(target, {
       method: 'POST',
       dispatcher: agent,

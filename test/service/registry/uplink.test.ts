@@ -58,11 +58,14 @@ describe.each(['regen', 'comfy'])('two registries in a row, the other one with t
     expect(createHash('sha256').update(saved).digest('hex')).toBe(original);
     await far.publish('remote', '1.1.0');
 
+    expect((await read(`${url}/nodes/remote/install?version=9.9.9`)).status).toBe(404);
     await far.service.stop();
     const second = await download();
     expect(second.exit, second.stderr).toBe(0);
     const installed = await read(`${url}/nodes/remote/install`);
     expect(installed.body).toMatchObject({ version: '1.0.0', archive_sha256: original });
+    // Not another version in its place.
+    expect((await read(`${url}/nodes/remote/install?version=0.9.0`)).status).toBe(503);
     expect((await read(`${url}/nodes/remote/versions`)).body).toMatchObject([{ version: '1.0.0' }]);
     expect((await read(`${url}/nodes/remote`)).body).toMatchObject({ name: 'Pack' });
     const other = await read(`${url}/nodes/never-served`);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { getTaskFacts } from '../../../contract/index.js';
+import { getOperation, getTaskFacts, type TaskOperation } from '../../../contract/index.js';
+import type { Operation } from '../../../contract/operation.js';
 import type { EngineJob } from '../../operation/engine.js';
-import { detectFileType } from './file-type.js';
 import type { UpstreamTask } from './retry.js';
 
 /** The body of a request, which can be opened again for each attempt. */
@@ -114,4 +114,47 @@ async function findExtendedVideo({ job, readState }: UpstreamTask): Promise<Reco
   const { videos } = await readState(taskId, job);
   const video = videos?.find(({ at }) => at === Number(index));
   return { ...(video?.id && { video_creation_id: video.id }), ...(video && { video_url: video.url }) };
+}
+
+/** The path that starts a task, below the vendor's base URL. */
+export function getStartPath(operation: TaskOperation): string {
+  return stripVendorPrefix(getOperation(operation));
+}
+
+/** The path that reads a vendor's task, below its base URL. */
+export function getReadPath(operation: TaskOperation, vendorTaskId: string): string {
+  return stripVendorPrefix(getOperation(getTaskFacts(operation).read)).replace(
+    '{task_id}',
+    encodeURIComponent(vendorTaskId),
+  );
+}
+
+/** The contract's path without the part that the base URL replaces. */
+function stripVendorPrefix({ path }: Operation): string {
+  return path.replace(/^\/proxy\/\w+/, '');
+}
+
+/** The first bytes of the types that may be served: none that a browser would execute. */
+const SIGNATURES: readonly (readonly [type: string, form: RegExp])[] = [
+  ['image/png', /^\x89PNG\r\n/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/gif', /^GIF8[79]a/],
+  ['image/webp', /^RIFF.{4}WEBP/s],
+  ['image/avif', /^.{4}ftyp(?:avif|avis)/s],
+  ['image/tiff', /^(?:II\*|MM.\*)/s],
+  // HEIC and audio use the container of MP4.
+  ['video/mp4', /^.{4}ftyp(?!hei[cx]|mif1|msf1|M4[AB] )/s],
+  ['video/webm', /^.E\xdf\xa3/s],
+];
+
+/** Detects the type of a file by its first bytes. @returns undefined if it is unknown */
+export async function detectFileType(path: string): Promise<string | undefined> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    const head = buffer.toString('latin1', 0, bytesRead);
+    return SIGNATURES.find(([, form]) => form.test(head))?.[0];
+  } finally {
+    await file.close();
+  }
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 
@@ -37,9 +37,9 @@ export class NoAnswer extends Error {
 
 /** One vendor: its base URL, its key, and whether it honours Idempotency-Key. */
 export class Vendor {
-  readonly #agent = new Agent();
   readonly #settings: VendorSettings;
   readonly #key: string;
+  #agent: Agent | undefined;
   #seenToHonourKeys = false;
 
   constructor(settings: VendorSettings, key: string) {
@@ -83,6 +83,8 @@ export class Vendor {
   }
 
   async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {
+    const { Agent, request } = await import('undici');
+    this.#agent ??= new Agent();
     const { statusCode, headers, body } = await request(this.baseUrl + message.path, {
       method: message.method,
       dispatcher: this.#agent.compose(notifyStart(onStart)),

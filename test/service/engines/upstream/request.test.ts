@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { VideoVendor } from '../../../../src/service/configuration/generation-settings.js';
-import { detectFileType } from '../../../../src/service/engines/upstream/file-type.js';
-import { createRequestBody } from '../../../../src/service/engines/upstream/request.js';
+import { createRequestBody, detectFileType } from '../../../../src/service/engines/upstream/request.js';
 import { Vendor } from '../../../../src/service/engines/upstream/vendor.js';
 import { folderForTest } from '../../../support/service.js';
 

@@ -1,15 +1,28 @@
 import { basename } from 'node:path';
 import { isKind } from '../../flows/tasks/find-entry.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { describeState } from '../../flows/tasks/task-state.js';
+import { findEntry } from '../../flows/tasks/task.js';
+import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
-import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
+import { Failure, usage } from '../terminal/failure.js';
+import { oneLine } from '../terminal/text.js';
+import type { CommandContext, RunCommand } from './context.js';
+
+const ACTIONS: Readonly<Record<string, RunCommand>> = {
+  list: listEntries,
+  show: showEntry,
+  forget: forgetEntries,
+};
+
+/** `task list`, `show` and `forget`. */
+export async function run(context: CommandContext): Promise<void> {
+  await ACTIONS[context.command.words.at(-1) as string]?.(context);
+}
 
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
-export async function run({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
+async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
   const isWanted = readFilter(flags, system.now());
   const limit = readLimit(flags);
   const all = [...ledger.entries()];
@@ -62,4 +75,44 @@ function readLimit(flags: FlagValues): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw usage(`--limit must be a whole number from 1, not '${text}'.`);
+}
+
+/** Shows one ledger entry. */
+async function showEntry(context: CommandContext): Promise<void> {
+  const id = context.args.task_id as string | undefined;
+  if (!id) throw usage('<task_id> is required.');
+  const entry = findEntry(context, id);
+  if (!entry) throw toUnknownTaskFailure(id);
+  await context.output.answer(entry);
+}
+
+export function toUnknownTaskFailure(id: string): Failure {
+  return new Failure(`Task ${id} was not started from here.`, {
+    code: 'not_found',
+    hint: 'List tasks with: regen task list. For a task that was started elsewhere: regen image status <task_id>',
+  });
+}
+
+/** Removes ledger entries, and prints the ids that it removed. */
+async function forgetEntries(context: CommandContext): Promise<void> {
+  const { args, flags, ledger, output } = context;
+  const ids = (args.task_id ?? []) as readonly string[];
+  if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list');
+  const entries = ids.map((id) => {
+    const entry = findEntry(context, id);
+    if (!entry) throw toUnknownTaskFailure(id);
+    return entry;
+  });
+  const open = entries.filter(({ task_id, state }) => task_id !== undefined && !findEnd(state));
+  if (open.length > 0 && !flags.force) {
+    const names = open.map(({ task_id }) => task_id).join(', ');
+    throw usage(
+      `${open.length === 1 ? 'A task has' : `${open.length} tasks have`} not ended: ${names}.`,
+      'Wait for it with `regen task wait`, or pass --force to forget it anyway.',
+    );
+  }
+  for (const { id } of entries) ledger.remove(id);
+  const removed = entries.map(({ id, task_id }) => task_id ?? id);
+  if (output.mode.json) return output.answer(removed);
+  for (const id of removed) await output.line(oneLine(id));
 }

@@ -1,0 +1,142 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readText } from '../command/command.js';
+import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
+import { Failure } from '../terminal/failure.js';
+import type { CommandContext, RunCommand } from './context.js';
+
+const ACTIONS: Readonly<Record<string, RunCommand>> = {
+  status: showService,
+  stop: stopService,
+  'rotate-key': rotateKey,
+  'rotate-token': rotateToken,
+  logs: printLog,
+};
+
+/** `serve status`, `stop`, `rotate-key`, `rotate-token` and `logs`. */
+export async function run(context: CommandContext): Promise<void> {
+  await ACTIONS[context.command.words.at(-1) as string]?.(context);
+}
+
+/** Shows the service that uses a data folder. */
+async function showService(context: CommandContext): Promise<void> {
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
+  if (!service) {
+    throw new Failure(`No service runs on ${folder}.`, {
+      code: 'not_running',
+      hint: 'Start one with: regen serve --detach',
+    });
+  }
+  const { owner: _, client: __, ...facts } = service;
+  const { measureFolder } = await import('../../service/index.js');
+  await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder)) });
+}
+
+function readDataFolder(context: CommandContext): string {
+  const data = readText(context.flags, 'data');
+  return data ? resolve(context.system.cwd, data) : context.folders.data;
+}
+
+/** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
+async function findService(context: CommandContext, folder: string): Promise<LocalService | undefined> {
+  const look = () => findLocal(folder, context.connect);
+  for (let tries = 0; tries < 20; tries++) {
+    const found = await look();
+    if (found || !(await isLocked(folder))) return found;
+    await pause(250, undefined, { signal: context.signal });
+  }
+  return undefined;
+}
+
+async function isLocked(folder: string): Promise<boolean> {
+  const path = join(folder, 'service.lock');
+  if (!existsSync(path)) return false;
+  const { LockTimeout, takeLock } = await import('../../disk/lock.js');
+  try {
+    takeLock(path, 0).release();
+    return false;
+  } catch (error) {
+    if (error instanceof LockTimeout) return true;
+    throw error;
+  }
+}
+
+/** Lets the service of a data folder finish its work, and stops it. */
+async function stopService(context: CommandContext): Promise<void> {
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
+  if (!service) return context.output.note(`No service runs on ${folder}.`);
+  await drainLocal(folder, service);
+  await context.output.note(`Stopped the service at ${service.url}.`);
+}
+
+/** Replaces the signing key of a data folder, whether its service runs or not. */
+async function rotateKey(context: CommandContext): Promise<void> {
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
+  const { kid } = service
+    ? await rotateSecret(service, 'key')
+    : await rotateStopped(folder, async ({ rotateKeyIn }) => ({
+        kid: await rotateKeyIn(folder, context.system.now),
+      }));
+  await context.output.note(
+    'Tokens signed with the old key stay valid until they expire, for an hour at most.',
+  );
+  await context.output.answer({ kid });
+}
+
+/** Replaces a secret of a data folder whose service does not run. */
+async function rotateStopped<Result>(
+  folder: string,
+  work: (service: typeof import('../../service/index.js')) => Promise<Result> | Result,
+): Promise<Result> {
+  if (!existsSync(join(folder, 'regen.db'))) {
+    throw new Failure(`${folder} is not the data folder of a service.`, {
+      code: 'not_found',
+      hint: 'Pass the data folder with --data.',
+    });
+  }
+  const service = await import('../../service/index.js');
+  try {
+    return await work(service);
+  } catch (error) {
+    if (!(error instanceof service.FolderInUse)) throw error;
+    throw new Failure(`The service of ${folder} is starting or stopping.`, {
+      code: 'folder_in_use',
+      hint: 'Try again in a few seconds.',
+    });
+  }
+}
+
+/** Replaces the token of the embedded owner, whether the service runs or not. */
+async function rotateToken(context: CommandContext): Promise<void> {
+  const folder = readDataFolder(context);
+  const service = await findService(context, folder);
+  if (service) await rotateSecret(service, 'token');
+  else await rotateStopped(folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));
+  await context.output.note(`Replaced ${folder}/owner.token. The old token is no longer accepted.`);
+}
+
+/** Prints the log of background services; with `--json` as a list. */
+async function printLog({ folders, output }: CommandContext): Promise<void> {
+  const logFile = folders.serviceLog;
+  const isThere = existsSync(logFile);
+  if (output.mode.json) {
+    const lines = isThere ? (await readFile(logFile, 'utf8')).split('\n').filter(Boolean) : [];
+    return output.answer(lines.map(parseEntry));
+  }
+  if (!isThere) return output.note(`The log is empty. It will be written to ${logFile}.`);
+  for await (const chunk of createReadStream(logFile)) await output.write(chunk);
+}
+
+/** The service logs objects; any other line is a message. */
+function parseEntry(line: string): object {
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {}
+  return { message: line };
+}

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Flag, FlagValues } from '../command/command.js';
+import { usage } from '../terminal/failure.js';
+
+/** The defaults of a project: the table `[tool.regen]` of its pyproject.toml. */
+export interface Project {
+  /** Where they are, such as `pyproject.toml`. */
+  readonly path: string;
+  readonly profile: string | undefined;
+  /** Flags of the commands that read the folder, by name. */
+  readonly flags: FlagValues;
+}
+
+/**
+ * Reads the defaults of a project.
+ * @param paths the pyproject.toml of each folder of the command
+ * @param listFlags the flags that may have defaults
+ * @throws Failure if they are invalid, or differ between the folders
+ */
+export async function readProject(
+  paths: readonly string[],
+  listFlags: () => readonly Flag[],
+): Promise<Project | undefined> {
+  const [first, ...others] = await Promise.all(paths.map((path) => readDefaults(path, listFlags)));
+  const odd = others.findIndex((other) => !isDeepStrictEqual({ ...other, path: '' }, { ...first, path: '' }));
+  if (odd >= 0)
+    throw usage(
+      `${paths[0]} and ${paths[odd + 1]} have different defaults in [tool.regen].`,
+      'Run the command for each folder.',
+    );
+  return first;
+}
+
+async function readDefaults(path: string, listFlags: () => readonly Flag[]): Promise<Project | undefined> {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  if (!/^\s*\[\s*tool\s*\.\s*regen\s*\]/m.test(text)) return undefined;
+  const { parse } = await import('smol-toml');
+  let table: Record<string, unknown>;
+  try {
+    table = (parse(text) as { tool: { regen: Record<string, unknown> } }).tool.regen;
+  } catch {
+    // Commands that read the manifest report what is wrong with it.
+    return undefined;
+  }
+  const { profile, ...defaults } = table;
+  if (profile !== undefined && typeof profile !== 'string')
+    throw usage(`profile in [tool.regen] of ${path} must be the name of a profile.`);
+  return { path, profile, flags: readFlags(path, defaults, listFlags()) };
+}
+
+// Decided: secrets are published only if a person says so each time.
+const NEVER_BY_DEFAULT = ['allow-secrets'];
+
+function readFlags(path: string, defaults: Record<string, unknown>, known: readonly Flag[]): FlagValues {
+  const flags: Record<string, string | boolean> = {};
+  for (const [name, value] of Object.entries(defaults)) {
+    const flag = known.find((one) => one.name === name && !NEVER_BY_DEFAULT.includes(name));
+    if (!flag) throw usage(`${name} in [tool.regen] of ${path} cannot be set there.`, explainKnown(known));
+    const isValid = flag.value ? ['string', 'number'].includes(typeof value) : typeof value === 'boolean';
+    if (!isValid)
+      throw usage(`${name} in [tool.regen] of ${path} must be ${flag.value ? 'a text' : 'true or false'}.`);
+    if (value === false && !name.startsWith('no-')) continue;
+    flags[name.replace(/^no-/, '')] = flag.value ? String(value) : !name.startsWith('no-');
+  }
+  return flags;
+}
+
+function explainKnown(known: readonly Flag[]): string {
+  const names = known.filter(({ name, hidden }) => !hidden && !NEVER_BY_DEFAULT.includes(name));
+  return `Keys are profile, ${[...new Set(names.map(({ name }) => name))].join(', ')}.`;
+}

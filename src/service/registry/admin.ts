@@ -1,0 +1,233 @@
+import { createAdminToken } from '../auth/admin-tokens.js';
+import { countRows, type Database, type Tx } from '../database/database.js';
+import type { NodeRow, VersionRow } from '../database/schema.js';
+import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { recordAction } from '../operation/record-action.js';
+import { Refused } from '../operation/refused.js';
+import { getVisibleNode, getVisiblePublisher, getVisibleVersion, loadViewer } from './access.js';
+import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
+import { findHostNode } from './host-nodes.js';
+import { refreshNode, refreshNodes } from './listed-host-nodes.js';
+import { type NodeView, viewNode } from './node-view.js';
+import { countPages, requireReachablePage } from './paging.js';
+import { viewPublishers } from './publisher-view.js';
+import { refreshSearch } from './search-index.js';
+import { changeVersionStatus } from './version-states.js';
+import { type VersionView, viewVersion } from './version-view.js';
+
+type SetNodeCall = OperationCall<'admin.node.set'>;
+
+/** Changes the fields of a node that only admins set. */
+async function setNode(call: SetNodeCall, tx: Tx): Promise<NodeView> {
+  const { params, caller, context } = call;
+  const viewer = await loadViewer(tx, caller);
+  const row = await getVisibleNode(tx, viewer, params.nodeId);
+  await setNodeStatus(call, tx, row);
+  await setNodeFields(call, tx, row);
+  return viewNode({ context, database: tx, viewer }, row.id);
+}
+
+// Decided: admins move nodes between Active and Banned. A new status has the detail given with it or none,
+// because the reason of a ban does not apply to an Active node.
+async function setNodeStatus(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<void> {
+  const { status, status_detail } = call.body;
+  if (status === undefined) return;
+  if (status === 'NodeStatusDeleted' || row.status === 'NodeStatusDeleted') {
+    const [from, to] = [row.status, status].map((name) => name.replace('NodeStatus', ''));
+    throw new Refused('invalid_transition', `The node ${row.id} is ${from} and cannot become ${to} here.`);
+  }
+  if (status === row.status) return;
+  await tx.updateTable('nodes').set({ status, status_detail: null }).where('id', '=', row.id).execute();
+  await refreshNode(tx, row.id);
+  const reason = status_detail || undefined;
+  const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
+  await recordAction(call, tx, { ...event, status, reason });
+}
+
+async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<void> {
+  const { status, status_detail, search_ranking, tags_admin, preempted_host_node_names } = call.body;
+  const details: NodeDetails = {
+    ...(JSON.parse(row.details) as NodeDetails),
+    ...(tags_admin && { tags_admin }),
+    ...(preempted_host_node_names && { preempted_host_node_names }),
+  };
+  refuseLargeFields({ name: row.name, ...details }, 'node');
+  await tx
+    .updateTable('nodes')
+    .set({
+      details: JSON.stringify(details),
+      ...(search_ranking !== undefined && { search_ranking }),
+      // An empty text removes it.
+      ...(status_detail !== undefined && { status_detail: status_detail || null }),
+    })
+    .where('id', '=', row.id)
+    .execute();
+  await refreshSearch(tx, row.id);
+  const others = [search_ranking, tags_admin, preempted_host_node_names, status ? undefined : status_detail];
+  if (others.every((field) => field === undefined)) return;
+  const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.update' } as const;
+  await recordAction(call, tx, event);
+}
+
+type SetVersionCall = OperationCall<'admin.version.setStatus'>;
+
+async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<VersionView> {
+  const { params, body, caller, context } = call;
+  const viewer = await loadViewer(tx, caller);
+  const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  await setVersionTags(call, tx, version, node.publisher_id);
+  if (body.status) {
+    await changeVersionStatus(tx, {
+      versionId: version.id,
+      to: body.status,
+      right: 'admin',
+      actor: caller.userId as string,
+      ...(body.status_reason && { reason: body.status_reason }),
+      now: context.now(),
+    });
+  }
+  const now = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
+  return viewVersion(context, viewer, now.version, node.publisher_id);
+}
+
+async function setVersionTags(
+  call: SetVersionCall,
+  tx: Tx,
+  version: VersionRow,
+  publisherId: string,
+): Promise<void> {
+  const { tags_admin } = call.body;
+  if (!tags_admin) return;
+  const merged: VersionDetails = { ...(JSON.parse(version.details) as VersionDetails), tags_admin };
+  refuseLargeFields(merged, 'node_version');
+  const details = JSON.stringify(merged);
+  await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
+  await recordAction(call, tx, { kind: 'version', id: version.id, publisherId, action: 'version.update' });
+}
+
+// Decided: a policy applies to the definition of one version; in the next version it is Active again.
+async function setHostNodePolicy(
+  call: OperationCall<'admin.hostNode.setPolicy'>,
+  tx: Tx,
+): Promise<OperationAnswer<'admin.hostNode.setPolicy'>> {
+  const { policy } = call.body;
+  const { nodeId, version, hostNodeName } = call.params;
+  const { versionId, publisherId, view } = await findHostNode(
+    tx,
+    await loadViewer(tx, call.caller),
+    call.params,
+  );
+  if (view.policy === policy) return view;
+  await tx
+    .updateTable('host_nodes')
+    .set({ policy })
+    .where('version_id', '=', versionId)
+    .where('name', '=', hostNodeName)
+    .execute();
+  const id = `${nodeId}@${version}/${hostNodeName}`;
+  const event = { kind: 'host_node', id, publisherId, action: 'host_node.policy', status: policy } as const;
+  await recordAction(call, tx, event);
+  return { ...view, policy };
+}
+
+// Decided: a ban hides a publisher's nodes without changing them, so that lifting it restores them unchanged.
+async function setPublisher(
+  call: OperationCall<'admin.publisher.set'>,
+  tx: Tx,
+): Promise<OperationAnswer<'admin.publisher.set'>> {
+  const viewer = await loadViewer(tx, call.caller);
+  const before = await getVisiblePublisher(tx, viewer, call.params.publisherId);
+  const { id } = before;
+  const { status } = call.body;
+  // The same status may be given with a new reason.
+  const isChange = status !== before.status;
+  const reason = call.body.reason ?? (isChange ? '' : (before.status_reason ?? ''));
+  if (isChange || reason !== (before.status_reason ?? '')) {
+    const status_reason = reason || null;
+    await tx.updateTable('publishers').set({ status, status_reason }).where('id', '=', id).execute();
+    if (isChange) await refreshNodes(tx, id);
+    const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.status', status } as const;
+    await recordAction(call, tx, { ...event, reason: reason || undefined });
+  }
+  const row = await getVisiblePublisher(tx, viewer, id);
+  return (await viewPublishers(tx, viewer, [row])).get(id) as OperationAnswer<'admin.publisher.set'>;
+}
+
+async function generateAdminToken(
+  call: OperationCall<'admin.generateToken'>,
+  tx: Tx,
+): Promise<OperationAnswer<'admin.generateToken'>> {
+  const { token, jti, expiresAt } = await createAdminToken(tx, call.context, call.caller.userId as string);
+  await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.create' });
+  return { expires_at: expiresAt, token };
+}
+
+async function listAdminTokens(
+  { context }: OperationCall<'admin.token.list'>,
+  database: Database,
+): Promise<OperationAnswer<'admin.token.list'>> {
+  const rows = await database
+    .selectFrom('admin_tokens')
+    .innerJoin('users', 'users.id', 'admin_tokens.user_id')
+    .select(['jti', 'user_id', 'email', 'admin_tokens.created_at', 'expires_at'])
+    .where('expires_at', '>', new Date(context.now()).toISOString())
+    .orderBy('jti')
+    .execute();
+  return rows.map(({ jti, user_id: by, email, created_at, expires_at }) => ({
+    jti,
+    by,
+    by_email: email ?? undefined,
+    created_at,
+    expires_at,
+  }));
+}
+
+// Decided: a revoked admin token is deleted, like a personal access token; the audit log keeps that it was.
+async function revokeAdminToken(call: OperationCall<'admin.token.revoke'>, tx: Tx): Promise<undefined> {
+  const { jti } = call.params;
+  const { numDeletedRows } = await tx.deleteFrom('admin_tokens').where('jti', '=', jti).executeTakeFirst();
+  if (numDeletedRows === 0n) throw new Refused('not_found', `There is no admin token ${jti}.`);
+  await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.revoke' });
+}
+
+/** Lists versions of all nodes by their status, the oldest first: those that wait longest. */
+async function listForReview(
+  { query, caller, context }: OperationCall<'admin.review'>,
+  database: Database,
+): Promise<OperationAnswer<'admin.review'>> {
+  const { page, pageSize, statuses, nodeId } = query;
+  const offset = requireReachablePage({ page, limit: pageSize });
+  const viewer = await loadViewer(database, caller);
+  const waiting = database
+    .selectFrom('versions')
+    .innerJoin('nodes', 'nodes.id', 'versions.node_id')
+    .where('versions.status', 'in', statuses)
+    .$if(nodeId !== undefined, (all) => all.where('versions.node_id', '=', nodeId as string));
+  const rows = await waiting
+    .selectAll('versions')
+    .select('nodes.publisher_id')
+    .orderBy('versions.created_at')
+    .orderBy('versions.id')
+    .limit(pageSize)
+    .offset(offset)
+    .execute();
+  const total = await countRows(waiting);
+  return {
+    versions: rows.map(({ publisher_id, ...row }) => viewVersion(context, viewer, row, publisher_id)),
+    total,
+    page,
+    pageSize,
+    totalPages: countPages(total, pageSize),
+  };
+}
+
+export const adminHandlers = {
+  'admin.node.set': { write: setNode },
+  'admin.version.setStatus': { write: setVersionStatus },
+  'admin.hostNode.setPolicy': { write: setHostNodePolicy },
+  'admin.publisher.set': { write: setPublisher },
+  'admin.generateToken': { write: generateAdminToken },
+  'admin.token.list': { read: listAdminTokens },
+  'admin.token.revoke': { write: revokeAdminToken },
+  'admin.review': { read: listForReview },
+} satisfies Partial<Handlers>;

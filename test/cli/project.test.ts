@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { homeForTest, regen } from '../support/cli.js';
+import { filesForTest, packForTest } from '../support/packs.js';
+import { serviceForTest } from '../support/service.js';
+
+const pyproject = (defaults: string) => `[project]
+name = "light"
+version = "1.0.0"
+[tool.hostui]
+PublisherId = "public"
+DisplayName = "Light"
+[tool.regen]
+${defaults}
+`;
+
+/** A folder with defaults, and a HOME with the profile team. */
+async function project(defaults: string) {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  const cwd = filesForTest({
+    'pyproject.toml': pyproject(defaults),
+    '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n',
+  });
+  await regen(['config', 'set', 'profiles.team.base_url', service.url], { home });
+  await regen(['auth', 'login', '--profile', 'team', '--with-token'], { home, stdin: service.ownerToken });
+  return { service, home, cwd, run: (...argv: string[]) => regen(argv, { home, cwd }) };
+}
+
+test('a project chooses the profile and the flags of publishing', async () => {
+  const { run, service, home, cwd } = await project(
+    'profile = "team"\npublisher = "acme"\nskip-existing = true',
+  );
+  const publish = ['version', 'publish'];
+  const first = await regen(publish, { home, cwd, answers: ['Create one and save it'] });
+  expect(first.exit, first.stderr).toBe(0);
+  expect(first.stderr).toContain(`Done on team (${service.url})`);
+  const again = await run(...publish);
+  expect(again.exit, again.stderr).toBe(0);
+  expect((await run('node', 'list', 'acme', '--jq', '.nodes[].id')).stdout).toBe('light\n');
+  expect((await run('config', 'get', 'profile')).stdout).toBe('team\n');
+  expect((await run('config', 'list')).stdout).toMatch(/profile\tteam\t.*pyproject.toml/);
+});
+
+test('what is given on the command line or in the environment wins', async () => {
+  const { home, cwd, run } = await project('profile = "nowhere"');
+  expect((await run('publisher', 'list')).stderr).toContain("Unknown profile 'nowhere' (from");
+  expect((await run('publisher', 'list', '--profile', 'team')).exit).toBe(0);
+  const env = { REGEN_PROFILE: 'team' };
+  expect((await regen(['publisher', 'list'], { home, cwd, env })).exit).toBe(0);
+});
+
+test.each([
+  ['nonsense = 1', 'nonsense in [tool.regen]'],
+  ['allow-secrets = true', 'allow-secrets in [tool.regen]'],
+  ['skip-existing = "yes"', 'must be true or false'],
+  ['profile = 1', 'must be the name of a profile'],
+])('a wrong default is reported: %s', async (defaults, message) => {
+  const { run } = await project(defaults);
+  const { exit, stderr } = await run('version', 'check');
+  expect(exit).toBe(2);
+  expect(stderr).toContain(message);
+});
+
+test('folders whose defaults differ are not published together', async () => {
+  const { run, cwd } = await project('profile = "team"');
+  const { exit, stderr } = await run('version', 'publish', cwd, packForTest());
+  expect(exit).toBe(2);
+  expect(stderr).toContain('different defaults');
+});
