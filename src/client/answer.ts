@@ -1,5 +1,6 @@
 import { errorCodes } from '../contract/error-codes.js';
 import type { ErrorBody } from '../contract/errors.js';
+import { isRecord, parseJson } from '../contract/json.js';
 import type { Naming } from '../contract/naming/naming.js';
 import { findJsonExcess, MAX_JSON_DEPTH } from '../wire/json-limits.js';
 import { BodyTooLong, readBody } from '../wire/read-body.js';
@@ -92,7 +93,8 @@ interface ErrorFacts {
  * or list plain strings in `details`.
  */
 function parseErrorBody(text: string): ErrorFacts {
-  const { error, message, details } = parseObject(text);
+  const body = parseJson(text);
+  const { error, message, details }: Readonly<Record<string, unknown>> = isRecord(body) ? body : {};
   const known = parseDetails(details);
   const notes = [details].flat().filter(isSentence).join('; ');
   const code = typeof error === 'string' && /^[\w.-]{1,100}$/.test(error) ? error : undefined;
@@ -111,15 +113,6 @@ function parseDetails(details: unknown): ErrorFacts['details'] {
     return typeof path === 'string' && typeof message === 'string' ? [{ path, message }] : [];
   });
   return known.length === list.length ? known : [];
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 function isSentence(value: unknown): value is string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { removeNulls } from '../contract/json.js';
 import type { Naming } from '../contract/naming/naming.js';
 import type { Method, Operation, PathNames } from '../contract/operation.js';
 import { checkValue } from '../contract/schema/check.js';
@@ -116,13 +117,6 @@ function isOfWrongKind({ code, message: _, ...issue }: z.core.$ZodIssue, value: 
 function isEmptyObject(schema: z.ZodType, data: unknown): boolean {
   if (!(schema instanceof z.ZodObject) || typeof data !== 'object' || data === null) return false;
   return Object.keys(schema.shape).every((name) => !Object.hasOwn(data, name));
-}
-
-function removeNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(removeNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(entries.map(([name, field]) => [name, removeNulls(field)]));
 }
 
 function readPath(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { notifyOnStart } from '../wire/notify-on-start.js';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.js';
 import { NetworkError } from './errors.js';
 import { createStallError, createTimeoutError, toNetworkError } from './network.js';
@@ -239,18 +240,6 @@ class ProgressLimit {
     this.pause();
     this.#exchange.signal?.removeEventListener('abort', this.#abort);
   }
-}
-
-/** Calls `started` when a request is about to be written to a connection; before that, nothing was sent. */
-function notifyOnStart(started: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
-    const { onRequestStart } = handler;
-    handler.onRequestStart = (...given) => {
-      started();
-      onRequestStart?.apply(handler, given);
-    };
-    return dispatch(options, handler);
-  };
 }
 
 function joinHeaders(headers: Record<string, string | string[] | undefined>): Headers {

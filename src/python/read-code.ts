@@ -2,15 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
-import type { CodeReport, CodeSelection, Unreadable } from './code-report.js';
-import { NOT_FOLLOWED } from './code-report.js';
+import { findSecretFileKind, findSecretMatches } from '../pack/secrets.js';
+import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } from './code-report.js';
 import { extract } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
-import { createUnreadFinding, type Finding } from './scan/finding.js';
+import { createFinding, createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
-import { scanSecrets } from './scan/secrets.js';
 import { countTokens } from './scan/token-count.js';
 
 interface Reading extends CodeSelection {
@@ -39,7 +38,7 @@ const TEXT_FILE =
  * Reads definitions and findings out of a pack's files, as `inspectArchive` hands them over or one by one. Nothing of the
  * pack runs; one syntax tree at a time is in memory, for both uses. Python that is not scanned is a finding itself.
  */
-export class CodeReader implements FileReader {
+class CodeReader implements FileReader {
   readonly #modules = new PackModules();
   readonly #findings = { high: [] as Finding[], low: [] as Finding[] };
   readonly #unreadable: Unreadable[] = [];
@@ -145,4 +144,31 @@ export async function readCode(
   for (const file of files)
     if (reader.wanted(file.path, file.size)) await reader.read(file.path, await readFile(file.absolute));
   return reader.finish();
+}
+
+const MAX_SECRETS = 50;
+
+/** Secrets in one file of a pack. `content` is searched as bytes; binary files are skipped. */
+function scanSecrets(path: string, content: Buffer): Finding[] {
+  const kind = findSecretFileKind(path.slice(path.lastIndexOf('/') + 1));
+  if (kind) return [createFinding(path, 1, 'secret', describeSecret(kind))];
+  if (content.subarray(0, 8192).includes(0)) return [];
+  const text = content.toString('latin1');
+  const found: Finding[] = [];
+  for (const match of findSecretMatches(text)) {
+    if (found.length >= MAX_SECRETS) break;
+    found.push(createFinding(path, findLine(text, match.index), 'secret', describeSecret(match.kind)));
+  }
+  return found;
+}
+
+function describeSecret(kind: string): string {
+  const article = /^(?:[aeiouAEIOU]|npm|SSH)/.test(kind) ? 'an' : 'a';
+  return `Holds ${article} ${kind}; remove it, and revoke it if it was ever published.`;
+}
+
+function findLine(text: string, index: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < index; at = text.indexOf('\n', at + 1)) line++;
+  return line;
 }

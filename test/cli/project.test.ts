@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, regen } from '../support/cli.js';
 import { filesForTest, packForTest } from '../support/packs.js';
-import { serviceForTest } from '../support/service.js';
+import { ask, serviceForTest } from '../support/service.js';
 
 const pyproject = (defaults: string) => `[project]
 name = "light"
@@ -52,10 +54,18 @@ test('what is given on the command line or in the environment wins', async () =>
 test.each([
   ['nonsense = 1', 'nonsense in [tool.regen]'],
   ['allow-secrets = true', 'allow-secrets in [tool.regen]'],
+  ['output = "../x.zip"', 'output in [tool.regen]'],
+  ['changelog-file = "/etc/hostname"', 'must be a file in that folder'],
+  ['changelog-file = "../outside.md"', 'must be a file in that folder'],
+  ['changelog-file = "link.md"', 'must be a file in that folder'],
+  ['changelog-file = "-"', 'must be a file in that folder'],
   ['skip-existing = "yes"', 'must be true or false'],
   ['profile = 1', 'must be the name of a profile'],
 ])('a wrong default is reported: %s', async (defaults, message) => {
-  const { run } = await project(defaults);
+  const { run, cwd } = await project(defaults);
+  writeFileSync(join(cwd, '../outside.md'), 'Secret.');
+  onTestFinished(() => rmSync(join(cwd, '../outside.md')));
+  symlinkSync('../outside.md', join(cwd, 'link.md'));
   const { exit, stderr } = await run('version', 'check');
   expect(exit).toBe(2);
   expect(stderr).toContain(message);
@@ -66,4 +76,16 @@ test('folders whose defaults differ are not published together', async () => {
   const { exit, stderr } = await run('version', 'publish', cwd, packForTest());
   expect(exit).toBe(2);
   expect(stderr).toContain('different defaults');
+});
+
+test('the changelog of a project is read from its folder, wherever the command runs', async () => {
+  const { home, cwd, service } = await project(
+    'profile = "team"\npublisher = "acme"\nchangelog-file = "CHANGES.md"',
+  );
+  writeFileSync(join(cwd, 'CHANGES.md'), 'Softer shadows.');
+  const answers = ['Create one and save it'];
+  const { exit, stderr } = await regen(['version', 'publish', cwd], { home, answers });
+  expect(exit, stderr).toBe(0);
+  const { body } = await ask(`${service.url}/nodes/light/versions/1.0.0`);
+  expect(body.changelog).toBe('Softer shadows.');
 });

@@ -34,6 +34,7 @@ interface Step {
 const FIRST: readonly Step[] = [
   step('publisher.create', '/publishers', { id: '«new»', name: 'Session' }),
   step('publisher.token.create', '/publishers/«publisherId»/tokens', { name: 'session' }),
+  step('key.create', '/users/keys', { name: 'session' }),
   step('version.publish', '/publishers/«publisherId»/nodes/«new»/versions', {
     node: {},
     node_version: { version: '«newVersion»' },
@@ -186,10 +187,14 @@ const uploads = fc
 const wait: Step = { method: 'wait', path: '', who: 'nobody', pick: 0 };
 const followed = given.map((one): Step => ({ ...one, method: 'GET', path: '«url»' }));
 
-/** Publishing and tasks, which others need, come more often. */
+/** Publishing and tasks, which others need, come more often, and so does what needs luck to find its object. */
 const steps = fc.oneof(
   ...all.map(([name, operation]) => ({
-    weight: /publish|status|text2|creations|update|create/i.test(name) ? 2 : 1,
+    weight: /revoke|resend|cancel|deliveries/i.test(name)
+      ? 4
+      : /publish|status|text2|creations|update|create/i.test(name)
+        ? 2
+        : 1,
     arbitrary: createSteps([name, operation]),
   })),
   { weight: 8, arbitrary: uploads },

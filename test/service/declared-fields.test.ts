@@ -65,7 +65,8 @@ async function runObserved(name: OperationName, trial: Trial): Promise<string[]>
     address: '127.0.0.1',
     context,
     signal: new AbortController().signal,
-  } as OperationCall<OperationName>;
+    actions: [],
+  } as unknown as OperationCall<OperationName>;
   await runHandler(handlers[name] as Handler<OperationName>, call);
   return Object.entries(observed).flatMap(([part, fields]) =>
     (fields?.listUnread() ?? []).map((path) => `${part}: ${path}`),

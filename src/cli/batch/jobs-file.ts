@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { type ParsedCommand, readText } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
@@ -69,9 +70,7 @@ async function* readJsonLines(path: string): AsyncGenerator<JobLine> {
 function parseJsonLine(text: string): { record: Record<string, unknown> } | { problem: string } {
   try {
     const record: unknown = JSON.parse(text);
-    if (typeof record === 'object' && record !== null && !Array.isArray(record)) {
-      return { record: record as Record<string, unknown> };
-    }
+    if (isRecord(record)) return { record };
   } catch (error) {
     // The parser may quote megabytes of an image.
     return { problem: `is not valid JSON: ${(error as Error).message.slice(0, 120)}` };
@@ -105,14 +104,6 @@ interface CsvRow {
 function readCells(record: CsvRow['record']): Record<string, unknown> {
   const cells = Object.entries(record).filter(([name, cell]) => name !== '' && cell !== '');
   return Object.fromEntries(
-    cells.map(([name, cell]) => [name, cell.startsWith('[') ? parseCell(cell) : cell]),
+    cells.map(([name, cell]) => [name, cell.startsWith('[') ? parseJson(cell, cell) : cell]),
   );
-}
-
-function parseCell(cell: string): unknown {
-  try {
-    return JSON.parse(cell);
-  } catch {
-    return cell;
-  }
 }

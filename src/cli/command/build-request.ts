@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseJson } from '../../contract/json.js';
 import { parseText } from '../../contract/schema/parse-text.js';
 import { usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
@@ -67,12 +68,7 @@ function putValue(into: Record<string, unknown>, [key, ...rest]: readonly string
 function parseValue(type: ValueType | undefined, value: string | boolean | readonly string[]): unknown {
   if (typeof value === 'boolean' || !type) return value;
   if (typeof value !== 'string') return value.map((text) => parseText(type.items ?? type, text));
-  if (type.type !== 'object') return parseText(type, value);
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
+  return type.type === 'object' ? parseJson(value, value) : parseText(type, value);
 }
 
 /** Formats the name of a flag or argument. */

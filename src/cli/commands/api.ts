@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { pages } from '../../client/pages.js';
+import { parseJson } from '../../contract/json.js';
 import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
@@ -112,9 +113,5 @@ function parseHeaders(texts: readonly string[]): Record<string, string> {
 
 /** Parses JSON, so that secrets in it can be masked. */
 function toReadable(body: string | undefined): unknown {
-  try {
-    return body === undefined ? undefined : JSON.parse(body);
-  } catch {
-    return `${Buffer.byteLength(body ?? '')} bytes`;
-  }
+  return body === undefined ? undefined : parseJson(body, `${Buffer.byteLength(body)} bytes`);
 }

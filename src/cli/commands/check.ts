@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { buildArchive } from '../../flows/publish/archive.js';
-import { warnOfGaps } from '../../flows/publish/check-code.js';
-import type { Pack } from '../../flows/publish/pack.js';
+import { buildArchive, type Pack, warnOfGaps } from '../../flows/publish/pack.js';
 import { type ScannerFinding, scanAsComfy } from '../../pack/other-scanner.js';
 import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';

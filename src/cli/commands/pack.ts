@@ -1,4 +1,4 @@
-import { buildArchive } from '../../flows/publish/archive.js';
+import { buildArchive } from '../../flows/publish/pack.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';

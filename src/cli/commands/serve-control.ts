@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { readText } from '../command/command.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
@@ -134,9 +135,6 @@ async function printLog({ folders, output }: CommandContext): Promise<void> {
 
 /** The service logs objects; any other line is a message. */
 function parseEntry(line: string): object {
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {}
-  return { message: line };
+  const value = parseJson(line);
+  return isRecord(value) ? value : { message: line };
 }

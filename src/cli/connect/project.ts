@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Flag, FlagValues } from '../command/command.js';
 import { usage } from '../terminal/failure.js';
@@ -49,8 +50,8 @@ async function readDefaults(path: string, listFlags: () => readonly Flag[]): Pro
   return { path, profile, flags: readFlags(path, defaults, listFlags()) };
 }
 
-// Decided: secrets are published only if a person says so each time.
-const NEVER_BY_DEFAULT = ['allow-secrets'];
+// Decided: a folder may be another person's work, so nothing in it publishes secrets or writes files.
+const NEVER_BY_DEFAULT = ['allow-secrets', 'output', 'force', 'list'];
 
 function readFlags(path: string, defaults: Record<string, unknown>, known: readonly Flag[]): FlagValues {
   const flags: Record<string, string | boolean> = {};
@@ -61,9 +62,22 @@ function readFlags(path: string, defaults: Record<string, unknown>, known: reado
     if (!isValid)
       throw usage(`${name} in [tool.regen] of ${path} must be ${flag.value ? 'a text' : 'true or false'}.`);
     if (value === false && !name.startsWith('no-')) continue;
-    flags[name.replace(/^no-/, '')] = flag.value ? String(value) : !name.startsWith('no-');
+    if (flag.name === 'changelog-file') flags[name] = findOwnFile(path, String(value));
+    else flags[name.replace(/^no-/, '')] = flag.value ? String(value) : !name.startsWith('no-');
   }
   return flags;
+}
+
+/**
+ * Finds a file of the project: what it publishes must be its own.
+ * @throws Failure if it is elsewhere, through links too, or does not exist
+ */
+function findOwnFile(path: string, file: string): string {
+  const folder = dirname(path);
+  const found = join(folder, file);
+  const isOwn = existsSync(found) && realpathSync(found).startsWith(realpathSync(folder) + sep);
+  if (!isOwn) throw usage(`changelog-file in [tool.regen] of ${path} must be a file in that folder.`);
+  return found;
 }
 
 function explainKnown(known: readonly Flag[]): string {

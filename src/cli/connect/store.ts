@@ -1,5 +1,6 @@
 import { renameSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { Failure, usage } from '../terminal/failure.js';
 
@@ -30,11 +31,8 @@ export class Store {
       this.warn(`${path} was readable by other users. Its permissions are fixed.`),
     );
     if (text === undefined) return {};
-    try {
-      const values: unknown = JSON.parse(text);
-      if (typeof values === 'object' && values !== null && !Array.isArray(values))
-        return values as StoredValues;
-    } catch {}
+    const values = parseJson(text);
+    if (isRecord(values)) return values as StoredValues;
     if (!this.startsOver)
       throw usage(`${this.path} is not valid JSON.`, 'Fix the file, or delete it to start over.');
     this.#setAside();

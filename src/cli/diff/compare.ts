@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../contract/json.js';
 /** A node definition as listed by the service; every field may be missing. */
 export interface ListedDefinition {
   readonly host_node_name?: string | undefined;
@@ -129,7 +130,7 @@ function describeRange({ min, max }: Input): string {
 
 function formatValue(initial: unknown): string {
   // A default that is computed at run time is listed as an object.
-  if (typeof initial === 'object' && initial !== null && !Array.isArray(initial)) return COMPUTED;
+  if (isRecord(initial)) return COMPUTED;
   return initial === undefined ? 'none' : JSON.stringify(initial);
 }
 
@@ -190,12 +191,12 @@ const WIDGET_TYPES = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO']);
 
 /** Parses the JSON text of input_types; undefined if it is not an object. */
 export function readInputs(text: string | undefined): Map<string, Input> | undefined {
-  const whole = parseJson(text);
-  if (!isObject(whole)) return undefined;
+  const whole = parseJson(text ?? 'null');
+  if (!isRecord(whole)) return undefined;
   const inputs = new Map<string, Input>();
   for (const part of ['required', 'optional'] as const) {
     const group = whole[part];
-    if (!isObject(group)) continue;
+    if (!isRecord(group)) continue;
     for (const [name, declared] of Object.entries(group))
       inputs.set(name, toInput(declared, part === 'required'));
   }
@@ -206,11 +207,11 @@ function toInput(declared: unknown, required: boolean): Input {
   const [kind, options] = Array.isArray(declared) ? declared : [declared, undefined];
   const listed = Array.isArray(kind)
     ? kind
-    : isObject(options) && Array.isArray(options.options)
+    : isRecord(options) && Array.isArray(options.options)
       ? options.options
       : [];
   const type = Array.isArray(kind) ? 'COMBO' : typeof kind === 'string' ? kind : COMPUTED;
-  const settings = isObject(options) ? options : {};
+  const settings = isRecord(options) ? options : {};
   return {
     required,
     type,
@@ -229,20 +230,8 @@ function toNumber(value: unknown): number | undefined {
 
 /** Parses the JSON text of a list of names; undefined if it is not a list. */
 function readList(text: string | undefined): string[] | undefined {
-  const list = parseJson(text);
+  const list = parseJson(text ?? 'null');
   return Array.isArray(list)
     ? list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
     : undefined;
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? 'null');
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

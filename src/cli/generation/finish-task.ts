@@ -1,9 +1,8 @@
 import { StillRunningError } from '../../client/errors.js';
 import type { TaskKind } from '../../contract/operation.js';
-import { awaitTask } from '../../flows/tasks/await-task.js';
+import { awaitTask, saveResults } from '../../flows/tasks/await-task.js';
 import { Destination } from '../../flows/tasks/destination.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { saveResults } from '../../flows/tasks/save-results.js';
 import { cannotRead, readAccount, type Task, type TaskContext } from '../../flows/tasks/task.js';
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues } from '../command/command.js';

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { renameInput } from '../../client/outlines.js';
 import { getOperation, getTaskFacts } from '../../contract/index.js';
+import { isRecord } from '../../contract/json.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -127,7 +128,7 @@ function planJob(
     const standIns = sources.map((source) => ('url' in source ? source.url : 'AAAA'));
     sent[field] = Array.isArray(value) ? standIns : standIns[0];
   }
-  const whole = bodyGiven && !isObject(given) ? given : sent;
+  const whole = bodyGiven && !isRecord(given) ? given : sent;
   addProblems(
     findRequestProblems(
       operation,
@@ -169,10 +170,6 @@ function findSource(context: PlanContext, text: string): ReturnType<typeof parse
 function parseBodyImage(text: string): ImageSource {
   if (/^https?:/i.test(text)) return { kind: 'url', url: text };
   return { kind: 'data', base64: text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Stands for the creation while a request is checked, before it is read. */

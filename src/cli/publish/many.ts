@@ -1,6 +1,5 @@
-import type { Pack } from '../../flows/publish/pack.js';
+import type { Pack, Stages } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
-import type { Stages } from '../../flows/publish/report.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { combineExits, readConcurrency, runInParallel } from '../command/parallel.js';
 import { toFailure } from '../command/to-failure.js';

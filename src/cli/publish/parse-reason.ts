@@ -1,3 +1,4 @@
+import { parseJson } from '../../contract/json.js';
 /** One reason of a verdict. */
 export interface VerdictReason {
   /** `file:line`, as far as the registry says. */
@@ -23,14 +24,6 @@ export function parseReason(text: string): VerdictReason[] {
     const [, where = '', rest = line] = /^\s*[-*]?\s*([^\s:]+\.\w+:\d+):?\s*(.*)$/.exec(line) ?? [];
     return { where, rule: '', detail: rest.trim() };
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reasons are short; one that is nested deeper is not read. */

@@ -1,8 +1,6 @@
-import { checkCode } from '../../flows/publish/check-code.js';
-import { type Pack, readPack } from '../../flows/publish/pack.js';
+import { checkCode, type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
-import type { Stages } from '../../flows/publish/report.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
 import { withScratch } from '../terminal/scratch.js';

@@ -1,5 +1,5 @@
 import type { Ora } from 'ora';
-import type { Stages } from '../../flows/publish/report.js';
+import type { Stages } from '../../flows/publish/pack.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import type { Output } from './output.js';
 import { oneLine } from './text.js';

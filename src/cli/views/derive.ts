@@ -88,7 +88,7 @@ function toCommand(view: View): Command {
     summary: view.summary ?? operation?.summary ?? '',
     arguments: positionals,
     flags: [
-      ...derived.map((flag) => (view.short?.[flag.name] ? { ...flag, short: view.short[flag.name] } : flag)),
+      ...derived,
       ...other.flags,
       ...(view.flags ?? []),
       ...(paged ? [flag('--all', 'Read all pages')] : []),

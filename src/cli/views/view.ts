@@ -26,7 +26,6 @@ export interface View {
   readonly optional?: readonly string[];
   /** Positionals that may be the beginning of an id, and the operation that lists those ids. */
   readonly lookup?: Lookup;
-  readonly short?: Readonly<Record<string, string>>;
   readonly shape?: Shape;
   readonly changes?: boolean;
   /** The confirmation prompt of an irreversible command; `<nodeId>` is replaced by the argument. `--yes` skips it. */

@@ -1,4 +1,5 @@
 import type { ImageTask } from '../../contract/image-task.js';
+import { isRecord, parseJson } from '../../contract/json.js';
 import { readTaskState, type TaskState } from '../../flows/tasks/task-state.js';
 import { oneLine } from '../terminal/text.js';
 
@@ -44,10 +45,6 @@ export function formatEvent({ id, name, taskId, seen, body, caughtUp }: Event): 
 }
 
 function parseBody(body: Uint8Array): object | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(Buffer.from(body).toString('utf8'));
+  return isRecord(value) ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../json.js';
 import type { Outline } from '../schema/outline.js';
 import type { Words } from './naming-map.js';
 
@@ -40,9 +41,9 @@ export function renameValue(outline: Outline, value: unknown, context: RenameCon
       if (!Array.isArray(value)) return value;
       return value.map((item) => renameValue(outline.items, item, context, field));
     case 'map':
-      return isObject(value) ? renameMap(outline, value, context, field) : value;
+      return isRecord(value) ? renameMap(outline, value, context, field) : value;
     case 'object':
-      return isObject(value) ? renameFields(outline, value, context) : value;
+      return isRecord(value) ? renameFields(outline, value, context) : value;
     default: {
       if (typeof value !== 'string' || !Object.hasOwn(words.values, field)) return value;
       return lookUp(words.values[field] as Words, value, context.to);
@@ -105,7 +106,7 @@ function mayHold(outline: Outline, value: unknown, shared: readonly Outline[]): 
       return mayHold(shared[outline.index] as Outline, value, shared);
     case 'object':
     case 'map':
-      return isObject(value);
+      return isRecord(value);
     case 'list':
       return Array.isArray(value);
     case 'null':
@@ -119,8 +120,4 @@ function mayHold(outline: Outline, value: unknown, shared: readonly Outline[]): 
 function lookUp(words: Words, word: string, to: Side): string {
   if (to === 'ours') return Object.keys(words).find((ours) => words[ours] === word) ?? word;
   return to === 'theirs' && Object.hasOwn(words, word) ? (words[word] as string) : word;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -13,6 +13,10 @@ export function defineRequest<Shape extends z.ZodRawShape>(id: string, shape: Sh
 /** A whole number of 32 bits, as in generation requests and their tasks. */
 export const int32 = () => z.int32().meta({ format: 'int32' });
 
+/** A whole number above 0. */
+export const positiveInt = (standard: number, description: string) =>
+  z.int().positive().default(standard).describe(description);
+
 // Decided: every text of a request has a maximum length. Images are limited in bytes, as `limits.ts` says.
 /** The maximum numbers of characters of a display name, of one line of text, of a URL and of a longer text. */
 export const MAX_NAME = 200;

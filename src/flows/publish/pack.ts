@@ -2,13 +2,31 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { valid } from 'semver';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
+import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
 import { type Manifest, type ManifestOptions, readManifest } from '../../pack/manifest.js';
 import type { PackProblem } from '../../pack/problem.js';
+import { isZipBomb } from '../../pack/read-archive.js';
 import { findSecrets } from '../../pack/secrets.js';
+import type { CodeReport } from '../../python/code-report.js';
+import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
-import type { PublishReport } from './report.js';
+
+/** Is told what a publish is doing. */
+export interface PublishReport {
+  note(text: string): Promise<void>;
+  warn(text: string): Promise<void>;
+}
+
+/** Shows the stages of a long operation, and how far the current one is. */
+export interface Stages {
+  stage(text: string): Promise<void>;
+  update(detail: string): void;
+  /** Shows the number of transferred bytes. */
+  transferred(done: number, total: number | undefined): void;
+  end(): void;
+}
 
 /** A folder that can be published: its manifest and its files. */
 export interface Pack {
@@ -107,4 +125,69 @@ function toPackError(what: string, problems: readonly PackProblem[], dir = ''): 
   return isMissing
     ? new FlowError('manifest_missing', message, { details, subject: dir })
     : new FlowError('invalid_pack', message, { details });
+}
+
+/**
+ * Builds the archive of a pack at `path`.
+ * @throws FlowError if the service would refuse it
+ */
+export async function buildArchive(
+  { signal }: { readonly signal: AbortSignal },
+  { files }: Pack,
+  path: string,
+  progress: Stages,
+): Promise<BuiltArchive> {
+  const archive = await createArchive(files, path, {
+    signal,
+    onProgress: ({ bytes: done, totalBytes }) => progress.transferred(done, totalBytes),
+  });
+  const problem = findLimitProblem(archive);
+  if (!problem) return archive;
+  throw new FlowError('archive_limit', `The archive ${problem}; nothing was sent.`);
+}
+
+function findLimitProblem({ size, unpacked }: BuiltArchive): string | undefined {
+  if (size > DEFAULT_LIMITS.archive)
+    return `is ${formatBytes(size)}; the limit is ${formatBytes(DEFAULT_LIMITS.archive)}`;
+  if (isZipBomb(size, unpacked, DEFAULT_LIMITS)) {
+    return `unpacks to more than ${DEFAULT_LIMITS.archiveRatio} times its size, which the registry refuses as a zip bomb`;
+  }
+  return undefined;
+}
+
+/**
+ * Reads the code of a pack as the service will.
+ * @throws FlowError if a finding would flag the version, and `allowFindings` is not set
+ */
+export async function checkCode(
+  pack: Pack,
+  report: PublishReport,
+  progress: Stages,
+  allowFindings: boolean,
+): Promise<CodeReport> {
+  await progress.stage(`Checking ${pack.manifest.node.id} ${pack.manifest.version.version}`);
+  const code = await readCodeApart(pack.files);
+  progress.end();
+  const flagging = code.findings.filter(({ severity }) => severity === 'high');
+  if (flagging.length > 0 && !allowFindings) {
+    throw new FlowError('findings', 'The registry would flag this version; nothing was sent.', {
+      details: flagging.map(({ file, line, message, rule }) => ({
+        path: `${file}:${line}`,
+        message: `${message} (${rule})`,
+      })),
+    });
+  }
+  await warnOfGaps(report, code);
+  return code;
+}
+
+/** Warns of what does not prevent publishing, but is probably a mistake. */
+export async function warnOfGaps(report: PublishReport, code: CodeReport): Promise<void> {
+  const { nodes, unresolved, unreadable } = code;
+  if (nodes.length === 0 && unresolved.length === 0) {
+    await report.warn(
+      'No node definition was found. Check that __init__.py is packed and sets NODE_CLASS_MAPPINGS.',
+    );
+  }
+  for (const { file, line, message } of unreadable) await report.warn(`${file}:${line} ${message}.`);
 }

@@ -3,11 +3,9 @@ import { ClientError, StillRunningError } from '../../client/errors.js';
 import { wait } from '../../client/wait.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { FlowError } from '../flow-error.js';
-import { buildArchive } from './archive.js';
 import { findNextStep, isSettled, readReason, toVerdictError } from './next-step.js';
-import type { Pack } from './pack.js';
+import { buildArchive, type Pack, type PublishReport, type Stages } from './pack.js';
 import { type NodeVersion, readVersion, type VersionContext } from './published.js';
-import type { PublishReport, Stages } from './report.js';
 import {
   type ConnectWithToken,
   chooseClient,

@@ -4,8 +4,8 @@ import { NetworkError, ServiceError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
 import { formatBytes } from '../../wire/format-bytes.js';
+import type { Stages } from './pack.js';
 import type { NodeVersion } from './published.js';
-import type { Stages } from './report.js';
 
 /** A registry, and the personal access token of the publisher. */
 export interface Registry {

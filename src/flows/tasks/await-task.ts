@@ -1,9 +1,11 @@
 import { wait } from '../../client/wait.js';
-import { readTask, type Task, type TaskContext } from './task.js';
-import { findEnd, type TaskState } from './task-state.js';
+import type { Saved } from '../save-file.js';
+import type { Destination } from './destination.js';
+import { readAccount, readTask, type Task, type TaskContext } from './task.js';
+import { findEnd, type TaskFigures, type TaskState } from './task-state.js';
 
 /** How long a task is waited for, and who is told of its states. */
-export interface AwaitContext extends TaskContext {
+interface AwaitContext extends TaskContext {
   readonly now: () => number;
   readonly timeoutMs: number;
   /** The maximum polling interval. */
@@ -31,4 +33,47 @@ export function awaitTask(
     signal: context.signal,
     now,
   });
+}
+
+/**
+ * Downloads the results of a task, and records their paths in the ledger.
+ * @returns the paths
+ */
+export async function saveResults(
+  context: TaskContext,
+  task: Task,
+  { outputs, facts }: TaskState,
+  destination: Destination,
+  onSaved: (saved: Saved) => Promise<void>,
+): Promise<readonly string[]> {
+  const { services, ledger, signal } = context;
+  const { client } = await services.reach(task.target);
+  const name = task.entry?.name ?? task.kind;
+  const figures = { ...facts, ...(destination.how.receipt && (await readAccount(context, task))) };
+  const paths: string[] = [];
+  for (const [at, url] of outputs.entries()) {
+    const saved = await destination.save(client, url, { name, task_id: task.id, index: at + 1 }, signal);
+    paths.push(saved.path);
+    await onSaved(saved);
+    if (destination.how.receipt) await destination.writeReceipt(saved, formatReceipt(task, figures, saved));
+  }
+  if (task.entry) ledger.change(task.entry.id, { saved: paths });
+  return paths;
+}
+
+type Figures = TaskFigures & { readonly operation?: string };
+
+/** The request and its result; `null` for what the service does not report. */
+function formatReceipt({ id, target, entry }: Task, figures: Figures, saved: Saved): object {
+  return {
+    task_id: id,
+    service: entry?.service ?? target.baseUrl ?? 'local',
+    operation: figures.operation ?? entry?.operation ?? null,
+    request: entry?.request ?? null,
+    created_at: entry?.created_at ?? null,
+    seed: figures.seed ?? entry?.seed ?? entry?.request.seed ?? null,
+    credits: figures.credits ?? entry?.credits ?? null,
+    sha256: saved.sha256,
+    bytes: saved.bytes,
+  };
 }

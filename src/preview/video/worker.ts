@@ -5,9 +5,11 @@ import { render } from './render.js';
 
 // A process for one task, which is sent to it. Its last message is the result or the reason for a failure.
 const LOW_PRIORITY = 10;
-/** The limits for reading a source video; generating one takes a third. */
+/** The limits for reading a source video; generating one takes a third. Time is that of the CPU: the machine may be busy. */
 const MAX_BYTES = 900_000_000;
-const MAX_MS = 10 * 60_000;
+const [maxCpuMs = 20 * 60_000] = process.argv.slice(2).map(Number);
+/** A decoder that waits forever uses hardly any; the task is tried again. */
+const STALLED_MS = 2 * 60 * 60_000;
 
 const sendMessage = (message: PreviewMessage) => void process.send?.(message);
 // The parent process has ended.
@@ -26,11 +28,11 @@ process.once('message', async (job: PreviewJob<'video'>) => {
 
 /** The headers of a file may not show how much memory and time reading it takes. */
 function limitResources(): void {
-  const fail = (message: string) => {
-    process.send?.({ failure: message } satisfies PreviewMessage, () => process.exit());
-  };
-  setTimeout(() => fail('The video takes too long to read.'), MAX_MS).unref();
+  const end = (message: PreviewMessage) => void process.send?.(message, () => process.exit());
+  setTimeout(() => end({ defect: 'Reading the video did not end.' }), STALLED_MS).unref();
   setInterval(() => {
-    if (process.memoryUsage.rss() > MAX_BYTES) fail('The video takes too much memory to read.');
+    const { user, system } = process.cpuUsage();
+    if (process.memoryUsage.rss() > MAX_BYTES) end({ failure: 'The video takes too much memory to read.' });
+    else if ((user + system) / 1000 > maxCpuMs) end({ failure: 'The video takes too long to read.' });
   }, 200).unref();
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checkValue } from '../../contract/schema/check.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { positiveInt } from '../../contract/schema/values.js';
 import { SecureUrl } from '../network/secure-url.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
@@ -150,12 +151,8 @@ export const Configuration = z.strictObject({
   limits: Limits.prefault({}).describe('Sizes and times of requests'),
   quotas: z
     .strictObject({
-      tasksInFlight: z.int().positive().default(100).describe('Tasks of a user that have not ended'),
-      pendingWebhooks: z
-        .int()
-        .positive()
-        .default(1_000)
-        .describe('Tasks of a user with webhooks that are not delivered yet'),
+      tasksInFlight: positiveInt(100, 'Tasks of a user that have not ended'),
+      pendingWebhooks: positiveInt(1_000, 'Tasks of a user with webhooks that are not delivered yet'),
       creditsPerMonth: z
         .int()
         .min(0)
@@ -163,13 +160,9 @@ export const Configuration = z.strictObject({
         .describe(
           'Credits that the tasks of a user may cost per month, in UTC; `regen admin user set` changes it for one user. Default: no limit',
         ),
-      publishers: z.int().positive().default(20).describe('Publishers that a user owns'),
-      versionsPerDay: z.int().positive().default(200).describe('New versions of a publisher per day, in UTC'),
-      bytesPerDay: z
-        .int()
-        .positive()
-        .default(10 * 1024 ** 3)
-        .describe('Bytes that a publisher uploads per day, in UTC'),
+      publishers: positiveInt(20, 'Publishers that a user owns'),
+      versionsPerDay: positiveInt(200, 'New versions of a publisher per day, in UTC'),
+      bytesPerDay: positiveInt(10 * 1024 ** 3, 'Bytes that a publisher uploads per day, in UTC'),
     })
     .prefault({})
     .describe('What one user or publisher may use; the embedded owner has no quotas'),

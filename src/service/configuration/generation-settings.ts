@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Problem } from '../../contract/schema/schema-types.js';
+import { positiveInt } from '../../contract/schema/values.js';
 import { SecureUrl } from '../network/secure-url.js';
 import { checkSecret, createSecretSource, type Environment } from './secret-source.js';
 
@@ -15,17 +16,12 @@ const vendorFields = {
     .default('Authorization')
     .describe('The header that carries the key; Authorization has it as a Bearer token'),
   key: createSecretSource('the key of the vendor'),
-  atOnce: z.int().positive().default(50).describe('Tasks of a vendor that run in parallel (default 50)'),
-  pollMs: z
-    .int()
-    .positive()
-    .default(2_000)
-    .describe('Milliseconds of the first polling interval of a task; it grows to 15 times as much'),
-  answerMs: z
-    .int()
-    .positive()
-    .default(60_000)
-    .describe('Milliseconds that one request to the vendor may take'),
+  atOnce: positiveInt(50, 'Tasks of a vendor that run in parallel (default 50)'),
+  pollMs: positiveInt(
+    2_000,
+    'Milliseconds of the first polling interval of a task; it grows to 15 times as much',
+  ),
+  answerMs: positiveInt(60_000, 'Milliseconds that one request to the vendor may take'),
   honoursKeys: z
     .boolean()
     .optional()
@@ -60,13 +56,10 @@ const Local = z.strictObject({
 
 const LocalVideo = z.strictObject({
   ...Local.shape,
-  atOnce: z
-    .int()
-    .positive()
-    .default(2)
-    .describe(
-      'Videos that this machine makes in parallel (default 2): one is drawn while another is compressed; each takes up to 300 MB',
-    ),
+  atOnce: positiveInt(
+    2,
+    'Videos that this machine makes in parallel (default 2): one is drawn while another is compressed; each takes up to 300 MB',
+  ),
 });
 
 const describeUnionError = (issue: { readonly code?: string | undefined }) =>

@@ -1,3 +1,4 @@
+import { isRecord } from '../../contract/json.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { parseText } from '../../contract/schema/parse-text.js';
 import type { Problem } from '../../contract/schema/schema-types.js';
@@ -104,13 +105,9 @@ export function mergeSettings(
   const merged: Record<string, unknown> = { ...below };
   for (const [name, value] of Object.entries(above)) {
     const existing = merged[name];
-    merged[name] = isTable(existing) && isTable(value) ? mergeSettings(existing, value) : value;
+    merged[name] = isRecord(existing) && isRecord(value) ? mergeSettings(existing, value) : value;
   }
   return merged;
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes a configuration file (TOML) in which every setting stands as a comment with its default. */

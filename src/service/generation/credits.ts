@@ -1,8 +1,10 @@
-import type { TaskOperation } from '../../contract/index.js';
-import { getTaskFacts } from '../../contract/index.js';
+import type { z } from 'zod';
+import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
+import type { Budget as BudgetSchema } from '../../contract/usage.js';
 import type { Database, Tx } from '../database/database.js';
+import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
-import { requireBudget, type Spending, toMonth } from './budgets.js';
+import { Refused } from '../operation/refused.js';
 
 /** The current price of a task, in credits. */
 export function getPrice(
@@ -73,4 +75,106 @@ export async function sumCredits(database: Database, taskId: string): Promise<nu
     .where('task_id', '=', taskId)
     .execute();
   return entries.reduce((sum, { kind, amount }) => sum + (kind === 'charge' ? amount : -amount), 0);
+}
+
+/** What starting a task costs, and whom. */
+export interface Spending {
+  readonly userId: string;
+  /** The API key that starts it. */
+  readonly keyId: string | undefined;
+  /** Credits. */
+  readonly amount: number;
+}
+
+type BudgetContext = Pick<Context, 'configuration' | 'now'>;
+type Budget = z.output<typeof BudgetSchema>;
+
+// Decided: budgets are per calendar month, in UTC. What a task cost is given back to the month of its charge.
+/**
+ * Makes sure that a user's month, and that of the key, has enough left for a task.
+ * @throws Refused quota_exceeded saying what is left and when it renews
+ */
+export async function requireBudget(
+  database: Database,
+  context: BudgetContext,
+  { userId, keyId, amount }: Spending,
+): Promise<void> {
+  if (amount === 0) return;
+  if (keyId !== undefined) {
+    const key = await database
+      .selectFrom('api_keys')
+      .select(['id', 'name', 'credits_per_month'])
+      .where('id', '=', keyId)
+      .executeTakeFirstOrThrow();
+    const budget = await readKeyBudget(database, context, key);
+    if (budget) requireLeft(`The API key ${key.name}`, budget, amount);
+  }
+  const budget = await readUserBudget(database, context, userId);
+  if (budget) requireLeft('You', budget, amount);
+}
+
+function requireLeft(who: string, { credits_per_month, left, renews_at }: Budget, amount: number): void {
+  if (amount <= left) return;
+  throw new Refused(
+    'quota_exceeded',
+    `${who} may spend ${credits_per_month} credits a month and ${left} are left, less than the ${amount} of this task; the next month begins at ${renews_at}.`,
+  );
+}
+
+/** @returns undefined if the user has no limit */
+export async function readUserBudget(
+  database: Database,
+  context: BudgetContext,
+  userId: string,
+): Promise<Budget | undefined> {
+  const user = await database
+    .selectFrom('users')
+    .select('credits_per_month as own')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  // The embedded owner is the operator.
+  const standard = userId === OWNER_ID ? undefined : context.configuration.quotas.creditsPerMonth;
+  const limit = user?.own ?? standard;
+  return limit === undefined ? undefined : measure(database, context, limit, ['user_id', userId]);
+}
+
+/** @returns undefined if the key has no limit of its own */
+export async function readKeyBudget(
+  database: Database,
+  context: BudgetContext,
+  { id, credits_per_month }: { readonly id: string; readonly credits_per_month: number | null },
+): Promise<Budget | undefined> {
+  return credits_per_month === null
+    ? undefined
+    : measure(database, context, credits_per_month, ['key_id', id]);
+}
+
+async function measure(
+  database: Database,
+  { now }: BudgetContext,
+  limit: number,
+  [column, id]: readonly ['user_id' | 'key_id', string],
+): Promise<Budget> {
+  const month = toMonth(now());
+  const rows = await database
+    .selectFrom('credits')
+    .select(['kind', ({ fn }) => fn.sum<number>('amount').as('amount')])
+    .where(column, '=', id)
+    .where('month', '=', month)
+    .groupBy('kind')
+    .execute();
+  const sum = (kind: 'charge' | 'refund') => Number(rows.find((row) => row.kind === kind)?.amount ?? 0);
+  const used = sum('charge') - sum('refund');
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return {
+    credits_per_month: Number(limit),
+    used,
+    left: Math.max(limit - used, 0),
+    renews_at: new Date(Date.UTC(year, number)).toISOString(),
+  };
+}
+
+/** The month of a time in UTC: `2026-03`. @param milliseconds since the epoch */
+function toMonth(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 7);
 }

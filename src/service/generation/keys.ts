@@ -7,7 +7,7 @@ import type { Handlers, OperationAnswer, OperationCall } from '../operation/call
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { readKeyBudget } from './budgets.js';
+import { readKeyBudget } from './credits.js';
 
 type ApiKey = OperationAnswer<'key.create'>;
 

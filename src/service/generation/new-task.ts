@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto';
-import type { TaskOperation } from '../../contract/index.js';
-import { getTaskFacts } from '../../contract/index.js';
+import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import { resolveVideoFormat } from '../../contract/video-models.js';
 import { getPrice } from './credits.js';
 import type { StartCall } from './stage-inputs.js';
-import { getTaskKind, listImageFields, nameInput } from './task-inputs.js';
+import { getTaskKind, listImageFields, nameInput } from './task-files.js';
 
 type TaskRequest = Readonly<Record<string, unknown>>;
 

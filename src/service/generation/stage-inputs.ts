@@ -7,8 +7,7 @@ import { findCreation } from './creations.js';
 import { type ImageSize, loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
 import { getResultKey } from './results.js';
-import { copyObject, getInputKey, storeFile } from './task-files.js';
-import { listImageFields, nameInput, VIDEO_INPUT } from './task-inputs.js';
+import { copyObject, getInputKey, listImageFields, nameInput, storeFile, VIDEO_INPUT } from './task-files.js';
 import type { TaskRef } from './task-states.js';
 import { removeUnusedFiles } from './unused-files.js';
 

@@ -7,7 +7,7 @@ import type { Context } from '../operation/context.js';
 import { enqueueDelivery } from '../webhooks/deliveries.js';
 import { refundCredits } from './credits.js';
 import type { TaskResult } from './results.js';
-import { getTaskKind } from './task-inputs.js';
+import { getTaskKind } from './task-files.js';
 
 type TaskStage = 'created' | 'queued' | 'running' | 'done' | 'failed';
 

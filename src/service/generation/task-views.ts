@@ -15,7 +15,7 @@ import { sumCredits } from './credits.js';
 import type { NewTask } from './new-task.js';
 import { parseResults } from './results.js';
 import { getVisibleTask, readLinkedResults } from './task-access.js';
-import { getTaskKind } from './task-inputs.js';
+import { getTaskKind } from './task-files.js';
 import { TASK_STATUSES } from './task-states.js';
 
 type Creations = z.output<typeof VideoCreations>;

@@ -4,7 +4,7 @@ import type { Database, Tx } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
-import { readUserBudget } from './budgets.js';
+import { readUserBudget } from './credits.js';
 
 type Usage = OperationAnswer<'admin.usage'>;
 type UsageCall = Pick<OperationCall<'admin.usage'>, 'query' | 'context'>;

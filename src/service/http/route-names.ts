@@ -1,3 +1,4 @@
+import { isRecord } from '../../contract/json.js';
 import { type NamedOperation, type Naming, VIDEO_FIELDS } from '../../contract/naming/naming.js';
 import type { Rewrite } from '../../contract/naming/naming-map.js';
 import type { Side } from '../../contract/naming/rename-value.js';
@@ -76,7 +77,7 @@ function createRouteNames(
     },
     readBody(given) {
       const renamed = naming.renameBody(name, readOutlines().input, given, 'ours');
-      const filled = isObject(renamed) ? fillFields(renamed, assumed, unread) : renamed;
+      const filled = isRecord(renamed) ? fillFields(renamed, assumed, unread) : renamed;
       const added = rewrite?.body ? { ...rewrite.body, ...(filled as object | undefined) } : filled;
       if (name === 'version.publish' && behaviors.completeVersions) return completeBody(added);
       return isExtend ? fillVideo(added) : added;
@@ -92,10 +93,6 @@ function createRouteNames(
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Fills in what the clients of the other service leave out, and removes what means nothing here. */
 function fillFields(body: Fields, assumed: Fields | undefined, unread: readonly string[]): Fields {

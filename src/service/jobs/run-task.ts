@@ -1,8 +1,7 @@
 import type { Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
-import { getInputKey } from '../generation/task-files.js';
-import { getTaskKind } from '../generation/task-inputs.js';
+import { getInputKey, getTaskKind } from '../generation/task-files.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
 import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';

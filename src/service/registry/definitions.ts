@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
+import { isRecord, parseJson } from '../../contract/json.js';
 import type { FoundNode } from '../../python/definitions/definitions.js';
 import type { Tx } from '../database/database.js';
 import type { Handlers, OperationCall } from '../operation/call.js';
@@ -104,7 +105,7 @@ function listProblems(name: string, definition: HostNodeDefinition): [field: str
   const { host_node_name = name, input_types, return_types, return_names } = definition;
   const problems: [string, string][] = [];
   if (host_node_name !== name) problems.push(['host_node_name', 'must equal its key in nodes']);
-  if (!isJsonText(input_types, isJsonObject)) problems.push(['input_types', 'must be a JSON object as text']);
+  if (!isJsonText(input_types, isRecord)) problems.push(['input_types', 'must be a JSON object as text']);
   if (!isJsonText(return_types, Array.isArray))
     problems.push(['return_types', 'must be a JSON array as text']);
   if (!isJsonText(return_names, Array.isArray))
@@ -112,17 +113,8 @@ function listProblems(name: string, definition: HostNodeDefinition): [field: str
   return problems;
 }
 
-function isJsonObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isJsonText(text: string | undefined, isRight: (value: unknown) => boolean): boolean {
-  if (text === undefined) return true;
-  try {
-    return isRight(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return text === undefined || isRight(parseJson(text));
 }
 
 export const definitionHandlers = {

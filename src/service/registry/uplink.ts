@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { rcompare } from 'semver';
 import type { z } from 'zod';
 import { getOperation, type OperationName } from '../../contract/index.js';
+import { removeNulls } from '../../contract/json.js';
 import type { Node } from '../../contract/node.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
@@ -146,14 +147,6 @@ function parseJson(text: string): unknown {
   } catch {
     throw new FetchFailed('it did not answer with JSON');
   }
-}
-
-/** Other registries send null for what is absent. */
-function removeNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(removeNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(entries.map(([name, field]) => [name, removeNulls(field)]));
 }
 
 /** What is known of a node from the archives that were served. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../../../contract/json.js';
 import type { TaskKind } from '../../../contract/operation.js';
 
 /** A file that a vendor made. */
@@ -80,5 +81,5 @@ export function findReason(body: unknown): string | undefined {
 }
 
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }

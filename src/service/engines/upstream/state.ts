@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../../contract/json.js';
 import type { EngineMemory } from '../../operation/engine.js';
 
 const UpstreamState = z.object({
@@ -29,13 +30,4 @@ export function parseState(text: string | undefined): UpstreamState {
 
 export async function saveState(memory: EngineMemory, state: UpstreamState): Promise<void> {
   await memory.write(JSON.stringify(state));
-}
-
-/** The text may be from another engine. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

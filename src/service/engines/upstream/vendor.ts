@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { Agent, Dispatcher } from 'undici';
+import type { Agent } from 'undici';
+import { parseJson } from '../../../contract/json.js';
+import { notifyOnStart } from '../../../wire/notify-on-start.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
 
@@ -87,7 +89,7 @@ export class Vendor {
     this.#agent ??= new Agent();
     const { statusCode, headers, body } = await request(this.baseUrl + message.path, {
       method: message.method,
-      dispatcher: this.#agent.compose(notifyStart(onStart)),
+      dispatcher: this.#agent.compose(notifyOnStart(onStart)),
       signal,
       headers: {
         ...message.headers,
@@ -118,23 +120,6 @@ export class Vendor {
   }
 }
 
-/** Calls back when a request is about to be written to a connection: until then, nothing was sent. */
-function notifyStart(onStart: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
-    const { onRequestStart } = handler;
-    handler.onRequestStart = (...given) => {
-      onStart();
-      onRequestStart?.apply(handler, given);
-    };
-    return dispatch(options, handler);
-  };
-}
-
 async function readJson(body: Readable): Promise<unknown> {
-  const text = (await readBody(body, MAX_ANSWER_BYTES)).toString();
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parseJson((await readBody(body, MAX_ANSWER_BYTES)).toString());
 }
