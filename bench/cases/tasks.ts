@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';
 import sharp from 'sharp';
+import { wait } from '../../src/client/wait.js';
 import { createClient } from '../../src/library/client.js';
 import { openSqlite } from '../../src/service/database/sqlite.js';
 import { type Case, measureCommand, measureWall, readCpuMs, type Sample } from '../measure.js';
@@ -28,19 +28,16 @@ async function makePicture(): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Runs `count` image tasks to their end, a few at a time, and fetches their results. */
+/** Runs `count` image tasks to their end, four at a time, looking as often as commands do, and fetches their results. */
 async function runTasks({ url, token }: BuiltService, image: string, count: number): Promise<void> {
   const client = createClient({ baseUrl: url, token });
   const runOne = async () => {
-    const { data } = await client.image.skinEnhancer({ body: { image } });
-    const task_id = data.task_id;
-    for (let task = data; task.status !== 'COMPLETED'; ) {
-      await setTimeout(50);
-      ({ data: task } = await client.image.skinEnhancerStatus({ task_id }));
-      if (task.status !== 'COMPLETED') continue;
-      const answer = await fetch(task.generated[0] as string);
-      await answer.arrayBuffer();
-    }
+    const { task_id } = (await client.image.skinEnhancer({ body: { image } })).data;
+    const { data } = await wait(() => client.image.skinEnhancerStatus({ task_id }), {
+      isDone: ({ data }) => data.status === 'COMPLETED',
+      timeoutMs: 60_000,
+    });
+    await (await fetch(data.generated[0] as string)).arrayBuffer();
   };
   let left = count;
   const work = async () => {

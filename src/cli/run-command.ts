@@ -10,7 +10,8 @@ import type { Project } from './connect/project.js';
 import { exitCodes, type Failure, usage } from './terminal/failure.js';
 import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
-import { PromptCancelled, type System } from './terminal/system.js';
+import { PromptCancelled } from './terminal/prompts.js';
+import type { System } from './terminal/system.js';
 import { shellWord } from './terminal/text.js';
 import { BuiltTree } from './views/tree.js';
 

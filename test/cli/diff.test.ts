@@ -82,7 +82,7 @@ test.each([
   const before = [definition('A', { required: { i: [was] } }, [])];
   const after = [definition('A', { required: { i: [is] } }, [])];
   expect(compareDefinitions(before, after)).toEqual([
-    { host_node_name: 'A', change: 'input type', detail: `i: ${was} → ${is}`, breaks },
+    { host_node_name: 'A', change: 'input type', detail: `i: ${was} -> ${is}`, breaks },
   ]);
 });
 
@@ -104,12 +104,12 @@ test.each([
   [
     { min: 0, max: 10 },
     { min: 0, max: 5 },
-    [{ change: 'range narrowed', detail: 'a: 0 to 10 → 0 to 5', breaks: true }],
+    [{ change: 'range narrowed', detail: 'a: 0 to 10 -> 0 to 5', breaks: true }],
   ],
-  [{}, { min: 1 }, [{ change: 'range narrowed', detail: 'a: … to … → 1 to …', breaks: true }]],
+  [{}, { min: 1 }, [{ change: 'range narrowed', detail: 'a: any to any -> 1 to any', breaks: true }]],
   [{ min: 1, max: 5 }, { max: 9 }, []],
-  [{ default: 1 }, { default: 2 }, [{ change: 'default', detail: 'a: 1 → 2', breaks: false }]],
-  [{}, { default: 'x' }, [{ change: 'default', detail: 'a: none → "x"', breaks: false }]],
+  [{ default: 1 }, { default: 2 }, [{ change: 'default', detail: 'a: 1 -> 2', breaks: false }]],
+  [{}, { default: 'x' }, [{ change: 'default', detail: 'a: none -> "x"', breaks: false }]],
   [{ default: { $computed: 'x()' } }, { default: 2 }, []],
 ])('of a number written %j and then %j is told what matters', (was, is, expected) => {
   const before = [definition('A', { required: { a: ['INT', was] } }, [])];

@@ -20,7 +20,7 @@ async function sixPhotos(): Promise<Required<Pick<Surroundings, 'cwd' | 'env'>>>
 
 const photos = [1, 2, 3, 4, 5, 6].map((number) => `photo-${number}.png`);
 
-test.each([40, 80])('six images with a broken one end with a summary at %i columns', async (columns) => {
+test.each([40, 80, 140])('six images with a broken one end with a summary at %i columns', async (columns) => {
   const terminal = regenInTerminal(['image', 'relight', ...photos, '-o', 'relit/'], {
     ...(await sixPhotos()),
     columns,

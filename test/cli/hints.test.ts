@@ -82,5 +82,13 @@ test.each([
 test('a command in a hint that uses no service, or names one itself, is left as it is', async () => {
   const home = homeForTest();
   const { stderr } = await regen(['node', 'get', 'x', '--profile', 'team'], { home });
-  expect(stderr).toContain('hint: Create it with: regen config set profiles.team.base_url https://');
+  expect(stderr).toContain('hint: Create it with: regen config set profiles.team.base_url <url>');
+});
+
+test('a sign-in to an address says how to name it', async () => {
+  const service = await serviceForTest();
+  const argv = ['auth', 'login', '--base-url', service.url, '--with-token'];
+  const { exit, stderr } = await regen(argv, { stdin: service.ownerToken });
+  expect(exit, stderr).toBe(0);
+  expect(stderr).toContain(`regen config set profiles.<name>.base_url ${service.url}`);
 });

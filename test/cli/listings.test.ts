@@ -126,3 +126,28 @@ test('Ctrl-C in a pager is for the pager', async () => {
   await terminal.shows('caught');
   expect(terminal.screen()).not.toContain('Interrupted');
 });
+
+test('colours are readable on light and dark backgrounds, and cut text is ASCII where the locale is', async () => {
+  const surroundings = await filled();
+  // Yellow and white, of which a light background shows nothing.
+  const pale = new RegExp(`${String.fromCharCode(27)}\\[(?:\\d+;)*(?:33|37|93|97)m`);
+  for (const argv of [['task', 'list'], ['doctor'], ['node', 'search'], ['admin', 'audit', '--no-pager']]) {
+    const { home, env } = surroundings as { home: string; env: Record<string, string> };
+    const terminal = regenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
+    await terminal.exit;
+    expect(terminal.raw(), argv.join(' ')).not.toMatch(pale);
+    expect(terminal.screen(), argv.join(' ')).not.toMatch(/[…→█░⠋]/);
+  }
+});
+
+test.each([40, 80, 140])('no line of a publish is wider than a terminal of %i columns', async (columns) => {
+  const service = await serviceForTest();
+  const { personalAccessToken } = await publisherForTest(service);
+  const tokens = { REGEN_TOKEN: service.ownerToken, REGEN_PUBLISH_TOKEN: personalAccessToken };
+  // A spinner draws over one line, which is seen as one here.
+  const env = { REGEN_BASE_URL: service.url, ...tokens, TERM: 'dumb' };
+  const terminal = regenInTerminal(['version', 'publish', packForTest()], { env, columns });
+  expect(await terminal.exit, terminal.screen()).toBe(0);
+  const lines = terminal.screen().split(/[\r\n]+/);
+  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+});

@@ -94,7 +94,7 @@ test('a changed order of widgets breaks workflows, a widget at the end does not'
       ({ change }) => change === 'input order',
     );
   expect(compare({ mode, size, ...image })).toMatchObject([
-    { detail: 'size, mode → mode, size', breaks: true },
+    { detail: 'size, mode -> mode, size', breaks: true },
   ]);
   expect(compare({ ...image, size, extra, mode })).toMatchObject([{ breaks: true }]);
   expect(compare({ ...image, size, mode, extra })).toEqual([]);

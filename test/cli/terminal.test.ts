@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readManifest } from '../../src/pack/manifest.js';
 import { entry, regen } from '../support/cli.js';
 import { packForTest } from '../support/packs.js';
-import { folderForTest } from '../support/service.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
 import { inTerminal, regenInTerminal, type Terminal } from '../support/terminal.js';
 
 async function listen(answer: RequestListener): Promise<string> {
@@ -145,4 +145,54 @@ test('a name of blanks is shown as soon as any other', async () => {
     response.writeHead(400).end(JSON.stringify({ message: name })),
   );
   expect((await regen(['node', 'get', 'light'], { env: { REGEN_BASE_URL: refused } })).exit).toBe(2);
+});
+
+const ASCII = /^[\t\r\n\x20-\x7e]*$/;
+
+test.each([
+  ['for a screen reader', { REGEN_ACCESSIBLE: '1' }],
+  ['on a simple terminal', { TERM: 'dumb' }],
+  ['without Unicode', { LC_ALL: 'C' }],
+])('questions are lines of plain text %s', async (_, env) => {
+  const service = await serviceForTest();
+  const connected = { ...env, REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const create = regenInTerminal(['publisher', 'create'], { env: connected });
+  await create.shows('lowercase:');
+  create.type('x\r');
+  await create.shows('It must have at least 3 characters.');
+  create.type('abc\r');
+  await create.shows('(abc)');
+  create.type('\r');
+  expect(await create.exit, create.screen()).toBe(0);
+  expect(create.raw().replace(colours, '')).toMatch(ASCII);
+  const member = regenInTerminal(['publisher', 'member', 'set', 'abc', 'owner', '--dry-run'], {
+    env: connected,
+  });
+  await member.shows('1. owner');
+  member.type('1\r');
+  expect(await member.exit, member.screen()).toBe(0);
+  const secret = regenInTerminal(['auth', 'login', '--with-token'], { env: connected });
+  await secret.shows('Token:');
+  secret.type('hidden-text\x03');
+  expect(await secret.exit, secret.screen()).toBe(130);
+  expect(secret.screen()).not.toContain('hidden-text');
+});
+
+test('Ctrl-C at a plain question ends with 130', async () => {
+  const terminal = regenInTerminal(['node', 'init'], { cwd: emptyPack(), env: { REGEN_ACCESSIBLE: '1' } });
+  await terminal.shows('Publisher id:');
+  terminal.type('\x03');
+  expect(await terminal.exit, terminal.screen()).toBe(130);
+});
+
+test('a screen reader gets lines instead of tables and a spinner', async () => {
+  const service = await serviceForTest();
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken, REGEN_ACCESSIBLE: '1' };
+  await regen(['publisher', 'create', 'acme', '--name', 'Acme'], { env });
+  const publish = regenInTerminal(['version', 'check', packForTest()], { env });
+  expect(await publish.exit, publish.screen()).toBe(0);
+  expect(publish.raw()).not.toMatch(new RegExp(`${String.fromCharCode(27)}\\[[0-9]*[A-K]`));
+  const list = regenInTerminal(['publisher', 'list'], { env });
+  expect(await list.exit).toBe(0);
+  expect(list.screen()).toMatch(/^ID +acme\r$/m);
 });

@@ -8,7 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { main } from '../../src/cli/main.js';
 import { type Keychain, KeychainError } from '../../src/cli/terminal/keychain.js';
-import type { Prompts, System } from '../../src/cli/terminal/system.js';
+import type { Prompts } from '../../src/cli/terminal/prompts.js';
+import type { System } from '../../src/cli/terminal/system.js';
 
 export const entry = resolve('bin/regen.js');
 

@@ -37,7 +37,7 @@ export function regenInTerminal(argv: readonly string[], options: TerminalOption
 export function inTerminal(file: string, args: readonly string[], options: TerminalOptions = {}): Terminal {
   const { env = {}, home = homeForTest(), cwd = process.cwd(), columns = 100 } = options;
   const pty = spawn(file, [...args], {
-    name: 'xterm-256color',
+    name: env.TERM ?? 'xterm-256color',
     cols: columns,
     rows: 40,
     cwd,

@@ -93,7 +93,7 @@ function setField(
 ): void {
   const [next] = rest;
   if (next === undefined) {
-    if (key in into) throw usage(`${key} is given twice.`, `For a list, write ${key}[]=… each time.`);
+    if (key in into) throw usage(`${key} is given twice.`, `For a list, write ${key}[]=<value> each time.`);
     into[key] = value;
     return;
   }

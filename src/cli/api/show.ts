@@ -68,7 +68,7 @@ async function showToPerson(output: Output, answer: RawAnswer): Promise<void> {
   if (type !== '' && !/^text\/|json|xml|yaml/i.test(type)) {
     throw usage(
       `The response is ${stripControls(type)}, which cannot be shown on a terminal.`,
-      'Redirect it to a file: regen api … > file',
+      'Redirect it to a file: regen api <path> > file',
     );
   }
   const text = await readAll(answer.body);

@@ -4,7 +4,9 @@ import { checkValue } from '../../contract/schema/check.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
 import { parseText } from '../../contract/schema/parse-text.js';
+import { splitWords } from '../terminal/cells.js';
 import type { System } from '../terminal/system.js';
+import { capitalize } from '../terminal/text.js';
 import { buildRequest } from './build-request.js';
 import type { Argument, Flag, ParsedCommand } from './command.js';
 
@@ -67,7 +69,7 @@ function askField(
   { input, schema, description, choices }: MissingField,
   id: string | undefined,
 ): Promise<string> {
-  const label = `${description.description ?? formatLabel(input.name)}:`;
+  const label = `${description.description ?? capitalize(splitWords(input.name.replaceAll('-', ' ')))}:`;
   if (choices) return prompts.select(label, choices);
   // A name is often the id.
   const proposal = input.name === 'name' ? id : undefined;
@@ -75,13 +77,4 @@ function askField(
     const checked = checkValue(schema, parseText(description, text));
     return checked.ok ? undefined : checked.problems[0]?.message;
   });
-}
-
-/** `nodeId` as `Node id`. */
-function formatLabel(name: string): string {
-  const words = name
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replaceAll(/[-_]/g, ' ')
-    .toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

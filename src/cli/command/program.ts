@@ -1,5 +1,6 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { usage } from '../terminal/failure.js';
+import { capitalize } from '../terminal/text.js';
 import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
 import { formatFlag, formatHelp } from './help.js';
 
@@ -151,7 +152,7 @@ function readArguments(command: Command, values: readonly unknown[]): ArgumentVa
 /** Converts Commander's `error: unknown option '--x'\n(Did you mean --y?)` to one sentence. */
 function toSentence(message: string): string {
   const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  const whole = capitalize(text);
   return /[.?!)]$/.test(whole) ? whole : `${whole}.`;
 }
 

@@ -156,7 +156,9 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
-  version_exists: { hint: (next) => `Change the version to ${next}, or any unused one, and publish again.` },
+  version_exists: {
+    hint: (next) => `Publish it with an unused version number, such as ${next}: regen version bump ${next}`,
+  },
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {
     hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump',

@@ -77,6 +77,11 @@ async function keepToken(context: CommandContext): Promise<void> {
   await output.note(
     `Saved the token${owner} for ${context.services.target.name} in ${store.describeStorage(kept)}.`,
   );
+  const { baseUrl, source } = context.services.target;
+  if (source === '--base-url')
+    await output.note(
+      `Give the service a name for --profile: regen config set profiles.<name>.base_url ${baseUrl}`,
+    );
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 

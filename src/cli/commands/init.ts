@@ -9,7 +9,7 @@ import { formatPyproject, type InferredManifest, inferManifest } from '../../pac
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import { usage } from '../terminal/failure.js';
-import { oneLine } from '../terminal/text.js';
+import { capitalize, oneLine } from '../terminal/text.js';
 import type { CommandContext } from './context.js';
 
 /** The fields of a manifest, in the order of the questions. */
@@ -130,8 +130,7 @@ async function inferValues(
 }
 
 function toTitle(id: string): string {
-  const words = id.split(/[-_.]+/).join(' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalize(id.split(/[-_.]+/).join(' '));
 }
 
 const FIRST_VERSION = '1.0.0';
@@ -161,7 +160,7 @@ async function completeValues(
   if (missing.length === 0) return facts;
   throw usage(
     `${missing.map((name) => `--${name}`).join(', ')} ${missing.length > 1 ? 'are' : 'is'} required, because this command cannot prompt.`,
-    `Pass values, such as: regen node init ${missing.map((name) => `--${name} …`).join(' ')}`,
+    `Pass values, such as: regen node init ${missing.map((name) => `--${name} <${name}>`).join(' ')}`,
   );
 }
 

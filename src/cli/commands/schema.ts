@@ -20,7 +20,7 @@ export async function run({ args, output, command }: CommandContext): Promise<vo
   }
   const name = words.filter((word) => word !== 'regen').join(' ');
   const schema = schemas.get(name)?.();
-  if (!schema) throw usage(`regen ${name} prints no JSON of its own.`, 'List the schemas with: regen schema');
+  if (!schema) throw usage(`regen ${name} has no JSON output.`, 'List the schemas with: regen schema');
   const printed = {
     $schema: DIALECT,
     $id: formatId(name),

@@ -78,7 +78,9 @@ function describeMakers({ context }: RunningService): string[] {
     by.engine === 'local'
       ? 'previews made on this machine (engine: local-preview), not by a vendor'
       : `made by the vendor at ${new URL(by.baseUrl).host}`;
-  return [`Images are ${made(image)}.`, `Videos are ${made(video)}.`];
+  const [images, videos] = [made(image), made(video)];
+  if (images === videos) return [`Images and videos are ${images}.`];
+  return [`Images are ${images}.`, `Videos are ${videos}.`];
 }
 
 const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');

@@ -39,6 +39,6 @@ export async function run(context: CommandContext): Promise<number> {
     }
   }
   if (answers.length > 0 || output.mode.json) await output.answer(answers, command.shape);
-  await services.announce(tasks[0]?.target);
+  if (answers.length > 0) await services.announce(tasks[0]?.target);
   return combineExits(exits);
 }

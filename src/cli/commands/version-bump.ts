@@ -29,7 +29,7 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
     );
   writeFileAtomic.sync(path, text);
   await output.answer({ path, from, version }, { only: 'version' });
-  await output.note(`${from} → ${version}. Next: regen version publish.`);
+  await output.note(`${from} -> ${version}. Next: regen version publish.`);
 }
 
 /** Replaces `version = "…"` in the table `[project]`; undefined if it is not there. */

@@ -67,7 +67,7 @@ async function sendEvent({ signal }: CommandContext, to: URL, sent: Sent): Promi
       timeout.aborted
         ? `${to.origin} did not answer within ${TIMEOUT_MS / 1000} s.`
         : `Could not reach ${to.origin} (${code ?? message}).`,
-      'The service would send it again, for up to 24 hours.',
+      'The service would retry it for up to 24 hours.',
     );
   }
 }

@@ -158,7 +158,7 @@ function checkValue(key: string, value: string): void {
   }
   if (key === 'profiles.local.naming') {
     throw usage(
-      "The profile 'local' is the embedded service, which has regen's names.",
+      "The profile 'local' is the embedded service, which uses regen's own names.",
       'Choose another profile.',
     );
   }

@@ -42,7 +42,7 @@ function findProfile(name: string, source: string, settings: Settings): Target {
   if (baseUrl) return { name, profile: name, baseUrl, source };
   throw usage(
     `Unknown profile '${name}' (from ${source}).`,
-    `Create it with: regen config set profiles.${name}.base_url https://…`,
+    `Create it with: regen config set profiles.${name}.base_url <url>`,
   );
 }
 

@@ -66,7 +66,7 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
       continue;
     }
     if (same.type !== input.type && ![same.type, input.type].includes(COMPUTED)) {
-      const detail = `${name}: ${input.type} → ${same.type}`;
+      const detail = `${name}: ${input.type} -> ${same.type}`;
       differences.push({ change: 'input type', detail, breaks: !acceptsValue(same.type, input.type) });
     }
     const gone = input.choices.filter((choice) => !same.choices.includes(choice));
@@ -77,12 +77,12 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
       differences.push({ change: 'input optional', detail: `${name}: ${same.type}`, breaks: false });
     }
     if (isNarrower(same, input)) {
-      const detail = `${name}: ${describeRange(input)} → ${describeRange(same)}`;
+      const detail = `${name}: ${describeRange(input)} -> ${describeRange(same)}`;
       differences.push({ change: 'range narrowed', detail, breaks: true });
     }
     const initial = [input.initial, same.initial].map(formatValue);
     if (same.type === input.type && initial[0] !== initial[1] && !initial.includes(COMPUTED)) {
-      differences.push({ change: 'default', detail: `${name}: ${initial.join(' → ')}`, breaks: false });
+      differences.push({ change: 'default', detail: `${name}: ${initial.join(' -> ')}`, breaks: false });
     }
     if (same.required && !input.required) {
       differences.push({
@@ -115,7 +115,7 @@ function compareOrder(
   const before = listWidgets(old).filter((name) => now.get(name)?.isWidget);
   const after = listWidgets(now);
   if (before.every((name, index) => after[index] === name)) return undefined;
-  return { change: 'input order', detail: `${before.join(', ')} → ${after.join(', ')}`, breaks: true };
+  return { change: 'input order', detail: `${before.join(', ')} -> ${after.join(', ')}`, breaks: true };
 }
 
 /** Whether a saved value can now be out of range. */
@@ -125,7 +125,7 @@ function isNarrower(is: Input, was: Input): boolean {
 }
 
 function describeRange({ min, max }: Input): string {
-  return `${min ?? '…'} to ${max ?? '…'}`;
+  return `${min ?? 'any'} to ${max ?? 'any'}`;
 }
 
 function formatValue(initial: unknown): string {
@@ -150,7 +150,9 @@ function compareOutputs(was: ListedDefinition, is: ListedDefinition): Difference
   if (!old || !now || old.join() === now.join()) return [];
   // Workflows refer to outputs by position, so only additions at the end are compatible.
   const breaks = old.some((type, index) => now[index] === undefined || !acceptsValue(type, now[index]));
-  return [{ change: 'outputs', detail: `${old.join(', ') || 'none'} → ${now.join(', ') || 'none'}`, breaks }];
+  return [
+    { change: 'outputs', detail: `${old.join(', ') || 'none'} -> ${now.join(', ') || 'none'}`, breaks },
+  ];
 }
 
 function compareRest(was: ListedDefinition, is: ListedDefinition): Difference[] {
@@ -159,7 +161,7 @@ function compareRest(was: ListedDefinition, is: ListedDefinition): Difference[] 
   if (was.category !== is.category) {
     differences.push({
       change: 'category',
-      detail: `${was.category ?? ''} → ${is.category ?? ''}`,
+      detail: `${was.category ?? ''} -> ${is.category ?? ''}`,
       breaks: false,
     });
   }

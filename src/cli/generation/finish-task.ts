@@ -156,7 +156,7 @@ export async function saveTask(
   } catch (error) {
     context.signal.throwIfAborted();
     const { message, facts } = toFailure(error);
-    const hint = `The task is done. Save its results elsewhere with: regen task download ${task.id} -o …`;
+    const hint = `The task is done. Save its results elsewhere with: regen task download ${task.id} -o <path>`;
     throw new Failure(message, { ...facts, hint });
   }
 }

@@ -220,7 +220,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
 // Matches a prefix only, because expressions overflow the stack on megabytes.
 function parseData(text: string): ImageSource | { readonly problem: string } {
   const prefix = /^(?:base64:|data:[^,]{0,200};base64,)/i.exec(text.slice(0, 250))?.[0];
-  if (prefix === undefined) return { problem: 'must be Base64 data, such as data:image/png;base64,…' };
+  if (prefix === undefined) return { problem: 'must be Base64 data, such as data:image/png;base64,<data>' };
   const base64 = text.slice(prefix.length);
   if (base64.trim() === '') return { problem: 'must not be empty' };
   if (/[^A-Za-z0-9+/=\s]/.test(base64)) return { problem: 'must be valid Base64' };

@@ -31,6 +31,9 @@ export async function findPublishToken(
     const question = `Publishing to ${service.name} requires a token of ${publisherId}:`;
     if (service.credential && (await system.prompts.select(question, TOKEN_CHOICES)) === TOKEN_CHOICES[0])
       return { token: await makeToken(context, service, publisherId), replaceable: false };
+    await context.output.note(
+      `Owners of ${publisherId} create tokens with: regen publisher token create ${publisherId}`,
+    );
     const token = (await system.prompts.password(`Personal access token of ${publisherId}:`)).trim();
     if (token) return { token, replaceable: false };
   }

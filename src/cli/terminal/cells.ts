@@ -92,7 +92,7 @@ export function formatHeadings(fields: readonly string[]): string[] {
   });
 }
 
-function splitWords(name: string): string {
+export function splitWords(name: string): string {
   return name
     .replace(/_/g, ' ')
     .replace(/([a-z])([A-Z])/g, '$1 $2')

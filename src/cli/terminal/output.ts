@@ -4,7 +4,15 @@ import type { JsonFilter } from './json-filter.js';
 import { formatCell, listFields, readField } from './rows.js';
 import type { System } from './system.js';
 import type { Paint } from './table.js';
-import { formatCsvCell, formatField, oneLine, stripControls, toJson } from './text.js';
+import {
+  formatCsvCell,
+  formatField,
+  isAccessible,
+  oneLine,
+  stripControls,
+  toJson,
+  toLocale,
+} from './text.js';
 
 export interface OutputMode {
   readonly json?: boolean | undefined;
@@ -109,7 +117,9 @@ export class Output {
 
   #screen() {
     // A terminal without a size has 0 columns.
-    return { columns: this.system.stdout.columns || Number.POSITIVE_INFINITY, now: this.system.now() };
+    const { stdout, env, now } = this.system;
+    const columns = stdout.columns || Number.POSITIVE_INFINITY;
+    return { columns, now: now(), isAccessible: isAccessible(env) };
   }
 
   /** Prints lines on a terminal, in a pager if they do not fit. */
@@ -184,7 +194,9 @@ export class Output {
 
   async #above(stream: Writable, chunk: string | Uint8Array): Promise<void> {
     this.spinner?.clear();
-    await new Promise<void>((done) => stream.write(chunk, () => done()));
+    const { isTTY } = stream as { readonly isTTY?: boolean };
+    const shown = isTTY && typeof chunk === 'string' ? toLocale(this.system.env, chunk) : chunk;
+    await new Promise<void>((done) => stream.write(shown, () => done()));
     this.spinner?.render();
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { System } from './system.js';
+import { isPlain } from './text.js';
 
 type Env = System['env'];
 
@@ -16,7 +17,7 @@ function toAddress(path: string): string {
 }
 
 function supportsLinks(env: Env): boolean {
-  if (env.TMUX || env.TERM === 'dumb' || env.CI) return false;
+  if (env.TMUX || isPlain(env) || env.CI) return false;
   return (
     Number(env.VTE_VERSION) >= 5000 ||
     Boolean(env.KITTY_WINDOW_ID || env.WT_SESSION || env.KONSOLE_VERSION) ||
@@ -31,7 +32,7 @@ const KITTY_CHUNK = 4096;
 
 /** Draws a saved picture below its path, if the terminal is known to show pictures. */
 export function drawPicture(env: Env, path: string, bytes: number): string | undefined {
-  if (env.TMUX || env.TERM === 'dumb' || bytes > MAX_PICTURE_BYTES) return undefined;
+  if (env.TMUX || isPlain(env) || bytes > MAX_PICTURE_BYTES) return undefined;
   const isPng = /\.png$/i.test(path);
   if ((env.KITTY_WINDOW_ID || env.TERM_PROGRAM === 'ghostty') && isPng) return formatKitty(readBase64(path));
   if (['iTerm.app', 'WezTerm'].includes(env.TERM_PROGRAM ?? '') && /\.(png|jpe?g|webp|gif)$/i.test(path))

@@ -2,15 +2,10 @@ import type { Ora } from 'ora';
 import type { Stages } from '../../flows/publish/pack.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import type { Output } from './output.js';
-import { oneLine } from './text.js';
+import { isPlain, isUnicode, oneLine, toLocale } from './text.js';
 
 /** The spinner, a space, and a column that stays free, because some terminals wrap after the last one. */
 const SPINNER_WIDTH = 3;
-
-/** Whether the locale has characters beyond ASCII; most systems without a locale do. */
-function isUnicode({ LC_ALL, LC_CTYPE, LANG }: Output['system']['env']): boolean {
-  return !['C', 'POSIX'].includes(LC_ALL || LC_CTYPE || LANG || '');
-}
 
 /** Shows the current stage: as a spinner on a terminal, otherwise as one line per stage. */
 export class Progress implements Stages {
@@ -51,7 +46,8 @@ export class Progress implements Stages {
   #show(text: string): void {
     this.#shown = text;
     const { columns = 80 } = this.output.system.stderr;
-    if (this.#spinner) this.#spinner.text = this.#cut(oneLine(text), Math.max(1, columns - SPINNER_WIDTH));
+    const line = this.#cut(oneLine(text), Math.max(1, columns - SPINNER_WIDTH));
+    if (this.#spinner) this.#spinner.text = toLocale(this.output.system.env, line);
   }
 
   readonly #fitToColumns = (): void => {
@@ -70,7 +66,7 @@ export class Progress implements Stages {
   #isShown(): boolean {
     const { stderr, env } = this.output.system;
     // A terminal without a size has 0 columns, and ora divides by the number of columns.
-    return stderr.isTTY === true && stderr.columns !== 0 && env.TERM !== 'dumb' && !env.CI;
+    return stderr.isTTY === true && stderr.columns !== 0 && !isPlain(env) && !env.CI;
   }
 
   async #open(): Promise<Ora> {

@@ -2,22 +2,8 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
-
-type FindProblem = (answer: string) => string | undefined;
-
-/** Prompts, all on stderr. */
-export interface Prompts {
-  password(message: string): Promise<string>;
-  confirm(message: string): Promise<boolean>;
-  /** @param findProblem says what is wrong with an answer, such as `must not be empty`; the question is then asked again */
-  input(message: string, initial?: string, findProblem?: FindProblem): Promise<string>;
-  select(message: string, choices: readonly string[]): Promise<string>;
-}
-
-/** Ctrl-C at a prompt, where the terminal sends it as a key instead of a signal. */
-export class PromptCancelled extends Error {
-  override readonly name = 'PromptCancelled';
-}
+import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
+import { isPlain, isUnicode } from './text.js';
 
 /** Everything that the command line uses outside its own process; tests can replace it. */
 export interface System {
@@ -73,7 +59,7 @@ export function createSystem(entry: string): System {
       const { setTimeout: pause } = await import('node:timers/promises');
       await pause(ms, undefined, { signal }).catch(() => {});
     },
-    prompts: inquirer,
+    prompts: choosePrompts(process.env),
     async keychain(request) {
       const { createKeychain } = await import('./keychain-process.js');
       return createKeychain(process.execPath, process.env)(request);
@@ -105,6 +91,18 @@ const PROMPT_CONTEXT = {
   clearPromptOnDone: false,
 };
 
+/** Chooses prompts that redraw their line, or plain ones. */
+function choosePrompts(env: Environment): Prompts {
+  if (isUnicode(env) && !isPlain(env)) return inquirer;
+  const open = async () => (await import('./plain-prompts.js')).createPlainPrompts(process);
+  return {
+    password: async (...args) => (await open()).password(...args),
+    confirm: async (...args) => (await open()).confirm(...args),
+    input: async (...args) => (await open()).input(...args),
+    select: async (...args) => (await open()).select(...args),
+  };
+}
+
 const inquirer: Prompts = {
   password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, PROMPT_CONTEXT)),
   confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, PROMPT_CONTEXT)),
@@ -112,8 +110,7 @@ const inquirer: Prompts = {
     askPerson(({ input }) => {
       const validate = (answer: string) => {
         const problem = findProblem(answer.trim());
-        // Some problems are whole sentences that begin with the value.
-        return problem === undefined || (problem.startsWith("'") ? `${problem}.` : `It ${problem}.`);
+        return problem === undefined || describeProblem(problem);
       };
       return input({ message, validate, ...(initial !== undefined && { default: initial }) }, PROMPT_CONTEXT);
     }),

@@ -21,6 +21,8 @@ interface Screen {
   readonly columns: number;
   readonly now: number;
   readonly paint: Paint;
+  /** For screen readers, which read lines: each item is a block. */
+  readonly isAccessible?: boolean;
 }
 
 /** Which fields of items are listed. */
@@ -63,7 +65,8 @@ export function layOutTable(items: readonly unknown[], table: TableFields, scree
     const at = columns.findIndex((column) => column.field === field);
     if (at >= 0 && isTooWide()) columns.splice(at, 1);
   }
-  if (isTooWide()) return { lines: layOutBlocks(items.length, all, screen), hidden: [] };
+  if (screen.isAccessible || isTooWide())
+    return { lines: layOutBlocks(items.length, all, screen), hidden: [] };
   const hidden = all.filter((column) => !columns.includes(column)).map(({ heading }) => heading);
   return { lines: layOutRows(items.length, columns, table, screen), hidden };
 }

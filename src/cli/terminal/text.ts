@@ -42,3 +42,30 @@ export function toJson(value: unknown, indent?: number): string {
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+type Locale = Readonly<Record<string, string | undefined>>;
+
+/** Whether the locale has characters beyond ASCII; most systems without a locale do. */
+export function isUnicode({ LC_ALL, LC_CTYPE, LANG }: Locale): boolean {
+  return !['C', 'POSIX'].includes(LC_ALL || LC_CTYPE || LANG || '');
+}
+
+/** Whether nothing on the screen may be drawn again: for screen readers, and on simple terminals. */
+export function isPlain({ REGEN_ACCESSIBLE, TERM }: Locale): boolean {
+  return isAccessible({ REGEN_ACCESSIBLE }) || TERM === 'dumb';
+}
+
+/** Whether a screen reader reads the screen. */
+export function isAccessible({ REGEN_ACCESSIBLE = '' }: Locale): boolean {
+  return !['', '0', 'false'].includes(REGEN_ACCESSIBLE);
+}
+
+/** Replaces the ellipsis of cut text where the locale has none. */
+export function toLocale(env: Locale, text: string): string {
+  return isUnicode(env) ? text : text.replaceAll('…', '~');
+}
+
+/** Begins a text with a capital letter. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -35,7 +35,7 @@ export const adminViews: readonly View[] = [
       flag('--force', 'Overwrite an existing file'),
       flag(
         '--format <choice>',
-        'Output format: env (REGEN_ADMIN_TOKEN=…), json, or header (Authorization: Bearer …)',
+        'Output format: env (REGEN_ADMIN_TOKEN=<token>), json, or header (Authorization: Bearer <token>)',
         { choices: ['env', 'json', 'header'] },
       ),
     ],

@@ -58,7 +58,7 @@ export const serveViews: readonly View[] = [
     explain: { path: 'The folder or .zip archive to create' },
     flags: [data, config],
     notes: [
-      'From PostgreSQL it is an embedded database too: serve restore and then serve copy put it back.',
+      'A backup from PostgreSQL is an embedded database, too. To put it back, run serve restore, then serve copy.',
       'The copy holds the signing keys and the hashes of tokens: keep it as safe as the data folder. It leaves out the token of the embedded owner.',
     ],
     examples: [
@@ -99,7 +99,7 @@ export const serveViews: readonly View[] = [
     summary: 'Upgrade the data of a stopped service to this release, as its next start would',
     flags: [config, data, flag('--check', 'Change nothing; exit 6 if steps are missing, and say which')],
     notes: [
-      'With PostgreSQL, services of the earlier release may go on if --check says that the steps are rolling.',
+      'With PostgreSQL, services of the earlier release may keep running if --check reports that all steps are rolling.',
     ],
     examples: ['regen serve migrate --check', 'regen serve migrate --config /etc/regen/regen.toml'],
   },

@@ -32,6 +32,7 @@ const ENVIRONMENT = [
   ['REGEN_SERVE_*', 'Settings of `regen serve`; see docs/configuration.md'],
   ['REGEN_PAGER, PAGER', 'Program that shows long output; empty for none'],
   ['NO_COLOR, FORCE_COLOR', 'Turn colour off or on'],
+  ['REGEN_ACCESSIBLE', 'Set to 1 for screen readers: no spinner, no tables, plain prompts'],
   ['CI', 'Never prompt, and show no spinner'],
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies'],
   ['XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME', 'Folders of settings, data and state'],

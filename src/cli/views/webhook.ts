@@ -52,7 +52,7 @@ export const webhookViews: readonly View[] = [
     ],
     examples: [
       'regen webhook verify request.txt',
-      'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,… < body.json',
+      'regen webhook verify --id msg_1 --timestamp 1767225600 --signature v1,bWFkZSB1cA== < body.json',
     ],
   },
   {

@@ -32,7 +32,7 @@ export function findReferencedEntry(
   if (found.length <= 1) return found[0];
   throw new FlowError(
     'ambiguous_task',
-    `${found.length} tasks begin with ${reference}: ${found.slice(0, 3).map(formatId).join(', ')}${found.length > 3 ? ', …' : ''}.`,
+    `${found.length} tasks begin with ${reference}: ${found.slice(0, 3).map(formatId).join(', ')}${found.length > 3 ? ' and more' : ''}.`,
   );
 }
 

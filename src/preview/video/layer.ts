@@ -68,10 +68,12 @@ export function paintLayer({ width, height }: Size, paint: Paint): Layer {
  */
 export function layOver(frame: Frame, layer: Layer, shift: number, from: number, to = frame.height): void {
   const first = Math.max(layer.top, from);
-  overlayPlane(frame.y, layer.y, layer.keep, [frame.width, layer.width], shift, [first, to]);
+  const rows = [first, to, layer.solid] as const;
+  overlayPlane(frame.y, layer.y, layer.keep, [frame.width, layer.width], shift, rows);
   const widths = [frame.width / 2, layer.width / 2] as const;
-  overlayPlane(frame.u, layer.u, layer.keepHalf, widths, shift / 2, [first / 2, to / 2]);
-  overlayPlane(frame.v, layer.v, layer.keepHalf, widths, shift / 2, [first / 2, to / 2]);
+  const half = [first / 2, to / 2, layer.solid / 2] as const;
+  overlayPlane(frame.u, layer.u, layer.keepHalf, widths, shift / 2, half);
+  overlayPlane(frame.v, layer.v, layer.keepHalf, widths, shift / 2, half);
 }
 
 function overlayPlane(
@@ -80,20 +82,33 @@ function overlayPlane(
   keep: Uint8Array,
   [width, sourceWidth]: readonly [number, number],
   shift: number,
-  [first, end]: readonly [number, number],
+  [first, end, solid]: readonly [number, number, number],
 ): void {
   const whole = Math.max(0, Math.min(sourceWidth - width - 1, Math.floor(shift)));
   const part = Math.round(Math.max(0, Math.min(1, shift - whole)) * 256);
   for (let row = first; row < end; row++) {
     const to = row * width;
     const from = row * sourceWidth + whole;
+    let value = source[from] as number;
+    if (row >= solid) {
+      for (let x = 0; x < width; x++) {
+        const next = source[from + x + 1] as number;
+        target[to + x] = value + (((next - value) * part) >> 8);
+        value = next;
+      }
+      continue;
+    }
+    let kept = keep[from] as number;
     for (let x = 0; x < width; x++) {
-      const kept = keep[from + x] as number;
-      const stays = kept + ((((keep[from + x + 1] as number) - kept) * part) >> 8);
-      if (stays === 255) continue;
-      const value = source[from + x] as number;
-      const added = value + ((((source[from + x + 1] as number) - value) * part) >> 8);
-      target[to + x] = added + (((target[to + x] as number) * stays * 257 + 32768) >> 16);
+      const nextKept = keep[from + x + 1] as number;
+      const next = source[from + x + 1] as number;
+      const stays = kept + (((nextKept - kept) * part) >> 8);
+      if (stays !== 255) {
+        const added = value + (((next - value) * part) >> 8);
+        target[to + x] = added + (((target[to + x] as number) * stays * 257 + 32768) >> 16);
+      }
+      kept = nextKept;
+      value = next;
     }
   }
 }

@@ -26,12 +26,12 @@ export async function requireTaskQuota(
   if (!hasQuotas(userId)) return;
   if ((await countJobs(database, userId, TASK_KINDS)) >= quotas.tasksInFlight) {
     throw quotaExceeded(
-      `You have ${quotas.tasksInFlight} tasks that have not ended, the most for one user; start more when some have ended.`,
+      `You have ${quotas.tasksInFlight} unfinished tasks, which is the limit per user; start more when some have ended.`,
     );
   }
   if (hasWebhook && (await countJobs(database, userId, ['deliver-webhook'])) >= quotas.pendingWebhooks) {
     throw quotaExceeded(
-      `Webhooks of ${quotas.pendingWebhooks} of your tasks are not delivered yet, the most for one user; start tasks with a webhook when some are delivered, or given up after 24 hours.`,
+      `The webhooks of ${quotas.pendingWebhooks} of your tasks are not delivered yet, which is the limit per user; wait until some are delivered, or given up after 24 hours.`,
     );
   }
 }
@@ -53,7 +53,7 @@ export async function requirePublisherQuota(
   );
   if (count < quotas.publishers) return;
   throw quotaExceeded(
-    `You own ${count} publishers and one user may own ${quotas.publishers}; create another when you have left one, or ask an admin.`,
+    `You own ${count} publishers, and the limit is ${quotas.publishers} per user; leave one before you create another, or ask an admin.`,
   );
 }
 

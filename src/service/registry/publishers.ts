@@ -119,7 +119,7 @@ async function deletePublisher(call: OperationCall<'publisher.delete'>, tx: Tx):
   if (node) {
     throw new Refused(
       'invalid_transition',
-      `The publisher ${id} has the node ${node.id}; a publisher with nodes, deleted ones included, stays.`,
+      `The publisher ${id} has the node ${node.id}; a publisher with nodes, including deleted ones, cannot be deleted.`,
     );
   }
   for (const table of ['personal_access_tokens', 'members', 'quota_usage'] as const)

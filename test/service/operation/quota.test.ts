@@ -43,7 +43,7 @@ describe('the quota', () => {
     const refused = await start('bob');
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
     expect(refused.body.message).toBe(
-      'You have 2 tasks that have not ended, the most for one user; start more when some have ended.',
+      'You have 2 unfinished tasks, which is the limit per user; start more when some have ended.',
     );
     expect((await start('eve')).status).toBe(200);
     for (let at = 0; at < 4; at += 1) {
@@ -78,7 +78,7 @@ describe('the quota', () => {
     await waitFor(() => expect(told).toHaveLength(1));
     const refused = await start({ webhook_url });
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
-    expect(refused.body.message).toContain('Webhooks of 1 of your tasks are not delivered yet');
+    expect(refused.body.message).toContain('The webhooks of 1 of your tasks are not delivered yet');
     expect((await start({})).status).toBe(200);
     finish();
   });
@@ -89,7 +89,7 @@ describe('the quota', () => {
     expect((await create('acme-two')).status).toBe(201);
     const refused = await create('acme-three');
     expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
-    expect(refused.body.message).toContain('You own 2 publishers and one user may own 2');
+    expect(refused.body.message).toContain('You own 2 publishers, and the limit is 2 per user');
     expect((await registry.as('bob', 'POST', '/publishers', { id: 'bobs', name: 'Bob' })).status).toBe(201);
   });
 

@@ -1,0 +1,20 @@
+type FindProblem = (answer: string) => string | undefined;
+
+/** Prompts, all on stderr. */
+export interface Prompts {
+  password(message: string): Promise<string>;
+  confirm(message: string): Promise<boolean>;
+  /** @param findProblem says what is wrong with an answer, such as `must not be empty`; the question is then asked again */
+  input(message: string, initial?: string, findProblem?: FindProblem): Promise<string>;
+  select(message: string, choices: readonly string[]): Promise<string>;
+}
+
+/** Ctrl-C at a prompt, where the terminal sends it as a key instead of a signal. */
+export class PromptCancelled extends Error {
+  override readonly name = 'PromptCancelled';
+}
+
+/** Makes a sentence of what is wrong with an answer; some problems are sentences that begin with the value. */
+export function describeProblem(problem: string): string {
+  return problem.startsWith("'") ? `${problem}.` : `It ${problem}.`;
+}
