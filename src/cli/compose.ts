@@ -31,7 +31,7 @@ export function composeContext(
   const renewals = new Set<Promise<unknown>>();
   const services = new ServiceConnector({
     ...{ system, output, folders, settings, flags, connect, signal },
-    findNaming: (baseUrl) => clients.findNaming(baseUrl),
+    findNaming: (service) => clients.findNaming(service),
     isChanging: command.changes === true,
     toCredential: (signIn, source, store) =>
       createSignInCredential(signIn, source, {

@@ -1,3 +1,4 @@
+import type { Naming } from '../contract/naming/naming.js';
 import type { HttpOptions } from './http.js';
 import type { Downloaded, DownloadOptions, UploadOptions } from './transfer.js';
 import type { Answer, Headers } from './transport.js';
@@ -46,6 +47,8 @@ export type RawAnswer = Pick<Answer, 'status' | 'headers' | 'body' | 'url'>;
 export interface Connection {
   /** The address of the service. */
   readonly baseUrl: string;
+  /** The names of the service; undefined if they are those of the contract. */
+  readonly naming: Naming | undefined;
   /** Sends any request with the credential. Returns responses of any status, with a stream as body. */
   raw(request: RawRequest): Promise<RawAnswer>;
   /** Sends a file to a signed URL, without a credential. */

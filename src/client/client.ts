@@ -72,6 +72,7 @@ export function createClient(options: ClientOptions): Client {
 
   const plumbing: ClientMethods = {
     baseUrl: base.href,
+    naming,
     async requestNamed(name, input, { idempotencyKey, ...limits } = {}) {
       const outline = getOutline(name);
       const { safe, secret, response } = outline;

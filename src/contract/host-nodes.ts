@@ -28,6 +28,17 @@ export const HostNode = defineObject('HostNode', {
     .array(z.boolean())
     .optional()
     .describe('One flag per output: whether that output is a list'),
+  // Decided: extension fields of the list of all nodes, whose items would otherwise lead nowhere.
+  node_id: z.string().optional().meta({
+    description: 'The node that has it, in the list of all nodes',
+    readOnly: true,
+    'x-extension': true,
+  }),
+  node_version: z.string().optional().meta({
+    description: 'The version that has it, in the list of all nodes',
+    readOnly: true,
+    'x-extension': true,
+  }),
   policy: HostNodePolicy.optional(),
   return_names: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of output names'),
   return_types: limitedText(MAX_JSON_TEXT).optional().describe('JSON text: an array of type names'),
@@ -49,7 +60,13 @@ const Filters = HostNodePaging.extend({
 const Definitions = defineRequest('Definitions', {
   success: z.boolean().describe('Whether the definitions could be extracted'),
   reason: z.string().max(10_000).optional().describe('Why extraction failed; recorded in the audit log'),
-  nodes: limitEntries(20_000, z.record(z.string().min(1).max(1024), z.strictObject(HostNode.shape)))
+  nodes: limitEntries(
+    20_000,
+    z.record(
+      z.string().min(1).max(1024),
+      z.strictObject(HostNode.omit({ node_id: true, node_version: true }).shape),
+    ),
+  )
     .default({})
     .describe('Definitions by name'),
 });

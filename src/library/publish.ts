@@ -41,10 +41,11 @@ export async function publish(folder: string, options: PublishOptions): Promise<
   const silent = () => undefined;
   const progress = { stage: tell, update: silent, transferred: silent, end: silent };
   const { allowSecrets = false, allowFindings = false, skipExisting = false } = options;
-  const pack = await readPack('.', folder, report, { publisher, allowSecrets });
-  await checkCode(pack, report, progress, allowFindings);
   // Every client of the library is one of the contract with other types.
   const client = options.client as unknown as ContractClient;
+  const { naming } = client;
+  const pack = await readPack('.', folder, report, { publisher, allowSecrets, naming });
+  await checkCode(pack, report, progress, allowFindings);
   const registry = { url: client.baseUrl, client, isSignedIn: true, token };
   const others: ContractClient[] = [];
   const connect = async (baseUrl: string) => {

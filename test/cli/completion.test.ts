@@ -256,6 +256,17 @@ test('offers publishers, nodes and versions of the service that a command would 
   expect(await complete(['--base-url', 'http://127.0.0.1:9', 'version', 'list', ''], { env })).toEqual([]);
 });
 
+test('offers each profile what its own credential shows, although both have one address', async () => {
+  const { service, env } = await serviceWithNode();
+  const home = homeForTest();
+  for (const profile of ['owner', 'stranger'])
+    await regen(['config', 'set', `profiles.${profile}.base_url`, service.url], { home });
+  const { REGEN_BASE_URL: _, REGEN_TOKEN: token, ...plain } = env;
+  const words = ['node', 'list', ''];
+  await asked(words, { home, env: { ...plain, REGEN_PROFILE: 'owner', REGEN_TOKEN: token } }, 'acme');
+  expect(await complete(words, { home, env: { ...plain, REGEN_PROFILE: 'stranger' } })).toEqual([]);
+});
+
 test('offers the deliveries of webhooks', async () => {
   const { service, env } = await serviceWithNode();
   const { url, ownerToken: token } = service;

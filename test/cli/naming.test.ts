@@ -295,6 +295,44 @@ describe('the setting', () => {
     expect((await run('node get pack')).stderr).toContain('Could not read the naming missing.json');
   });
 
+  test('is that of the profile in use, although another profile has the same address', async () => {
+    const { run, done, registry } = await desk();
+    await done(`config set profiles.studio.base_url ${registry.url}`);
+    const listed = async (line: string, more: Surroundings = {}) => {
+      await run(`host-nodes list pack 1.0.0 ${line}`.trim(), more);
+      return registry.asked.at(-1)?.path.split('/').at(-1);
+    };
+    expect(await listed('--profile studio')).toBe('host-nodes');
+    expect(await listed('', { env: { REGEN_PROFILE: 'studio' } })).toBe('host-nodes');
+    await done('config set profile studio');
+    expect(await listed('', { env: {} })).toBe('host-nodes');
+    expect(await listed('--profile comfy')).toBe('comfy-nodes');
+
+    const complete = ['__complete', '--current=', '--', 'video', 'text2video', '--profile', 'studio'];
+    expect((await done([...complete, '--model'])).stdout).toContain('vvq3-pro\n');
+    // The token alone signs the request, so that a second client is made for it.
+    const env = { REGEN_PROFILE: 'comfy', REGEN_PUBLISH_TOKEN: registry.pat };
+    await done(['version', 'publish', packForTest(), '--json'], { env });
+  });
+
+  test('of an address alone is that of its profiles, which must agree', async () => {
+    const { run, done, registry } = await desk();
+    const byAddress = `host-nodes list pack 1.0.0 --base-url ${registry.url}/`;
+    await run(byAddress);
+    expect(registry.asked.at(-1)?.path).toBe('/nodes/pack/versions/1.0.0/comfy-nodes');
+    await done(`config set profiles.studio.base_url ${registry.url}`);
+    const before = registry.asked.length;
+    const { exit, stderr } = await run(byAddress);
+    expect([exit, registry.asked.length]).toEqual([2, before]);
+    expect(stderr).toContain('is the address of the profiles comfy and studio, which have different namings');
+    expect(stderr).toContain('--profile comfy');
+    const variable = { env: { REGEN_BASE_URL: registry.url, REGEN_TOKEN: 'me' } };
+    expect((await run('node get pack', variable)).stderr).toContain('different namings');
+    await done('config set profiles.studio.naming comfy');
+    await run(byAddress);
+    expect(registry.asked.at(-1)?.path).toBe('/nodes/pack/versions/1.0.0/comfy-nodes');
+  });
+
   test('is not for the embedded service, and regen is the identity', async () => {
     const { run, done, registry } = await desk();
     expect((await run('config set profiles.local.naming comfy')).exit).toBe(2);

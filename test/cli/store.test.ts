@@ -66,6 +66,16 @@ test('a token is not sent over plain http to another machine, unless a profile a
   await regen(['config', 'set', 'profiles.lab.base_url', url], { home });
   await regen(['config', 'set', 'profiles.lab.allow_http', 'true'], { home });
   expect((await look()).exit).toBe(7);
+
+  await regen(['config', 'set', 'profiles.strict.base_url', url], { home });
+  const as = (profile: string) =>
+    regen(['auth', 'status', '--profile', profile], { home, env: { REGEN_TOKEN: 'token' } });
+  expect((await as('lab')).exit).toBe(7);
+  const strict = await as('strict');
+  expect([strict.exit, strict.stderr]).toEqual([
+    2,
+    expect.stringContaining('allow http for a profile: regen config set profiles.strict.allow_http true'),
+  ]);
 });
 
 test('a token is kept for its service alone, and forgotten on logout', async () => {

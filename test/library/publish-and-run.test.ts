@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Client, createClient, publish, run } from '../../src/library/index.js';
+import { type Client, createClient, loadNaming, publish, run } from '../../src/library/index.js';
 import { EngineFailure } from '../../src/service/operation/engine.js';
+import { comfyRegistryForTest } from '../support/comfy-registry.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { pixel } from '../support/generation.js';
 import { filesForTest, packForTest } from '../support/packs.js';
@@ -85,6 +86,27 @@ test('a folder is published with the personal access token alone, and again if t
   expect(told).toContain('from-library 1.0.0 is Active with 1 node definition.');
   await expect(publish(folder, options)).rejects.toMatchObject({ code: 'same_version_exists' });
   expect(await publish(folder, { ...options, skipExisting: true })).toMatchObject({ version: '1.0.0' });
+});
+
+test('a folder is published as the naming of the client says: short versions, short ids of publishers', async () => {
+  const { url, pat } = await comfyRegistryForTest();
+  const naming = await loadNaming('comfy', () => '');
+  const named = createClient({ baseUrl: url, token: 'me', naming });
+  onTestFinished(() => named.close());
+  const folder = packForTest({ version: '1.21', publisher: 'ai' });
+  const told: string[] = [];
+  const options = { client: named, personalAccessToken: pat, log: (text: string) => told.push(text) };
+  expect(await publish(folder, options)).toMatchObject({ version: '1.21.0' });
+  expect(told).toContain('[project] version is 1.21; the registry makes it 1.21.0.');
+  await expect(publish(folder, { ...options, client })).rejects.toMatchObject({
+    code: 'invalid_pack',
+    facts: {
+      details: [
+        { path: expect.stringContaining('PublisherId') },
+        { path: expect.stringContaining('version') },
+      ],
+    },
+  });
 });
 
 test('a folder that the registry would flag is not sent, unless it is allowed', async () => {

@@ -91,6 +91,67 @@ NODE_CLASS_MAPPINGS = {"Child": Child}
   expect(Object.keys(Child?.input_types.required)).toEqual(['a', 'b']);
 });
 
+it.each([
+  ['schema.node_id = "Sub"', 'Sub'],
+  ['schema.node_id += "More"', 'BaseMore'],
+  ['schema.node_id = f"{schema.node_id}.{cls.__name__}"', 'Base.Child'],
+  ['setattr(schema, "node_id", "Set")', 'Set'],
+])('follows a schema of the base class that is changed with %s', async (change, name) => {
+  const nodes = await nodesOf(`
+from comfy_api.latest import ComfyExtension, io
+class Base(io.ComfyNode):
+    @classmethod
+    def define_schema(cls):
+        return io.Schema(node_id="Base", category="c", inputs=[io.Int.Input("a"), io.Mask.Input("b")])
+class Child(Base):
+    @classmethod
+    def define_schema(cls):
+        schema = super().define_schema()
+        ${change}
+        schema.category = schema.category + "/more"
+        schema.inputs = [*schema.inputs, io.Float.Input("d")]
+        del schema.inputs[1]
+        return schema
+class Extension(ComfyExtension):
+    async def get_node_list(self):
+        return [Base, Child]
+async def comfy_entrypoint():
+    return Extension()
+`);
+  const seen = Object.entries(nodes).map(([id, node]) => [
+    ...[id, node.class, node.category, Object.keys(node.input_types.required)],
+    node.unknown,
+  ]);
+  expect(seen).toEqual([
+    ['Base', 'Base', 'c', ['a', 'b'], []],
+    [name, 'Child', 'c/more', ['a', 'd'], []],
+  ]);
+});
+
+it('reports a class that changes the name in a schema whose own name it cannot see', async () => {
+  const { nodes, unresolved } = await codeOf({
+    '__init__.py': `
+from comfy_api.latest import io
+from elsewhere import Foreign
+class Child(Foreign):
+    @classmethod
+    def define_schema(cls):
+        schema = super().define_schema()
+        schema.node_id = schema.node_id + "More"
+        return schema
+class E:
+    async def get_node_list(self):
+        return [Child]
+async def comfy_entrypoint():
+    return E()
+`,
+  });
+  expect(nodes).toEqual([]);
+  expect(unresolved.map(({ what }) => what)).toEqual([
+    'what class Child defines cannot be followed: it is computed at run time',
+  ]);
+});
+
 it('marks what a schema computes, and reports nodes that are listed at run time', async () => {
   const { nodes, unresolved } = await codeOf({
     '__init__.py': `

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { refreshListing } from '../../src/service/registry/listed-host-nodes.js';
 import { serveRaw } from '../client/server.js';
 import { homeForTest, regen } from '../support/cli.js';
 import { film, filmingEngine } from '../support/filming-engine.js';
@@ -114,6 +115,28 @@ describe('a service with the naming comfy', () => {
     const filtered = await send('GET', '/comfy-nodes?comfy_node_name=Nothing');
     expect(filtered.body).toEqual({ comfy_nodes: [], total: 0 });
     expect((await send('GET', '/host-nodes?comfy_node_name=Nothing')).status).toBe(400);
+  });
+
+  test('says of each listed definition which node and version have it', async () => {
+    const { id } = await registry().active('listed', '1.2.0');
+    const definition = '{"category":"image"}';
+    await registry().change(async (tx) => {
+      const row = { version_id: id, node_id: 'listed', name: 'Blur', policy: 'HostNodePolicyActive' };
+      await tx
+        .insertInto('host_nodes')
+        .values({ ...row, definition })
+        .execute();
+      await refreshListing(tx, 'listed');
+    });
+    const place = { node_id: 'listed', node_version: '1.2.0', category: 'image' };
+    for (const query of ['comfy_node_name=Blur', 'node_id=listed', 'node_id=listed&node_version=1.2.0']) {
+      const { body } = await send('GET', `/comfy-nodes?${query}`);
+      expect(body.comfy_nodes, query).toMatchObject([{ comfy_node_name: 'Blur', ...place }]);
+    }
+    const ours = await send('GET', '/host-nodes?host_node_name=Blur');
+    expect(ours.body.host_nodes).toMatchObject([{ host_node_name: 'Blur', ...place }]);
+    const one = await send('GET', '/nodes/listed/versions/1.2.0/comfy-nodes/Blur');
+    expect(one.body).not.toHaveProperty('node_id');
   });
 
   test('takes the paths that only its clients know', async () => {
@@ -303,7 +326,6 @@ describe('a service with the naming comfy', () => {
       );
     await regen(['config', 'set', 'profiles.wild.naming', 'comfy'], { home });
     await run(['version', 'publish', packForTest({ name: 'first' })], 'wild');
-    await regen(['config', 'unset', 'profiles.wild.naming'], { home });
     await run(['version', 'publish', packForTest({ name: 'second' })], 'plain');
     expect(await run(['host-nodes', 'list', 'first', '1.0.0', '--json'], 'plain')).toContain(
       'host_node_name',

@@ -4,10 +4,12 @@ import { explainMissingPostgres } from '../support/postgres-server.js';
 import { runKills } from './kills.js';
 import { runSeed } from './run-seed.js';
 import { runServices } from './services.js';
+import { measureWaiting } from './waiting.js';
 
 // npm run simulate -- --seeds N [--seed S]: seeded faults in one process
 // npm run simulate -- --services N [--tasks N] [--minutes N] [--seed S]: N services on one PostgreSQL server, which are
 //   all killed while a backup is made
+// npm run simulate -- --waiting N: what N tasks that wait at a vendor cost
 // npm run simulate -- --kills N [--seed S]: N kills of the service and of the command line, in processes
 
 const { values } = parseArgs({
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     kills: { type: 'string' },
+    waiting: { type: 'string' },
     services: { type: 'string' },
     tasks: { type: 'string', default: '200' },
     minutes: { type: 'string', default: '0' },
@@ -32,6 +35,13 @@ if (values.services !== undefined) {
   const { services, tasks, minutes } = values;
   const numbers = { services: Number(services), tasks: Number(tasks), minutes: Number(minutes) };
   console.log(await runServices({ ...numbers, seed: first, report: console.log }));
+  process.exit();
+}
+
+if (values.waiting !== undefined) {
+  await setup();
+  for (const onPostgres of explainMissingPostgres(false) ? [false] : [false, true])
+    for (const line of await measureWaiting(Number(values.waiting), onPostgres)) console.log(line);
   process.exit();
 }
 

@@ -144,12 +144,10 @@ test('bulk reads arguments and standard input, keeps order and duplicates, split
 test('host nodes are listed of one version, of all nodes, and by the three filters', async () => {
   const run = await signedIn();
   await run(['version', 'publish', packForTest()]);
-  const row = 'Greet\tpack\tgreet\t["STRING"]\tHostNodePolicyActive\tfalse\n';
-  expect((await run(['host-nodes', 'list', 'pack', '1.0.0'])).stdout).toBe(row);
-  expect((await run(['host-nodes', 'list'])).stdout).toBe(row);
-  expect((await run(['host-nodes', 'list', '--node-id', 'pack', '--host-node-name', 'Greet'])).stdout).toBe(
-    row,
-  );
+  const row = 'Greet\tpack\tgreet\t["STRING"]\tHostNodePolicyActive\tfalse';
+  expect((await run(['host-nodes', 'list', 'pack', '1.0.0'])).stdout).toBe(`${row}\n`);
+  for (const filters of [[], ['--node-id', 'pack', '--host-node-name', 'Greet']])
+    expect((await run(['host-nodes', 'list', ...filters])).stdout).toBe(`${row}\tpack\t1.0.0\n`);
   expect((await run(['host-nodes', 'list', '--host-node-name', 'Other'])).stdout).toBe('');
   expect(json(await run(['host-nodes', 'list', 'pack', '1.0.0', '--json']))).toMatchObject({
     totalNumberOfPages: 1,

@@ -29,7 +29,7 @@ process.on('message', async (message) => {
   // A token for a user: { sub, email }.
   else send({ token: await service.signFor(message as Parameters<typeof service.signFor>[0]) });
 });
-send({ url: service.url, ownerToken: service.ownerToken });
+send({ url: service.url, ownerToken: service.ownerToken, metricsUrl: service.metricsUrl });
 
 /** Bytes. On Linux the maximum of `getrusage` begins with that of the process that started this one. */
 function readMostMemory(): number {

@@ -108,7 +108,7 @@ async function readIdentity(
   url: string,
   token: string,
 ): Promise<string | undefined> {
-  const client = await context.connect(url, token);
+  const client = await context.connect(url, token, context.services.target);
   try {
     const me = await client.user.me({}, { signal: context.signal });
     return me.email ?? me.name ?? me.id;

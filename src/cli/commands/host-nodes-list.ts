@@ -9,7 +9,9 @@ export async function run(context: CommandContext): Promise<void> {
   await requireValid('hostNodes.listAll', command, request, false);
   const { node_id, node_version, ...rest } = request.query;
   if (node_id === undefined || node_version === undefined || rest.host_node_name !== undefined) {
-    return callOperation(context, 'hostNodes.listAll', request);
+    const columns = [...(command.shape?.columns ?? []), 'node_id', 'node_version'];
+    const named = { ...command, shape: { ...command.shape, columns } };
+    return callOperation({ ...context, command: named }, 'hostNodes.listAll', request);
   }
   const { pageSize, ...paging } = rest;
   const query = pageSize === undefined ? { limit: 100, ...paging } : { ...paging, limit: pageSize };

@@ -21,7 +21,7 @@ export async function run(context: CommandContext): Promise<void> {
       hint: `Create one with: regen publisher token create ${publisherId}`,
     });
   }
-  const client = await connect(url, fixedCredential(token, source));
+  const client = await connect(url, fixedCredential(token, source), services.target);
   const me = await client.user.me({}, { signal }).catch((error) => {
     if (error instanceof ServiceError && error.status === 401) return undefined;
     throw error;

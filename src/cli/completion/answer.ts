@@ -97,8 +97,8 @@ async function findNaming({ flags }: Line, { system }: Asked): Promise<Naming | 
   const { chooseTarget } = await import('../connect/target.js');
   const settings = new Settings(system, () => {});
   try {
-    const { baseUrl } = chooseTarget(flags, system.env, settings);
-    return baseUrl === undefined ? undefined : await readNaming(system.cwd, settings.findNaming(baseUrl));
+    const target = chooseTarget(flags, system.env, settings);
+    return await readNaming(system.cwd, settings.findNaming(target));
   } catch {
     return undefined;
   }

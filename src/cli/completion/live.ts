@@ -65,7 +65,7 @@ async function readServiceValues(
   const settings = new Settings(system, silent);
   const target = chooseTarget(flags, system.env, settings);
   const nodeId = args.nodeId ?? args.node_id ?? flags['node-id'];
-  const query = [target.baseUrl ?? target.name, kind, nodeId ?? ''];
+  const query = [target.profile ?? '', target.baseUrl ?? target.name, kind, nodeId ?? ''];
   const cache = new CompletionCache(findFolders(system).state, query);
   const kept = cache.read();
   if (system.now() - kept.at < FRESH_MS && !inBackground) return kept.values;
@@ -102,7 +102,7 @@ async function connectToTarget(system: System, settings: Settings, target: Targe
     ...(isNamed(target) && { env: system.env }),
     kept: () => readKept(store),
   });
-  return connect(target.baseUrl, credential);
+  return connect(target.baseUrl, credential, target);
 }
 
 /** Reads the credential without renewing it: the shell may kill the renewal, which would end the sign-in. */

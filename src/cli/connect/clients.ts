@@ -10,17 +10,22 @@ import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
 import type { System } from '../terminal/system.js';
 import { type Credential, fixedCredential } from './credential.js';
-import { readNaming, type Settings } from './settings.js';
+import { type ProfileOrAddress, readNaming, type Settings } from './settings.js';
 
 /**
- * Creates a client for a service, which is closed when the command ends.
- * @param socketPath a socket or named pipe to use instead of the port
+ * Creates a client for an address, which is closed when the command ends.
+ * @param service the service at the address; absent for other addresses, such as that of an identity provider
  */
 export type Connect = (
   baseUrl: string,
   credential?: Credential | string,
-  socketPath?: string,
+  service?: ReachedService,
 ) => Promise<Client>;
+
+interface ReachedService extends ProfileOrAddress {
+  /** A socket or named pipe to use instead of the port. */
+  readonly socketPath?: string | undefined;
+}
 
 export interface ClientsContext {
   readonly system: Pick<System, 'cwd' | 'env'>;
@@ -35,18 +40,19 @@ export interface ClientsContext {
 /** The HTTP clients of one command, with its certificates, proxy and trace. */
 export class Clients {
   readonly #context: ClientsContext;
-  readonly #namings = new Map<string, Promise<Naming | undefined>>();
+  readonly #namings = new Map<string | undefined, Promise<Naming | undefined>>();
   readonly #open: { readonly client: Client; readonly silence: Silence }[] = [];
 
   constructor(context: ClientsContext) {
     this.#context = context;
   }
 
-  readonly connect: Connect = async (baseUrl, credential, socketPath) => {
+  readonly connect: Connect = async (baseUrl, credential, service = {}) => {
     const { system, output, isVerbose, timeoutMs } = this.#context;
-    if (credential !== undefined && socketPath === undefined) this.#requireEncryption(baseUrl);
+    const { profile, socketPath } = service;
+    if (credential !== undefined && socketPath === undefined) this.#requireEncryption({ profile, baseUrl });
     const ca = this.#readCertificates();
-    const naming = await this.findNaming(baseUrl);
+    const naming = await this.findNaming(service);
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;
     const client = createClient({
@@ -72,21 +78,25 @@ export class Clients {
    * Finds the names of a service; undefined if they are those of the contract.
    * @throws Failure if they cannot be read
    */
-  findNaming(baseUrl: string): Promise<Naming | undefined> {
+  async findNaming(service: ProfileOrAddress): Promise<Naming | undefined> {
     const { settings, system } = this.#context;
-    const found = this.#namings.get(baseUrl) ?? readNaming(system.cwd, settings.findNaming(baseUrl));
-    this.#namings.set(baseUrl, found);
+    const setting = settings.findNaming(service);
+    const found = this.#namings.get(setting?.value) ?? readNaming(system.cwd, setting);
+    this.#namings.set(setting?.value, found);
     return found;
   }
 
   /** Anyone on the network can read what plain http sends. */
-  #requireEncryption(baseUrl: string): void {
-    const url = new URL(baseUrl);
-    if (url.protocol !== 'http:' || isLoopbackHost(url.hostname) || this.#context.settings.allowsHttp(url))
-      return;
+  #requireEncryption(service: ProfileOrAddress & { readonly baseUrl: string }): void {
+    const url = new URL(service.baseUrl);
+    const { settings } = this.#context;
+    if (url.protocol !== 'http:' || isLoopbackHost(url.hostname) || settings.allowsHttp(service)) return;
+    const { profile } = service;
+    const name = profile ?? 'NAME';
+    const setAddress = profile ? '' : `regen config set profiles.NAME.base_url ${url.origin} && `;
     throw usage(
       `${url.origin} is not encrypted, so the credential was not sent.`,
-      `Use the https address, or allow http for a profile: regen config set profiles.NAME.base_url ${url.origin} && regen config set profiles.NAME.allow_http true`,
+      `Use the https address, or allow http for a profile: ${setAddress}regen config set profiles.${name}.allow_http true`,
     );
   }
 

@@ -77,7 +77,7 @@ async function connectToRunning(
   connect: Connect,
 ): Promise<Client | undefined> {
   try {
-    const client = await connect(url, owner, socket);
+    const client = await connect(url, owner, { socketPath: socket });
     const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, timeoutMs: 5_000 });
     const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
     // undici offers the connection to the next request in the next turn of the event loop.

@@ -11,7 +11,7 @@ import { type Credential, chooseCredential, fixedCredential } from './credential
 import { CredentialStore, type SignIn } from './credentials.js';
 import type { Folders } from './folders.js';
 import { ensureLocal, findLocal, type LocalService, readRecordedUrl } from './local.js';
-import type { Settings } from './settings.js';
+import type { ProfileOrAddress, Settings } from './settings.js';
 import { chooseTarget, isNamed } from './target.js';
 
 /** A service that was reached. */
@@ -32,7 +32,7 @@ export interface ServicesContext {
   readonly settings: Settings;
   readonly flags: FlagValues;
   readonly connect: Connect;
-  findNaming(baseUrl: string): Promise<Naming | undefined>;
+  findNaming(service: ProfileOrAddress): Promise<Naming | undefined>;
   /** Whether the command changes something on the service. */
   readonly isChanging: boolean;
   readonly signal: AbortSignal;
@@ -59,8 +59,8 @@ export class ServiceConnector {
   }
 
   /** The names of a service (default: that of this command); undefined if they are those of the contract. */
-  async findNaming({ baseUrl }: Target = this.target): Promise<Naming | undefined> {
-    return baseUrl === undefined ? undefined : this.#context.findNaming(baseUrl);
+  findNaming(target: Target = this.target): Promise<Naming | undefined> {
+    return this.#context.findNaming(target);
   }
 
   /** Whether the service was named on the command line. */
@@ -130,7 +130,9 @@ export class ServiceConnector {
       ...(local && { owner: local.owner }),
     });
     const isOwner = local !== undefined && credential === local.owner;
-    const client = isOwner ? local.client : await connect(url, credential, local?.socket);
+    const client = isOwner
+      ? local.client
+      : await connect(url, credential, { ...target, socketPath: local?.socket });
     return { name: target.name, url, client, credential, store, ...(local && { local }) };
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Naming } from '../../contract/naming/naming.js';
+import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import { SECRET_STORAGES, type SecretStorage } from '../terminal/keychain.js';
 import type { System } from '../terminal/system.js';
@@ -24,6 +25,9 @@ export interface Setting {
   /** The environment variable or file it comes from, or `default`. */
   readonly source: string;
 }
+
+/** A service, as settings of profiles are looked up. Neither: the embedded service, which has no such settings. */
+export type ProfileOrAddress = Pick<Target, 'profile' | 'baseUrl'>;
 
 // Decided: by default, a price above 100 credits needs confirmation.
 const DEFAULTS: Record<string, string> = {
@@ -71,24 +75,35 @@ export class Settings {
     );
   }
 
-  /** Whether a profile of this service allows credentials over plain http. */
-  allowsHttp(url: URL): boolean {
-    return this.list().some(({ key, value }) => {
-      const name = /^profiles\.(.*)\.base_url$/.exec(key)?.[1];
-      const isSame = name !== undefined && URL.canParse(value) && new URL(value).origin === url.origin;
-      return isSame && this.get(`profiles.${name}.allow_http`)?.value === 'true';
-    });
+  /** Whether credentials may be sent to a service over plain http. */
+  allowsHttp(service: ProfileOrAddress): boolean {
+    const names = this.#listProfiles(service, ({ origin }) => origin);
+    return names.some((name) => this.get(`profiles.${name}.allow_http`)?.value === 'true');
   }
 
-  /** The naming of the service at an address: that of the profile with the address. */
-  findNaming(baseUrl: string): Setting | undefined {
-    for (const { key, value } of this.list()) {
+  /**
+   * The naming of a service: that of its profile. An address alone has the naming of the profiles with this address.
+   * @throws Failure if they have different ones
+   */
+  findNaming(service: ProfileOrAddress): Setting | undefined {
+    const names = this.#listProfiles(service, ({ href }) => trimSlash(href));
+    const found = names.map((name) => this.get(`profiles.${name}.naming`));
+    if (new Set(found.map((one) => one?.value ?? 'regen')).size < 2) return found[0];
+    throw usage(
+      `${service.baseUrl} is the address of the profiles ${names.join(' and ')}, which have different namings.`,
+      `Name the profile instead of the address: --profile ${names[0]}`,
+    );
+  }
+
+  /** The profile that is used, or for an address alone, all profiles whose address is equal in one part. */
+  #listProfiles({ profile, baseUrl }: ProfileOrAddress, part: (address: URL) => string): string[] {
+    if (profile !== undefined) return [profile];
+    if (baseUrl === undefined) return [];
+    return this.list().flatMap(({ key, value }) => {
       const name = /^profiles\.(.*)\.base_url$/.exec(key)?.[1];
-      const naming = name !== undefined && trimSlash(value) === trimSlash(baseUrl);
-      const found = naming ? this.get(`profiles.${name}.naming`) : undefined;
-      if (found) return found;
-    }
-    return undefined;
+      const isSame = URL.canParse(value) && part(new URL(value)) === part(new URL(baseUrl));
+      return name !== undefined && isSame ? [name] : [];
+    });
   }
 
   list(): Setting[] {

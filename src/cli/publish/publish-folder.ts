@@ -1,3 +1,4 @@
+import { loadNaming } from '../../contract/naming/load-naming.js';
 import { checkCode, type Pack, readPack, type Stages } from '../../flows/publish/pack.js';
 import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
@@ -12,13 +13,11 @@ export async function readFolder(
   { system, flags, output, services }: Pick<PublishContext, 'system' | 'flags' | 'output' | 'services'>,
   dir: string | undefined,
 ): Promise<Pack> {
-  const behaviors = (await services.findNaming())?.behaviors;
-  const isForComfy = flags.for === 'comfy';
+  const named = flags.for === 'comfy' ? loadNaming('comfy', () => '') : services.findNaming();
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),
     allowSecrets: flags['allow-secrets'] === true,
-    anyPublisherId: isForComfy || behaviors?.openValues?.includes('publisherId'),
-    completesVersions: isForComfy || behaviors?.completeVersions,
+    naming: await named,
   });
 }
 
@@ -47,6 +46,7 @@ export function publishFolder(
 ): Promise<NodeVersion> {
   const { services, connect, signal, flags, output, system, interruption } = context;
   const { node, version } = pack.manifest;
+  const connectToService = (url: string, token?: string) => connect(url, token, services.target);
   const openRegistry = async (publisherId: string) => {
     const service = await services.reach();
     const token = await (findToken?.(service, publisherId) ??
@@ -59,7 +59,8 @@ export function publishFolder(
   return withScratch(system.now(), (scratch) =>
     publishPack(
       {
-        ...{ connect, openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
+        ...{ openRegistry, report: output, progress, scratch, changelog, signal, onUploaded },
+        connect: connectToService,
         timeoutMs: flags.wait === false ? undefined : timeoutMs,
         skipExisting: flags['skip-existing'] === true,
       },

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { valid } from 'semver';
+import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
 import { type ChosenFiles, chooseFiles, type PackFile } from '../../pack/files.js';
@@ -37,8 +38,10 @@ export interface Pack {
   readonly size: number;
 }
 
-interface ReadPackOptions extends ManifestOptions {
+interface ReadPackOptions extends Pick<ManifestOptions, 'publisher'> {
   readonly allowSecrets?: boolean;
+  /** The names of the registry, and so what it takes. */
+  readonly naming?: Naming | undefined;
 }
 
 /**
@@ -50,11 +53,16 @@ export async function readPack(
   cwd: string,
   dir: string | undefined,
   report: PublishReport,
-  { allowSecrets = false, ...options }: ReadPackOptions = {},
+  { allowSecrets = false, naming, publisher }: ReadPackOptions = {},
 ): Promise<Pack> {
   const folder = resolve(cwd, dir ?? '.');
   requireFolder(folder);
-  const read = await readManifest(folder, options);
+  const { openValues, completeVersions } = naming?.behaviors ?? {};
+  const read = await readManifest(folder, {
+    publisher,
+    anyPublisherId: openValues?.includes('publisherId'),
+    completesVersions: completeVersions,
+  });
   if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems, dir);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);

@@ -6,6 +6,7 @@ import {
   type ClassValue,
   createArguments,
   createUnknown,
+  getNames,
   isKind,
   isObject,
   type Machine,
@@ -74,12 +75,6 @@ export function setTarget(target: Expression, value: Value, frame: Frame): void 
   }
 }
 
-function getNames(object: Value): Map<string, Value> | undefined {
-  if (!isObject(object)) return undefined;
-  if (object.kind === 'class' || object.kind === 'instance') return object.attributes;
-  return object.kind === 'module' ? object.scope.names : undefined;
-}
-
 export function setName(name: string, value: Value, text: string, frame: Frame): void {
   const scope = frame.scope.elsewhere.get(name) ?? frame.scope;
   settleName(scope.names, name, value, text, frame);
@@ -123,4 +118,5 @@ export function removeTarget(target: Expression, { scope, machine }: Frame): voi
   const object = evaluate(target.object, scope, machine);
   const key = evaluate(target.key, scope, machine);
   if (isKind(object, 'dict') && !isObject(key)) object.entries.delete(key);
+  if (isKind(object, 'list') && typeof key === 'bigint') object.items.splice(Number(key), 1);
 }

@@ -12,6 +12,7 @@ import {
   createList,
   createUnknown,
   findTruth,
+  getNames,
   hasMany,
   type Imitation,
   isKind,
@@ -161,10 +162,8 @@ export const builtins: Record<string, Imitation> = {
   hasattr: ({ list: [object, name] }, machine) =>
     object === undefined || typeof name !== 'string' ? undefined : hasAttribute(object, name, machine),
   setattr: ({ list: [object, name, value] }) => {
-    if (object !== undefined && value !== undefined && typeof name === 'string' && isObject(object)) {
-      if (object.kind === 'class' || object.kind === 'instance') object.attributes.set(name, value);
-      if (object.kind === 'module') object.scope.names.set(name, value);
-    }
+    if (object !== undefined && value !== undefined && typeof name === 'string')
+      getNames(object)?.set(name, value);
     return null;
   },
   callable: ({ list: [value] }) =>

@@ -70,7 +70,7 @@ function nameArguments(given: Arguments, order: readonly string[]): Map<string, 
   const named = new Map(given.named);
   for (const [index, value] of given.list.entries()) {
     const name = order[index];
-    if (name !== undefined) named.set(name, value);
+    if (name !== undefined && !named.has(name)) named.set(name, value);
   }
   return named;
 }

@@ -301,6 +301,15 @@ export function descendsFrom(value: ClassValue, ...names: string[]): boolean {
   );
 }
 
+/** The names that an assignment to an attribute changes. */
+export function getNames(object: Value): Map<string, Value> | undefined {
+  if (!isObject(object)) return undefined;
+  if (object.kind === 'class' || object.kind === 'instance') return object.attributes;
+  // `schema.node_id = …` replaces what the call was given.
+  if (object.kind === 'external') return object.called?.named;
+  return object.kind === 'module' ? object.scope.names : undefined;
+}
+
 export function findAttribute(value: ClassValue, name: string): Value | undefined {
   for (const one of listAncestry(value)) {
     const attribute = one.kind === 'class' ? one.attributes.get(name) : undefined;

@@ -52,7 +52,7 @@ export class Metrics {
   ]);
   readonly #credits = this.#createGauge(
     'credits_this_month',
-    'Credits charged for tasks of this month, in UTC, and refunded',
+    'Credits charged for tasks of this month, in UTC, and refunded; the same in all services of a database',
     ['entry'],
   );
   readonly #disk = this.#createGauge('disk_bytes', 'The disk of the data folder', ['state']);

@@ -23,6 +23,7 @@ const SILENCE_MS = 15 * 60_000;
 
 /** Runs a task to its end. Restarted after a crash, it generates everything again but stores it once. */
 export function runTask(context: Context): JobHandler {
+  const readPause = createPace(context);
   return async (job, signal) => {
     const { kind, key: taskId, attempts } = job;
     const task = await beginTask(context, job);
@@ -42,7 +43,8 @@ export function runTask(context: Context): JobHandler {
       const outcome = await runEngine(context, task, { job, folder: folder.path, isWatched }, signal);
       if ('files' in outcome) return await finishTask(context, job, task, outcome);
       const again = context.now() + outcome.waitMs;
-      if (isWatched || !outcome.isStarted) throw new RunAgain(again);
+      if (isWatched) throw new RunAgain(Math.max(again, context.now() + (await readPause(kind))));
+      if (!outcome.isStarted) throw new RunAgain(again);
       await enqueueTask(context, job, task, { kind: getWatchKind(task.operation), runAt: again });
     } catch (error) {
       // Its files are removed with its inputs.
@@ -52,6 +54,28 @@ export function runTask(context: Context): JobHandler {
     } finally {
       await folder.remove();
     }
+  };
+}
+
+/** Looks at the tasks of a kind at vendors, by all services together. With more tasks, each waits longer. */
+const LOOKS_PER_SECOND = 50;
+/** How long a count of the tasks is used. */
+const COUNTED_MS = 5_000;
+
+/** @returns reads how long a task of a kind waits for its next look at least, in milliseconds */
+function createPace({ database, now }: Context): (kind: string) => Promise<number> {
+  const pauses = new Map<string, { readonly at: number; readonly ms: number }>();
+  return async (kind) => {
+    const known = pauses.get(kind);
+    if (known && now() - known.at < COUNTED_MS) return known.ms;
+    const { waiting } = await database
+      .selectFrom('jobs')
+      .select(({ fn }) => fn.countAll<number>().as('waiting'))
+      .where('kind', '=', kind)
+      .executeTakeFirstOrThrow();
+    const ms = (Number(waiting) / LOOKS_PER_SECOND) * 1000;
+    pauses.set(kind, { at: now(), ms });
+    return ms;
   };
 }
 

@@ -95,6 +95,13 @@ async function listAllHostNodes(
   const matching = filterHostNodes(database, viewer, query);
   const rows = await matching
     .selectAll('host_nodes')
+    .select((of) =>
+      of
+        .selectFrom('versions as own')
+        .select('own.version')
+        .whereRef('own.id', '=', 'host_nodes.version_id')
+        .as('version'),
+    )
     // Each node has only one version here.
     .orderBy(sql.ref(query.node_version === undefined ? 'host_nodes.node_id' : 'versions.node_id'))
     .orderBy('host_nodes.name')
@@ -106,7 +113,12 @@ async function listAllHostNodes(
   const total = isUnfiltered
     ? await countAll(database, viewer)
     : await countUpTo(database, matching, MAX_LISTED_ROWS);
-  return { host_nodes: rows.map(viewHostNode), total };
+  const host_nodes = rows.map((row) => ({
+    ...viewHostNode(row),
+    node_id: row.node_id,
+    node_version: row.version as string,
+  }));
+  return { host_nodes, total };
 }
 
 /** Decided: without node_version, the latest version of each node. */

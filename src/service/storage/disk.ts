@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, opendir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -58,10 +58,26 @@ export function createDiskStorage(
       return file.createReadStream(range);
     },
     borrow: async (key) => ({ path: toFilePath(key), release: async () => {} }),
-    remove: (key) => rm(toFilePath(key), { force: true }),
+    remove: async (key) => {
+      const path = toFilePath(key);
+      await rm(path, { force: true });
+      await removeEmptyFolders(dirname(path), root);
+    },
     list: (folder) => listFiles(root, folder === undefined ? '' : toName(folder)),
     toName,
   };
+}
+
+/** Removes a folder and those above it as far as they are empty, and never the root. */
+async function removeEmptyFolders(folder: string, root: string): Promise<void> {
+  for (let left = folder; left.length > root.length; left = dirname(left)) {
+    try {
+      await rmdir(left);
+    } catch (error) {
+      // Another file is in it, or another remover was faster.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return;
+    }
+  }
 }
 
 async function* listFiles(root: string, within: string): AsyncGenerator<string> {
@@ -114,14 +130,28 @@ async function writeFile(
   });
   try {
     await pipeline(source, measure, createWriteStream(temp, { flags: 'wx', mode: 0o600, flush: true }));
-    const firstCreated = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await rename(temp, target);
+    const firstCreated = await moveFile(temp, target);
     await syncFolders(dirname(target), firstCreated);
   } catch (error) {
     await rm(temp, { force: true });
     throw error;
   }
   return { size, sha256: hash.digest('hex') };
+}
+
+/** @returns the first folder that was created for it */
+async function moveFile(from: string, to: string): Promise<string | undefined> {
+  for (let first: string | undefined; ; ) {
+    try {
+      const created = await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+      if (first === undefined || (created && created.length < first.length)) first = created;
+      await rename(from, to);
+      return first;
+    } catch (error) {
+      // A folder was removed since, because its last file was.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(from)) throw error;
+    }
+  }
 }
 
 /** A rename is durable once its folder is synced, and a new folder once its parent is. */

@@ -44,6 +44,22 @@ describe('the disk storage', () => {
     expect(files()).toEqual([key]);
   });
 
+  it('leaves no empty folder of an object that is removed, and no other is in the way of a new one', async () => {
+    const storage = createDiskStorage(root);
+    await put(storage, key, 'one');
+    await put(storage, 'archives/acme/other/1.0.0/node.zip', 'two');
+    await storage.remove(key);
+    expect(readdirSync(join(root, 'archives', 'acme'))).toEqual(['other']);
+    const race = async (at: number) => {
+      for (let round = 0; round < 50; round++) {
+        await put(storage, `tasks/a/${at}`, 'x');
+        await storage.remove(`tasks/a/${at}`);
+      }
+    };
+    await Promise.all([1, 2, 3, 4].map(race));
+    expect(readdirSync(root).sort()).toEqual(['.staging', 'archives']);
+  });
+
   it('reads a range, both ends included', async () => {
     const storage = createDiskStorage(root);
     await put(storage, key, '0123456789');

@@ -238,3 +238,26 @@ test.each([
 ])('a mistake in the settings of a vendor is reported: %j', async (image, message) => {
   await expect(serviceForTest({ generation: { image: image as never } })).rejects.toThrow(message);
 });
+
+test('with more tasks at vendors each is looked at less often, so that looks do not take up the service', async () => {
+  let time = Date.now();
+  const { service, asking, vendor } = await behind({ states: ['IN_PROGRESS'] }, {}, { now: () => time });
+  const { database, queue } = service.context;
+  const id = await startedTask(asking);
+  const next = database
+    .selectFrom('jobs')
+    .select('run_at')
+    .where('kind', '=', 'watch-image-task')
+    .where('key', '=', id);
+  await waitFor(async () => expect(await next.execute()).toHaveLength(1));
+  const others = Array.from({ length: 499 }, (_, at) => `other-${at}`);
+  await database.transaction().execute(async (tx) => {
+    for (const key of others)
+      await queue.enqueue(tx, { kind: 'watch-image-task', key, owner: 'ann', runAt: time + 7_200_000 });
+  });
+  time += 60_000;
+  await waitFor(() => expect(vendor.looks).toHaveLength(1));
+  await waitFor(async () =>
+    expect((await next.execute()).map(({ run_at }) => Date.parse(run_at) - time)).toEqual([10_000]),
+  );
+});
