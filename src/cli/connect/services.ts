@@ -59,7 +59,7 @@ export class ServiceConnector {
   }
 
   /** The names of a service (default: that of this command); undefined if they are those of the contract. */
-  findNaming(target: Target = this.target): Promise<Naming | undefined> {
+  async findNaming(target: Target = this.target): Promise<Naming | undefined> {
     return this.#context.findNaming(target);
   }
 
