@@ -25,8 +25,8 @@ export async function deflatePart(part: Buffer, kind: DeflateKind, isLast: boole
     ...SETTINGS[kind],
     windowBits: chooseWindowBits(part.length),
     flush: isLast ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
-    // Room for the whole result, which is read at once.
-    ...{ readableHighWaterMark: 2 * part.length + 1024 },
+    // Room for the whole result, in one buffer, which is read at once.
+    ...{ readableHighWaterMark: 2 * part.length + 1024, chunkSize: part.length + 1024 },
   });
   try {
     await new Promise<void>((resolve, reject) => {
