@@ -1,6 +1,7 @@
 import type { Contract, OperationName } from '../contract/index.js';
 import type { Naming } from '../contract/naming/naming.js';
 import type { Operation } from '../contract/operation.js';
+import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { readJson } from './answer.js';
 import type { Input, Output, PreparedRequest } from './check-call.js';
 import type { Answered, CallOptions, ClientOptions, Connection } from './client-options.js';
@@ -114,12 +115,23 @@ export function createClient(options: ClientOptions): Client {
         (answer) => answer,
       );
     },
-    upload: (url, upTo) => uploadFile(http, url, upTo),
-    download: (url, downTo) => downloadFile(http, url, downTo),
+    upload: (url, upTo) => uploadFile(http, toOwnAddress(url, base, socket), upTo),
+    download: (url, downTo) => downloadFile(http, toOwnAddress(url, base, socket), downTo),
     close: () => http.close(),
   };
 
   return { ...createCalls(plumbing), ...plumbing } as Client;
+}
+
+/**
+ * The service of a socket may have been started at another port since it wrote an address, and another program may
+ * listen at the earlier one.
+ */
+function toOwnAddress(address: string, base: URL, socket: object | undefined): string {
+  if (!socket || !URL.canParse(address)) return address;
+  const url = new URL(address);
+  if (!isLoopbackHost(url.hostname)) return address;
+  return new URL(`${url.pathname}${url.search}`, base).href;
 }
 
 /** A method for each operation, in the tree of the contract. */

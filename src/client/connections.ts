@@ -61,10 +61,19 @@ async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connect
       close: () => direct.destroy(),
     };
   }
-  const [{ default: EnvHttpProxyAgent }, { default: buildConnector }] = await Promise.all([
+  const [
+    { default: EnvHttpProxyAgent },
+    { default: buildConnector },
+    { default: Base },
+    { default: connect },
+  ] = await Promise.all([
     import('undici/lib/dispatcher/env-http-proxy-agent.js'),
     import('undici/lib/core/connect.js'),
+    import('undici/lib/dispatcher/dispatcher.js'),
+    import('undici/lib/api/api-connect.js'),
   ]);
+  // Only the index of undici, which is not loaded, gives dispatchers the method that opens a tunnel.
+  Object.assign(Base.prototype, { connect });
   const withoutProxy = new WeakSet<object>();
   const connectDirectly = buildConnector(trust);
   const proxied = new EnvHttpProxyAgent({

@@ -27,3 +27,18 @@ declare module 'undici/lib/core/connect.js' {
   // biome-ignore lint/style/noDefaultExport: this is what the file exports
   export default buildConnector;
 }
+
+declare module 'undici/lib/dispatcher/dispatcher.js' {
+  import { Dispatcher } from 'undici';
+
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default Dispatcher;
+}
+
+declare module 'undici/lib/api/api-connect.js' {
+  import type { Dispatcher } from 'undici';
+
+  const connect: Dispatcher['connect'];
+  // biome-ignore lint/style/noDefaultExport: this is what the file exports
+  export default connect;
+}

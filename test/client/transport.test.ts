@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/client/client.js';
 import type { ClientOptions } from '../../src/client/client-options.js';
 import type { NetworkError } from '../../src/client/errors.js';
+import { start } from '../support/cli.js';
 import { selfSigned } from './certificate.js';
 import { fakeClock, listen, serve } from './server.js';
 
@@ -99,6 +100,22 @@ describe('a proxy of the environment', () => {
       clientOf('https://other.example', { env, ca: cert }).node.get({ nodeId: 'a' }),
     );
     expect(other).toMatchObject({ name: 'NetworkError', code: 'tls', sent: false });
+  });
+
+  it('is asked for a tunnel by the program, which loads only parts of its HTTP client', async () => {
+    const asked: string[] = [];
+    const proxy = createServer().on('connect', ({ url }, socket) => {
+      asked.push(url as string);
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void proxy.close());
+    const { port } = proxy.address() as AddressInfo;
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}`, REGEN_BASE_URL: 'https://registry.example' };
+    const { exit, stderr } = await start(['node', 'get', 'acme'], { env }).ended;
+    expect(exit, stderr).toBe(7);
+    expect(stderr).toContain('proxy');
+    expect(new Set(asked)).toEqual(new Set(['registry.example:443']));
   });
 
   it('receives the credential in its address', async () => {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient } from '../../src/client/client.js';
@@ -17,6 +18,7 @@ import { readServiceFile } from '../../src/service/storage/data-folder.js';
 import { readBody } from '../../src/wire/read-body.js';
 import { zipOf } from '../support/archives.js';
 import { nextRequest } from '../support/next-request.js';
+import { receiverForTest } from '../support/receiver.js';
 import {
   ask,
   folderForTest,
@@ -148,6 +150,25 @@ describe('the owner', () => {
     onTestFinished(() => elsewhere.close());
     expect((await elsewhere.user.me()).credential.kind).toBe('owner');
     await expect(elsewhere.node.install({ nodeId: 'nope' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('exchanges files over the socket, even if another program has the port of an earlier start', async () => {
+    const data = folderForTest();
+    const { url, ownerToken } = await serviceForTest({ data });
+    const { url: earlier, told } = await receiverForTest();
+    const socketPath = readServiceFile(data)?.socket as string;
+    const client = createClient({ baseUrl: url, socketPath, token: ownerToken });
+    onTestFinished(() => client.close());
+    const to = new PassThrough();
+    const received = text(to);
+    await client.download(new URL('/health', earlier).href, { to });
+    expect(JSON.parse(await received)).toEqual({ status: 'ok' });
+    const upload = client.upload(new URL('/nowhere', earlier).href, {
+      openStream: () => Readable.from(['content']),
+      size: 7,
+    });
+    await expect(upload).rejects.toMatchObject({ status: 404 });
+    expect(told).toEqual([]);
   });
 
   it('has a socket even if the path of the data folder is longer than that of a socket may be', async () => {
