@@ -98,7 +98,7 @@ function createSurroundings(url: string) {
   return { run, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** Whatever is given, and whatever a service answers, an unexpected failure is a bug. */
+/** An unexpected failure is a bug, for any arguments and any answers of a service. */
 const allowed = new Set<number>(Object.values(exitCodes).filter((code) => code !== exitCodes.unexpected));
 
 function checkRan({ exit, stdout, stderr }: Ran): void {

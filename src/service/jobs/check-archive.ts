@@ -17,9 +17,9 @@ const MAX_INTERRUPTIONS = 5;
 const MAX_QUICK_BYTES = 64 * 1024 ** 2;
 
 /**
- * Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. What takes more than
- * packs usually take is left to `checkSlowArchive`, and so is what its user publishes meanwhile: whatever strangers
- * publish, others wait for a few seconds of it at most.
+ * Checks an uploaded archive, extracts its node definitions and moves its version out of Pending. A pack that takes
+ * longer than most is left to `checkSlowArchive`, and so is what its user publishes until that ends, so that others wait
+ * a few seconds at most for the packs of one user.
  */
 export function checkArchive(context: Context): JobHandler {
   const { database, queue, packReaders, configuration } = context;

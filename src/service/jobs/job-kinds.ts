@@ -19,7 +19,7 @@ export function createJobKinds(context: Context): Readonly<Record<string, JobKin
   return Object.fromEntries(kinds.filter(([kind]) => work?.includes(toSetting(kind)) ?? true));
 }
 
-/** Whatever begins to check archives also checks the slow ones. */
+/** A service that checks archives also checks the slow ones. */
 function toSetting(kind: string): JobKindName {
   return kind === 'check-slow-archive' ? 'check-archive' : (kind as JobKindName);
 }

@@ -10,7 +10,7 @@ export async function isEmpty(database: Database): Promise<boolean> {
 
 /**
  * Copies all rows to an empty database, from an embedded one to PostgreSQL or back.
- * @param from nothing changes it meanwhile, or a transaction that sees one moment
+ * @param from a database that does not change during the copy, or a transaction that sees one moment
  * @returns how many
  */
 export async function copyRows(from: Database, to: Database): Promise<number> {

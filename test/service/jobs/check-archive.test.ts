@@ -37,7 +37,7 @@ it.skipIf(!existsSync('/proc/self/stat'))(
 );
 
 it.skipIf(!existsSync('/proc/self/stat'))(
-  'lets nobody wait for the slow archives of another user, nor for what that one publishes after them',
+  'keeps users from waiting for the slow archives of another one, and for what that one publishes after them',
   { timeout: 180_000 },
   async () => {
     const { url, signFor } = await serviceForTest();
