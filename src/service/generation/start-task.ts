@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskOperation } from '../../contract/index.js';
 import type { Tx } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall, PreparedWrite } from '../operation/call.js';
+import type { Handlers, PreparedWrite, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
 import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
@@ -148,10 +148,7 @@ function wrapPrepared<Call, Answer>(
 const CANCELLED = 'cancelled';
 
 /** Ends a task as failed, and refunds it. Repeating it changes nothing. */
-async function cancelTask(
-  call: OperationCall<'task.cancel'>,
-  tx: Tx,
-): Promise<OperationAnswer<'task.cancel'>> {
+const cancelTask: Write<'task.cancel'> = async (call, tx) => {
   const { caller, context } = call;
   const task = await getVisibleTask(call, tx);
   // Decided: an admin sees the tasks of others, but only cancels their own, and not with an admin token.
@@ -167,7 +164,7 @@ async function cancelTask(
   if (!isCancelled && task.error_code !== CANCELLED)
     throw new Refused('invalid_transition', `The task has already ended; its status is ${task.status}.`);
   return viewAccount(tx, await getVisibleTask(call, tx));
-}
+};
 
 export const taskHandlers = {
   'image.relight': { prepare: wrapPrepared(startImageTask('image.relight')) },

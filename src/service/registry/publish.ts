@@ -3,7 +3,7 @@ import { findPersonalAccessToken, listTokenNodes, refuseOtherNodes } from '../au
 import { recordUse } from '../auth/random-tokens.js';
 import type { Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
@@ -27,7 +27,7 @@ type PublishCall = OperationCall<'version.publish'>;
 type Published = OperationAnswer<'version.publish'>;
 
 // Decided: one transaction writes the node, registers the version as Pending and issues its signedUrl.
-async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
+const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   requireSameIds(
     { path: 'node.id', given: body.node.id, expected: params.nodeId },
@@ -48,7 +48,7 @@ async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
     node_version: viewVersion(context, viewer, row, params.publisherId),
     signedUrl: createSignedUrl(call, row.id),
   };
-}
+};
 
 /** Stored answers do not contain the upload URL. */
 function removeSignedUrl(answer: Published): Published {

@@ -1,10 +1,7 @@
 import type { Database } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 
-async function getCurrentUser(
-  { caller }: OperationCall<'user.me'>,
-  database: Database,
-): Promise<OperationAnswer<'user.me'>> {
+const getCurrentUser: Read<'user.me'> = async ({ caller }, database) => {
   const userId = caller.userId as string;
   const user = await database
     .selectFrom('users')
@@ -24,7 +21,7 @@ async function getCurrentUser(
       operations: caller.operations && [...caller.operations],
     },
   };
-}
+};
 
 async function listMemberships(
   { kind, userId, publisherId }: OperationCall<'user.me'>['caller'],
