@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { insertApiKey, listKeyOperations, maskKey } from '../auth/api-keys.js';
 import { toExpiry } from '../auth/random-tokens.js';
-import type { Database, } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { ApiKeyTable } from '../database/task-tables.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';

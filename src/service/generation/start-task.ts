@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskOperation } from '../../contract/index.js';
-import type { Tx } from '../database/database.js';
+import { insertRow, type Tx } from '../database/database.js';
 import type { Handlers, PreparedWrite, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
@@ -92,25 +92,22 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readon
   const { webhook_url, callback_url, ...fields } = task.request;
   const creator = caller.userId as string;
   const { created: status } = TASK_STATUSES[getTaskKind(operation)];
-  await tx
-    .insertInto('tasks')
-    .values({
-      id,
-      operation,
-      creator,
-      key_id: readSpender(call).keyId ?? null,
-      status,
-      request: JSON.stringify(replaceImages(operation, fields)),
-      images: JSON.stringify(inputs),
-      seed,
-      webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
-      results: null,
-      reason: null,
-      error_code: null,
-      memory: null,
-      created_at: createdAt,
-    })
-    .execute();
+  await insertRow(tx, 'tasks', {
+    id,
+    operation,
+    creator,
+    key_id: readSpender(call).keyId ?? null,
+    status,
+    request: JSON.stringify(replaceImages(operation, fields)),
+    images: JSON.stringify(inputs),
+    seed,
+    webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
+    results: null,
+    reason: null,
+    error_code: null,
+    memory: null,
+    created_at: createdAt,
+  });
   const model = task.request.model as string | undefined;
   const spender = readSpender(call);
   await chargeCredits(tx, context, { ...spender, taskId: id, amount: task.credits, operation, model });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MAX_USAGE_DAYS, usageDimensions } from '../../contract/usage.js';
-import type { Database, } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';

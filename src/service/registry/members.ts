@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
@@ -21,7 +21,7 @@ const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   if (role === undefined) {
     const created_at = new Date(context.now()).toISOString();
     const row = { publisher_id: params.publisherId, user_id: userId, role: body.role, created_at };
-    await tx.insertInto('members').values(row).execute();
+    await insertRow(tx, 'members', row);
     await recordMember(call, tx, userId, 'member.add', body.role);
   } else if (role !== body.role) {
     throw new Refused(
@@ -70,20 +70,12 @@ async function findOrInviteUser(tx: Tx, address: string, now: Context['now']): P
   if (existing) return existing.id;
   const id = randomUUID();
   const created_at = new Date(now()).toISOString();
-  await tx
-    .insertInto('users')
-    .values({ id, issuer: null, subject: null, email, name: null, created_at })
-    .execute();
+  await insertRow(tx, 'users', { id, issuer: null, subject: null, email, name: null, created_at });
   return id;
 }
 
 async function findRole(database: Database, publisherId: string, userId: string): Promise<Role | undefined> {
-  const row = await database
-    .selectFrom('members')
-    .select('role')
-    .where('publisher_id', '=', publisherId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
+  const row = await findRow(database, 'members', { publisher_id: publisherId, user_id: userId });
   return row?.role;
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
-import type { Tx } from '../database/database.js';
+import { insertRow, type Tx } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -121,7 +121,7 @@ export async function insertNode(
     latest_version_id: null,
     created_at: new Date(now()).toISOString(),
   };
-  await tx.insertInto('nodes').values(row).execute();
+  await insertRow(tx, 'nodes', row);
   await refreshSearch(tx, id);
   const event = { actor, kind: 'node', id, publisherId, action: 'node.create' } as const;
   await recordEvent(tx, now, { ...event, status: row.status });

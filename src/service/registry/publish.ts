@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findPersonalAccessToken, listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
 import { recordUse } from '../auth/random-tokens.js';
-import type { Tx } from '../database/database.js';
+import { findRow, insertRow, type Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -141,12 +141,7 @@ async function registerVersion(
 }
 
 function findVersion(tx: Tx, nodeId: string, version: string): Promise<VersionRow | undefined> {
-  return tx
-    .selectFrom('versions')
-    .selectAll()
-    .where('node_id', '=', nodeId)
-    .where('version', '=', version)
-    .executeTakeFirst();
+  return findRow(tx, 'versions', { node_id: nodeId, version });
 }
 
 interface NewVersion {
@@ -176,7 +171,7 @@ async function insertVersion(
     uploaded_at: null,
     created_at: new Date(now).toISOString(),
   };
-  await tx.insertInto('versions').values(row).execute();
+  await insertRow(tx, 'versions', row);
   await recordVersionStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
   return row;
 }

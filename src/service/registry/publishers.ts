@@ -1,6 +1,6 @@
 import { checkValue } from '../../contract/schema/check.js';
 import { PublisherId } from '../../contract/schema/identifiers.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import { requirePublisherQuota } from '../operation/quota.js';
@@ -23,23 +23,22 @@ const createPublisher: Write<'publisher.create'> = async (call, tx) => {
   const created_at = new Date(context.now()).toISOString();
   const texts = Object.fromEntries(TEXT_FIELDS.map((field) => [field, body[field] ?? null])) as Texts;
   refuseLargeFields({ name, ...texts }, 'publisher');
-  await tx
-    .insertInto('publishers')
-    .values({
-      ...texts,
-      id,
-      plain_id: toPlainId(id),
-      name,
-      status: 'PublisherStatusActive',
-      status_reason: null,
-      created_at,
-    })
-    .execute();
+  await insertRow(tx, 'publishers', {
+    ...texts,
+    id,
+    plain_id: toPlainId(id),
+    name,
+    status: 'PublisherStatusActive',
+    status_reason: null,
+    created_at,
+  });
   // Decided: the creator is the first owner.
-  await tx
-    .insertInto('members')
-    .values({ publisher_id: id, user_id: caller.userId as string, role: 'owner', created_at })
-    .execute();
+  await insertRow(tx, 'members', {
+    publisher_id: id,
+    user_id: caller.userId as string,
+    role: 'owner',
+    created_at,
+  });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.create' });
   return getPublisherView(tx, await loadViewer(tx, caller), id);
 };
@@ -106,7 +105,7 @@ const validatePublisher: Read<'publisher.validate'> = async ({ query }, database
 // Decided: a publisher that ever had a node is not deleted, because its nodes keep their ids.
 const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
   const { publisherId: id } = call.params;
-  const node = await tx.selectFrom('nodes').select('id').where('publisher_id', '=', id).executeTakeFirst();
+  const node = await findRow(tx, 'nodes', { publisher_id: id });
   if (node) {
     throw new Refused(
       'invalid_transition',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalAccessToken, listTokenNodes, maskToken } from '../auth/personal-access-tokens.js';
 import { toExpiry } from '../auth/random-tokens.js';
-import type { Tx } from '../database/database.js';
+import { findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
@@ -24,14 +24,10 @@ const createToken: Write<'publisher.token.create'> = async (call, tx) => {
     expires_at: toExpiry(body.expires_at, context.now()),
     last_used_at: null,
   };
-  await tx.insertInto('personal_access_tokens').values(row).execute();
+  await insertRow(tx, 'personal_access_tokens', row);
   const event = { kind: 'token', id: row.id, publisherId: row.publisher_id } as const;
   await recordAction(call, tx, { ...event, action: 'token.create' });
-  const maker = await tx
-    .selectFrom('users')
-    .select('email')
-    .where('id', '=', row.created_by)
-    .executeTakeFirst();
+  const maker = await findRow(tx, 'users', { id: row.created_by });
   return { ...viewToken({ ...row, email: maker?.email ?? null }), token };
 };
 

@@ -1,13 +1,9 @@
-import type { Database } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 
 const getCurrentUser: Read<'user.me'> = async ({ caller }, database) => {
   const userId = caller.userId as string;
-  const user = await database
-    .selectFrom('users')
-    .select(['name', 'email'])
-    .where('id', '=', userId)
-    .executeTakeFirst();
+  const user = await findRow(database, 'users', { id: userId });
   return {
     id: userId,
     name: user?.name ?? undefined,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
-import type { Database, } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx } from '../database/database.js';
 import type { TaskStatus, WebhookDeliveryTable } from '../database/task-tables.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
@@ -119,21 +119,18 @@ export async function enqueueDelivery(
     .executeTakeFirstOrThrow();
   if (webhook_url === null) return;
   const created_at = new Date(now()).toISOString();
-  await tx
-    .insertInto('webhook_deliveries')
-    .values({
-      id: `msg_${randomUUID()}`,
-      task_id: taskId,
-      user_id: creator,
-      url: webhook_url,
-      state: status,
-      status: 'pending',
-      attempts: 0,
-      reason: null,
-      next_at: created_at,
-      created_at,
-    })
-    .execute();
+  await insertRow(tx, 'webhook_deliveries', {
+    id: `msg_${randomUUID()}`,
+    task_id: taskId,
+    user_id: creator,
+    url: webhook_url,
+    state: status,
+    status: 'pending',
+    attempts: 0,
+    reason: null,
+    next_at: created_at,
+    created_at,
+  });
   await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: creator });
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
-import type { Tx } from '../database/database.js';
-import type { Handlers, OperationAnswer, Write } from '../operation/call.js';
+import { insertRow, type Tx } from '../database/database.js';
+import type { Handlers, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 
 // Decided: a replaced secret signs for another 24 hours, but only the newest two, which limits the header.
@@ -50,10 +50,12 @@ const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, cont
 
 async function insertSecret(tx: Tx, { userId, now }: SecretOwner): Promise<string> {
   const secret = generateWebhookSecret();
-  await tx
-    .insertInto('webhook_secrets')
-    .values({ user_id: userId, secret, created_at: toIsoTime(now()), replaced_at: null })
-    .execute();
+  await insertRow(tx, 'webhook_secrets', {
+    user_id: userId,
+    secret,
+    created_at: toIsoTime(now()),
+    replaced_at: null,
+  });
   return secret;
 }
 
