@@ -17,7 +17,6 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   const entry = findEntry(context, id);
   if (!entry) throw toUnknownTaskFailure(id);
   const job = rebuildJob(entry);
-  context.services.use(findTarget(context, entry));
   if (context.flags['dry-run']) {
     const request = { params: {}, query: {}, body: toReadable(entry.request) };
     await printDryRun(context, getOperation(entry.operation), request);
@@ -29,7 +28,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     );
   }
   const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
-  return runJobs(context, [job], choice);
+  return runJobs(context, [job], findTarget(context, entry), choice);
 }
 
 function rebuildJob({ operation, request, name }: Entry): Job {

@@ -1,5 +1,4 @@
 import { dirname, relative } from 'node:path';
-import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import type { ParsedCommand } from '../command/command.js';
@@ -18,8 +17,6 @@ import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 /** One task of a command. Its label is printed if there are several. */
 export interface TaskItem {
   readonly label: string;
-  /** Its service, if it is not that of the command. */
-  readonly target?: Target | undefined;
   run(): Promise<TaskOutcome>;
 }
 
@@ -112,7 +109,7 @@ async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutco
     signal.throwIfAborted();
     return {
       lines: [],
-      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming(item.target)),
+      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming()),
     };
   }
 }
@@ -122,7 +119,7 @@ function toErrorAnswer({ message, facts: { code, status, requestId: request_id }
 }
 
 /** Says which of several images a message is about. */
-export function nameImage(label: string, message: string): string {
+function nameImage(label: string, message: string): string {
   return message.startsWith('<image> ') ? message.replace('<image>', label) : `${label}: ${message}`;
 }
 
