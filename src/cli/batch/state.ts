@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Lock, LockTimeout, takeLock } from '../../disk/lock.js';
+import type { Target } from '../../flows/tasks/task.js';
 import { Failure } from '../terminal/failure.js';
 import { Journal } from './journal.js';
 
 /**
  * Calls `use` with the state of a batch, locked against other processes.
- * @param service the name of the service in the ledger
  * @throws Failure if another process is running the batch
  */
 export async function withJournal<Result>(
   stateFolder: string,
   path: string,
-  service: string,
+  target: Target,
   use: (journal: Journal) => Promise<Result>,
 ): Promise<Result> {
   const lock = lockState(stateFolder, path);
   try {
-    const journal = new Journal(path, service);
+    const journal = new Journal(path, target);
     try {
       return await use(journal);
     } finally {
