@@ -97,7 +97,9 @@ async function addTasks(database: Database, count: number): Promise<void> {
   }
 }
 
-async function readMetrics(url: string): Promise<{ writes: number; bytes: number; heap: number; cpu: number }> {
+async function readMetrics(
+  url: string,
+): Promise<{ writes: number; bytes: number; heap: number; cpu: number }> {
   const text = await (await fetch(url)).text();
   const read = (name: string) =>
     Number(
