@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
 import { ErrorAnswer, findAnswerSchema } from '../views/answers.js';
 import { BuiltTree } from '../views/tree.js';
-import type { CommandContext } from './context.js';
 
 /** Changes with a change that breaks programs which read an answer or write a request. */
 const SCHEMA_VERSION = 1;
