@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
 import { ErrorAnswer, findAnswerSchema } from '../views/answers.js';
 import { BuiltTree } from '../views/tree.js';
-import type { CommandContext } from './context.js';
 
 /** Changes with a change that breaks programs which read an answer. */
 const ANSWER_VERSION = 1;

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 import { buildConfiguration, toConfigurationFailure } from './serve.js';
 
 type Service = typeof import('../../service/index.js');

@@ -5,13 +5,13 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
 import { readText } from '../command/command.js';
 import { version } from '../command/version.js';
+import type { CommandContext } from '../connect/context.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import type { CommandContext } from './context.js';
 
 type StartService = typeof import('../../service/index.js')['startService'];
 type Configuration = import('../../service/index.js').Configuration;

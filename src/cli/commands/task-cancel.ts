@@ -3,8 +3,8 @@ import { findTask } from '../../flows/tasks/task.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
 import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 const CANCEL = getOperation('task.cancel');
 

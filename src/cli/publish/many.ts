@@ -5,10 +5,10 @@ import { combineExits, readConcurrency, runInParallel } from '../command/paralle
 import { toFailure } from '../command/to-failure.js';
 import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
 import { checkFolder, publishFolder, readFolder } from './publish-folder.js';
-import { labelContext, type PublishContext } from './publishing.js';
-import { findPublishToken, type PublishToken } from './token.js';
+import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
 
 export interface ManyOptions {
   readonly changelog: string | undefined;
@@ -154,3 +154,27 @@ const SILENT: Stages = {
   transferred: () => undefined,
   end: () => undefined,
 };
+
+/** The context of one of several packs: warnings name its folder, and all else is in the report. */
+function labelContext(context: PublishContext, dir: string): PublishContext {
+  return {
+    ...context,
+    output: new LabelledOutput(context.output, dir),
+    interruption: { hint: undefined },
+  };
+}
+
+class LabelledOutput extends Output {
+  constructor(
+    readonly whole: Output,
+    readonly label: string,
+  ) {
+    super(whole.system, whole.mode);
+  }
+
+  override async note(): Promise<void> {}
+
+  override warn(text: string): Promise<void> {
+    return this.whole.warn(`${this.label}: ${text}`);
+  }
+}

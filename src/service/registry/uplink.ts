@@ -7,6 +7,7 @@ import { removeNulls } from '../../contract/json.js';
 import type { Node } from '../../contract/node.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
+import { findRow } from '../database/database.js';
 import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
@@ -184,12 +185,7 @@ export async function findPinned(
   nodeId: string,
   version: string,
 ): Promise<VersionView | undefined> {
-  const row = await database
-    .selectFrom('uplink_versions')
-    .select('details')
-    .where('node_id', '=', nodeId)
-    .where('version', '=', version)
-    .executeTakeFirst();
+  const row = await findRow(database, 'uplink_versions', { node_id: nodeId, version });
   return row && (JSON.parse(row.details) as VersionView);
 }
 
