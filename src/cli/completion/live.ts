@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { Ledger } from '../../flows/tasks/ledger.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { Clients, type Connect } from '../connect/clients.js';
@@ -70,8 +69,6 @@ async function readServiceValues(
   const kept = cache.read();
   if (system.now() - kept.at < FRESH_MS && !inBackground) return kept.values;
 
-  // As for commands: optimizing the HTTP parser takes longer than the request.
-  setFlagsFromString('--wasm-tiering-budget=2000000000');
   const clients = new Clients({ system, settings, output: { note: async () => {} }, isVerbose: false });
   const reading = (async () => {
     const client = await connectToTarget(system, settings, target, clients.connect);
