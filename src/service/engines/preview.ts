@@ -30,8 +30,7 @@ export function createImagePreviewEngine() {
   } satisfies Engine<ImageOperation>;
 }
 
-async function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
-  await loadSharp();
+function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
   signal.throwIfAborted();
   const stop = new SharedArrayBuffer(4);
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
