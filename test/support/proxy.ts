@@ -73,8 +73,9 @@ async function startOwnProxy(ports: readonly number[]): Promise<Proxy> {
     const body = await buffer(asked);
     const { method, url: path, headers } = asked;
     turn += 1;
+    const first = turn;
     for (const [at] of ports.entries()) {
-      const port = ports[(turn + at) % ports.length];
+      const port = ports[(first + at) % ports.length];
       const isLast = at === ports.length - 1;
       const sending = sendRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
       const response = new Promise<IncomingMessage>((resolve, reject) => {
