@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
-import { findSecretFileKind, findSecretMatches } from '../pack/secrets.js';
+import { findSecretFileKind, findSecretMatches, toSearchableText } from '../pack/secrets.js';
 import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } from './code-report.js';
 import { extract } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
@@ -158,8 +158,8 @@ const MAX_SECRETS = 50;
 function scanSecrets(path: string, content: Buffer): Finding[] {
   const kind = findSecretFileKind(path.slice(path.lastIndexOf('/') + 1));
   if (kind) return [createFinding(path, 1, 'secret', describeSecret(kind))];
-  if (content.subarray(0, 8192).includes(0)) return [];
-  const text = content.toString('latin1');
+  const text = toSearchableText(content);
+  if (text === undefined) return [];
   const found: Finding[] = [];
   for (const match of findSecretMatches(text)) {
     if (found.length >= MAX_SECRETS) break;
