@@ -7,7 +7,7 @@ import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
 import { type Journal, withJournal } from '../batch/journal.js';
-import { type JobResult, printResult, toResult } from '../batch/result.js';
+import { printResult, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
@@ -17,6 +17,7 @@ import { previewJob } from '../generation/preview.js';
 import { readMaxCredits } from '../generation/price.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
+import type { JobResult } from '../views/answers.js';
 
 /** The limits of a batch. */
 interface BatchLimits {

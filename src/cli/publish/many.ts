@@ -7,6 +7,7 @@ import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
+import type { PublishRow } from '../views/answers.js';
 import { checkFolder, publishFolder, readFolder } from './publish-folder.js';
 import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
 
@@ -16,16 +17,6 @@ export interface ManyOptions {
   readonly timeoutMs: number;
   /** Set for a dry run: returns the request to print instead of sending it. */
   readonly preview?: (pack: Pack) => PrintedRequest;
-}
-
-/** One row of the report. */
-interface ReportRow {
-  readonly dir: string;
-  readonly node_id: string | null;
-  readonly version: string | null;
-  /** As returned by the registry; null if it was not published. */
-  readonly node_version: NodeVersion | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 const COLUMNS = ['dir', 'node_id', 'version', 'node_version.status', 'error.message'];
@@ -132,7 +123,7 @@ class PublishRun {
     this.#progress.end();
   }
 
-  get rows(): ReportRow[] {
+  get rows(): PublishRow[] {
     return this.dirs.map((dir) => {
       const { manifest } = this.read.get(dir) ?? {};
       const failure = this.failures.get(dir);
