@@ -30,11 +30,7 @@ export function createImagePreviewEngine() {
   } satisfies Engine<ImageOperation>;
 }
 
-async function runInThread(
-  job: ImageJob,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<EngineResult> {
+async function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
   await loadSharp();
   signal.throwIfAborted();
   const stop = new SharedArrayBuffer(4);
