@@ -67,11 +67,11 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
 export async function runJobs(
   context: CommandContext,
   jobs: readonly Job[],
-  target: Target = context.services.target,
   choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
   refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;
+  const { target } = services;
   const watch = new Watch(output, jobs.length);
   const awaiting = planFinish(context, watch, {
     count: jobs.length,
@@ -127,7 +127,7 @@ export async function runJobs(
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
       await output.note('Save it with: regen task download @last -o <file>');
-    await services.announce(target);
+    await services.announce();
     return exit;
   } finally {
     watch.end();
