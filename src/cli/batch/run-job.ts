@@ -4,7 +4,7 @@ import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
 import { startTask } from '../../flows/tasks/start-task.js';
 import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
-import type { FlagValues, ParsedCommand } from '../command/command.js';
+import type { ParsedCommand } from '../command/command.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';

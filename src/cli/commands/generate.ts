@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { getTaskFacts } from '../../contract/index.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
-import type { Target, Task } from '../../flows/tasks/task.js';
+import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { type PrintedRequest, printRequest, printRequests } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
@@ -35,7 +35,7 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
   const { command, system, mayAsk } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
-  if (!mayAsk || flags.body !== undefined) return context;
+  if (!mayAsk || flags.body !== undefined || args.task_id !== undefined) return context;
   const { input } = system.prompts;
   const isMissing = (name: string) =>
     command.arguments.some((argument) => argument.name === name) && [args[name] ?? []].flat().length === 0;
