@@ -9,7 +9,7 @@ import { measureWaiting } from './waiting.js';
 // npm run simulate -- --seeds N [--seed S]: seeded faults in one process
 // npm run simulate -- --services N [--tasks N] [--minutes N] [--seed S]: N services on one PostgreSQL server, which are
 //   all killed while a backup is made
-// npm run simulate -- --waiting N: what N tasks that wait at a vendor cost
+// npm run simulate -- --waiting N [--minutes N]: what N tasks that wait at a vendor cost
 // npm run simulate -- --kills N [--seed S]: N kills of the service and of the command line, in processes
 
 const { values } = parseArgs({
@@ -20,7 +20,7 @@ const { values } = parseArgs({
     waiting: { type: 'string' },
     services: { type: 'string' },
     tasks: { type: 'string', default: '200' },
-    minutes: { type: 'string', default: '0' },
+    minutes: { type: 'string' },
   },
 });
 const first = Number(values.seed);
@@ -32,7 +32,7 @@ if (values.services !== undefined) {
     process.exit();
   }
   await setup();
-  const { services, tasks, minutes } = values;
+  const { services, tasks, minutes = 0 } = values;
   const numbers = { services: Number(services), tasks: Number(tasks), minutes: Number(minutes) };
   console.log(await runServices({ ...numbers, seed: first, report: console.log }));
   process.exit();
@@ -40,8 +40,9 @@ if (values.services !== undefined) {
 
 if (values.waiting !== undefined) {
   await setup();
+  const numbers = { tasks: Number(values.waiting), minutes: Number(values.minutes ?? 1) };
   for (const onPostgres of explainMissingPostgres(false) ? [false] : [false, true])
-    for (const line of await measureWaiting(Number(values.waiting), onPostgres)) console.log(line);
+    await measureWaiting({ ...numbers, onPostgres, report: console.log });
   process.exit();
 }
 

@@ -1,18 +1,14 @@
-import { basename } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
 import { startTask } from '../../flows/tasks/start-task.js';
-import { type Target, type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
+import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
-import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { ServiceConnector } from '../connect/services.js';
+import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
-import { nameImage } from '../generation/run-tasks.js';
-import { exitCodes, Failure } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
+import { exitCodes, type Failure } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
-import type { System } from '../terminal/system.js';
 import type { BatchProgress, JobStatus } from './batch-progress.js';
 import { type Budget, reserveCredits } from './budget.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
@@ -20,11 +16,8 @@ import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
-export interface BatchContext extends TaskContext {
-  readonly services: ServiceConnector;
-  readonly flags: FlagValues;
-  readonly system: System;
-  readonly output: Output;
+export interface BatchContext
+  extends Pick<CommandContext, 'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
   readonly target: Target;
   readonly journal: Journal;
   readonly progress: BatchProgress;
@@ -77,16 +70,16 @@ async function continueJob(
   try {
     begun = findStarted(batch, state) ?? (await startJob(batch, written, command, state));
   } catch (error) {
-    const failure = await recordFailure(batch, command, error);
+    const failure = recordFailure(batch, error);
     return { status: chooseStatus(batch, written, error, failure), failure };
   }
   try {
-    return await finishJob(batch, command, begun);
+    return await finishJob(batch, command.flags, begun);
   } catch (error) {
-    const failure = await recordFailure(batch, command, error);
+    const failure = recordFailure(batch, error);
     if (error instanceof ServiceError)
       return { status: error.status === 404 ? 'failed' : 'running', failure };
-    return { status: error instanceof Failure ? 'unsaved' : 'running', failure };
+    return { status: error === failure ? 'unsaved' : 'running', failure };
   }
 }
 
@@ -135,12 +128,7 @@ function mayRepeat(error: unknown, { baseUrl }: Target): boolean {
   return error instanceof NetworkError && (error.sent === false || baseUrl === undefined);
 }
 
-async function finishJob(
-  batch: BatchContext,
-  command: ParsedCommand,
-  { task, seen }: BegunJob,
-): Promise<JobEnd> {
-  const { flags } = command;
+async function finishJob(batch: BatchContext, flags: FlagValues, { task, seen }: BegunJob): Promise<JobEnd> {
   const { services, ledger, signal, system, breaker } = batch;
   const destination = openDestination(system.cwd, flags, true);
   const context = {
@@ -149,7 +137,7 @@ async function finishJob(
   };
   const isUnreachable = (error: unknown) => toFailure(error).facts.exit === exitCodes.unreachable;
   const outcome = await breaker.retry(() => finishTask(context, task, seen), isUnreachable);
-  const failure = outcome.failure && nameFailure(outcome.failure, command);
+  const { failure } = outcome;
   if (!failure) return { status: 'done', outcome, isSaved: destination !== undefined };
   return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
 }
@@ -173,22 +161,11 @@ function chooseStatus(
   return error instanceof ServiceError && REFUSALS.includes(facts.exit) ? 'failed' : 'unsent';
 }
 
-async function recordFailure(
-  { signal, breaker, services, target }: BatchContext,
-  command: ParsedCommand,
-  error: unknown,
-): Promise<Failure> {
+function recordFailure({ signal, breaker }: BatchContext, error: unknown): Failure {
   signal.throwIfAborted();
   const failure = toFailure(error);
   breaker.record(failure);
-  return nameFailure(useCommandLineNames(failure, command, await services.findNaming(target)), command);
-}
-
-/** Says which image a job is about, because its id may be a digest. */
-function nameFailure(failure: Failure, { args }: ParsedCommand): Failure {
-  const [image] = [args.image ?? args.images ?? []].flat();
-  const isFile = image !== undefined && !/^(@|\w{2,}:)/.test(image);
-  return isFile ? new Failure(nameImage(basename(image), failure.message), failure.facts) : failure;
+  return failure;
 }
 
 /** The cost of a task, if the service reports it. */

@@ -1,6 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { signInByBrowser } from '../sign-in/browser.js';
 import { signInByDevice, supportsDevices } from '../sign-in/device.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
@@ -9,7 +10,6 @@ import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
-import type { CommandContext } from './context.js';
 
 /** Signs in at the identity provider of the service, or stores an existing token. */
 export async function run(context: CommandContext): Promise<void> {

@@ -46,7 +46,6 @@ export class ServiceConnector {
   isChanging: boolean;
   readonly #context: ServicesContext;
   readonly #services = new Map<string, Promise<Service>>();
-  #used: Target | undefined;
 
   constructor(context: ServicesContext) {
     this.#context = context;
@@ -56,12 +55,7 @@ export class ServiceConnector {
   /** The service that this command uses. */
   get target(): Target {
     const { flags, system, settings } = this.#context;
-    return this.#used ?? chooseTarget(flags, system.env, settings);
-  }
-
-  /** Makes this command use the service of a task, whose names its requests and failures then have. */
-  use(target: Target): void {
-    this.#used = target;
+    return chooseTarget(flags, system.env, settings);
   }
 
   /** The names of a service (default: that of this command); undefined if they are those of the contract. */
@@ -117,8 +111,8 @@ export class ServiceConnector {
   }
 
   /** Prints the service on which something was changed. */
-  async announce(): Promise<void> {
-    const { name, url } = await this.reach();
+  async announce(target: Target = this.target): Promise<void> {
+    const { name, url } = await this.reach(target);
     await this.#context.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
   }
 

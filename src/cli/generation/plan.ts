@@ -6,7 +6,6 @@ import { isRecord } from '../../contract/json.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
-import type { Ledger } from '../../flows/tasks/ledger.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
@@ -17,17 +16,11 @@ import {
   formatFieldName,
   toInvalidFailure,
 } from '../command/request.js';
-import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
+import type { CommandContext } from '../connect/context.js';
+import { STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
 
-export interface PlanContext {
-  readonly system: Pick<System, 'cwd' | 'stdin'>;
-  readonly services: ServiceConnector;
-  readonly output: Pick<Output, 'warn'>;
-  readonly ledger: Ledger;
-}
+export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
 
 /**
  * Plans the tasks of a command line: one for each image.

@@ -5,8 +5,7 @@ import type { NodeVersion } from '../../flows/publish/published.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
 import { withScratch } from '../terminal/scratch.js';
-import type { PublishContext } from './publishing.js';
-import { findPublishToken, type PublishToken, toRegistry } from './token.js';
+import { findPublishToken, type PublishContext, type PublishToken, toRegistry } from './token.js';
 
 /** Reads a folder with the flags of a command that packs it. */
 export async function readFolder(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
 import type { ApiKeyTable } from '../database/task-tables.js';
 import { createRandomToken, hashToken, isWellFormed } from './random-tokens.js';
 
@@ -26,7 +26,7 @@ export async function insertApiKey(
 ): Promise<{ readonly row: ApiKeyRow; readonly token: string }> {
   const { token, prefix, hash } = createRandomToken(KIND);
   const row = { ...fields, id: randomUUID(), prefix, hash, last_used_at: null, revoked_at: null };
-  await tx.insertInto('api_keys').values(row).execute();
+  await insertRow(tx, 'api_keys', row);
   return { row, token };
 }
 
@@ -37,12 +37,7 @@ export async function findApiKey(
   now: number,
 ): Promise<ApiKeyRow | undefined> {
   if (!isWellFormed(KIND, token)) return undefined;
-  const row = await database
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('hash', '=', hashToken(token))
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
+  const row = await findRow(database, 'api_keys', { hash: hashToken(token), revoked_at: null });
   return row && Date.parse(row.expires_at) <= now ? undefined : row;
 }
 

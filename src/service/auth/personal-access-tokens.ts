@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import { createRandomToken, hashToken, isWellFormed, type RandomToken } from './random-tokens.js';
@@ -24,11 +24,7 @@ export async function findPersonalAccessToken(
   now: number,
 ): Promise<PersonalAccessTokenRow | undefined> {
   if (!isWellFormed(TOKEN_PREFIX, token)) return undefined;
-  const row = await database
-    .selectFrom('personal_access_tokens')
-    .selectAll()
-    .where('hash', '=', hashToken(token))
-    .executeTakeFirst();
+  const row = await findRow(database, 'personal_access_tokens', { hash: hashToken(token) });
   return row && Date.parse(row.expires_at) <= now ? undefined : row;
 }
 

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
 import { insertApiKey, listKeyOperations, maskKey } from '../auth/api-keys.js';
 import { toExpiry } from '../auth/random-tokens.js';
-import type { Database, Tx } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { ApiKeyTable } from '../database/task-tables.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -12,7 +12,7 @@ import { readKeyBudget } from './credits.js';
 type ApiKey = OperationAnswer<'key.create'>;
 
 // Decided: an API key is shown once and stored as its SHA-256, with 4 characters to recognize it.
-async function createKey(call: OperationCall<'key.create'>, tx: Tx): Promise<ApiKey> {
+const createKey: Write<'key.create'> = async (call, tx) => {
   const { body, caller, context } = call;
   const { row, token } = await insertApiKey(tx, {
     user_id: caller.userId as string,
@@ -24,12 +24,9 @@ async function createKey(call: OperationCall<'key.create'>, tx: Tx): Promise<Api
   });
   await recordAction(call, tx, { kind: 'api_key', id: row.id, action: 'api_key.create' });
   return { ...(await viewKey(tx, context, row)), token };
-}
+};
 
-async function listKeys(
-  { caller, context }: OperationCall<'key.list'>,
-  database: Database,
-): Promise<OperationAnswer<'key.list'>> {
+const listKeys: Read<'key.list'> = async ({ caller, context }, database) => {
   const rows = await database
     .selectFrom('api_keys')
     .selectAll()
@@ -39,10 +36,10 @@ async function listKeys(
     .orderBy('id')
     .execute();
   return Promise.all(rows.map((row) => viewKey(database, context, row)));
-}
+};
 
 // Decided: admins may revoke the keys of all users, because a leaked key spends until it ends.
-async function revokeKey(call: OperationCall<'key.revoke'>, tx: Tx): Promise<undefined> {
+const revokeKey: Write<'key.revoke'> = async (call, tx) => {
   const { params, caller, context } = call;
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')
@@ -53,7 +50,7 @@ async function revokeKey(call: OperationCall<'key.revoke'>, tx: Tx): Promise<und
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new Refused('not_found', `There is no API key ${params.keyId}.`);
   await recordAction(call, tx, { kind: 'api_key', id: params.keyId, action: 'api_key.revoke' });
-}
+};
 
 async function viewKey(database: Database, context: Context, row: Selectable<ApiKeyTable>): Promise<ApiKey> {
   return {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -144,17 +144,14 @@ export async function storeAnswer(
   answer: unknown,
 ): Promise<void> {
   await tx.deleteFrom('idempotency').where('created_at', '<=', getOldestTime(now)).execute();
-  await tx
-    .insertInto('idempotency')
-    .values({
-      caller: request.caller,
-      operation: request.operation,
-      key: request.key,
-      request_hash: request.hash,
-      status,
-      // A success without a body is stored as null.
-      body: JSON.stringify(answer ?? null),
-      created_at: new Date(now()).toISOString(),
-    })
-    .execute();
+  await insertRow(tx, 'idempotency', {
+    caller: request.caller,
+    operation: request.operation,
+    key: request.key,
+    request_hash: request.hash,
+    status,
+    // A success without a body is stored as null.
+    body: JSON.stringify(answer ?? null),
+    created_at: new Date(now()).toISOString(),
+  });
 }
