@@ -35,7 +35,7 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
   const { command, system, mayAsk } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
-  if (!mayAsk || flags.body !== undefined) return context;
+  if (!mayAsk || flags.body !== undefined || args.task_id !== undefined) return context;
   const { input } = system.prompts;
   const isMissing = (name: string) =>
     command.arguments.some((argument) => argument.name === name) && [args[name] ?? []].flat().length === 0;
