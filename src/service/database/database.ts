@@ -84,21 +84,21 @@ export async function insertRow<Table extends keyof Schema>(
 
 /** @returns how many rows it changed */
 export async function updateRows<Table extends keyof Schema>(
-  tx: Tx,
+  database: Database,
   table: Table,
   match: Match<Table>,
   changes: Updateable<Schema[Table]>,
 ): Promise<number> {
-  const rows = tx.updateTable(table as AnyTable).where(matchRows(match));
+  const rows = database.updateTable(table as AnyTable).where(matchRows(match));
   return Number((await rows.set(changes as Updateable<Schema[AnyTable]>).executeTakeFirst()).numUpdatedRows);
 }
 
 /** @returns how many rows it removed */
 export async function deleteRows<Table extends keyof Schema>(
-  tx: Tx,
+  database: Database,
   table: Table,
   match: Match<Table>,
 ): Promise<number> {
-  const rows = tx.deleteFrom(table as AnyTable).where(matchRows(match));
+  const rows = database.deleteFrom(table as AnyTable).where(matchRows(match));
   return Number((await rows.executeTakeFirst()).numDeletedRows);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
-import { type Database, insertRow, type Row } from '../database/database.js';
+import { type Database, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
@@ -46,14 +46,11 @@ const listKeys: Read<'key.list'> = async ({ caller, context }, database) => {
 // Decided: admins may revoke the keys of all users, because a leaked key spends until it ends.
 const revokeKey: Write<'key.revoke'> = async (call, tx) => {
   const { params, caller, context } = call;
-  const { numUpdatedRows } = await tx
-    .updateTable('api_keys')
-    .set({ revoked_at: new Date(context.now()).toISOString() })
-    .where('id', '=', params.keyId)
-    .where('revoked_at', 'is', null)
-    .$if(!caller.admin, (of) => of.where('user_id', '=', caller.userId as string))
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw new Refused('not_found', `There is no API key ${params.keyId}.`);
+  const current = { id: params.keyId, revoked_at: null };
+  const own = caller.admin ? current : { ...current, user_id: caller.userId as string };
+  const revoked_at = new Date(context.now()).toISOString();
+  if ((await updateRows(tx, 'api_keys', own, { revoked_at })) === 0)
+    throw new Refused('not_found', `There is no API key ${params.keyId}.`);
   await recordAction(call, tx, { kind: 'api_key', id: params.keyId, action: 'api_key.revoke' });
 };
 

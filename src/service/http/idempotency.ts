@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Database, insertRow, type Tx } from '../database/database.js';
+import { type Database, deleteRows, insertRow, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { invalidField, Refused } from '../operation/refused.js';
@@ -77,22 +77,13 @@ export class RunningKeys {
     const own = { caller, operation, key, holder };
     // If the database is away, nothing of this request is written either.
     const ignore = () => {};
-    const renew = () =>
-      this.#database
-        .updateTable('running_keys')
-        .set(reserve())
-        .where((where) => where.and(own))
-        .execute();
+    const renew = () => updateRows(this.#database, 'running_keys', own, reserve());
     const renewing = setInterval(() => void renew().catch(ignore), RESERVED_MS / 3);
     try {
       return await work();
     } finally {
       clearInterval(renewing);
-      await this.#database
-        .deleteFrom('running_keys')
-        .where((where) => where.and(own))
-        .execute()
-        .catch(ignore);
+      await deleteRows(this.#database, 'running_keys', own).catch(ignore);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Tx } from '../database/database.js';
+import { type Tx, updateRows } from '../database/database.js';
 import type { NewJob } from './queue.js';
 
 /** Adds a job, or replaces the time of the one that has its kind and key. @param now milliseconds since the epoch */
@@ -36,11 +36,6 @@ export async function insertJob(tx: Tx, job: NewJob, now: number): Promise<void>
 
 /** Makes a job due now. @returns false if there is none of this kind and key */
 export async function bringJobForward(tx: Tx, { kind, key }: Pick<NewJob, 'kind' | 'key'>): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('jobs')
-    .set({ run_at: new Date(0).toISOString(), attempts: 0 })
-    .where('kind', '=', kind)
-    .where('key', '=', key)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  const due = { run_at: new Date(0).toISOString(), attempts: 0 };
+  return (await updateRows(tx, 'jobs', { kind, key }, due)) > 0;
 }

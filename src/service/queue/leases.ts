@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, deleteRows, type Row, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import { type Job, LeaseLost } from './queue.js';
 import { assignTurns } from './turns.js';
@@ -155,18 +155,13 @@ function compareDue(one: DueJob, other: DueJob): number {
 /** @param jobs that the transaction keeps from others */
 async function leaseJobs(tx: Tx, holder: LeaseHolder, jobs: LeasedJob[]): Promise<LeasedJob[]> {
   if (jobs.length === 0) return jobs;
+  const lease = { leased_until: getLeaseEnd(holder), leased_by: holder.instance };
+  const ids = jobs.map(({ id }) => id);
+  const attempts = sql<number>`attempts + 1`;
   await tx
     .updateTable('jobs')
-    .set({
-      leased_until: getLeaseEnd(holder),
-      leased_by: holder.instance,
-      attempts: sql<number>`attempts + 1`,
-    })
-    .where(
-      'id',
-      'in',
-      jobs.map(({ id }) => id),
-    )
+    .set({ ...lease, attempts })
+    .where('id', 'in', ids)
     .execute();
   return jobs;
 }
@@ -206,19 +201,11 @@ export async function completeJob(holder: LeaseHolder, job: LeasedJob, again?: n
     const own = { id: job.id, leased_by: holder.instance };
     const unchanged = { ...own, attempts: job.attempts + 1 };
     const released = { ...NO_LEASE, turn: null, unclean_ends: 0, crashes: 0 };
-    const update = tx.updateTable('jobs').set(released);
     const ended =
       again === undefined
-        ? await tx
-            .deleteFrom('jobs')
-            .where((where) => where.and(unchanged))
-            .executeTakeFirst()
-        : await update
-            .set({ run_at: toIsoTime(again), attempts: 0 })
-            .where((where) => where.and(unchanged))
-            .executeTakeFirst();
-    const isEnded = ('numDeletedRows' in ended ? ended.numDeletedRows : ended.numUpdatedRows) > 0n;
-    if (!isEnded) await update.where((where) => where.and(own)).execute();
+        ? await deleteRows(tx, 'jobs', unchanged)
+        : await updateRows(tx, 'jobs', unchanged, { ...released, run_at: toIsoTime(again), attempts: 0 });
+    if (ended === 0) await updateRows(tx, 'jobs', own, released);
   });
 }
 
@@ -284,7 +271,7 @@ export async function recoverLeases(holder: LeaseHolder, { running, alone }: Rec
       ({ id, leased_by, leased_until }) =>
         leased_by === instance && isOver(leased_until) && !running.includes(id),
     );
-    for (const { id } of lost) await tx.updateTable('jobs').set(NO_LEASE).where('id', '=', id).execute();
+    if (lost.length > 0) await updateRows(tx, 'jobs', { id: lost.map(({ id }) => id) }, NO_LEASE);
   });
 }
 
@@ -305,26 +292,13 @@ export async function limitDelays(holder: LeaseHolder, maxDelayMs: number): Prom
 
 const NO_LEASE = { leased_until: null, leased_by: null };
 
-interface JobChange {
-  readonly leased_until?: string | null;
-  readonly leased_by?: null;
-  readonly turn?: null;
-  readonly unclean_ends?: number;
-  readonly run_at?: string;
-  readonly attempts?: number;
-  readonly last_error?: string;
-}
-
-async function updateLeasedJob(holder: LeaseHolder, job: LeasedJob, change: JobChange): Promise<boolean> {
-  const { numUpdatedRows } = await changeJobs(holder, (tx) =>
-    tx
-      .updateTable('jobs')
-      .set(change)
-      .where('id', '=', job.id)
-      .where('leased_by', '=', holder.instance)
-      .executeTakeFirst(),
-  );
-  return numUpdatedRows === 1n;
+async function updateLeasedJob(
+  holder: LeaseHolder,
+  { id }: LeasedJob,
+  change: Partial<Row<'jobs'>>,
+): Promise<boolean> {
+  const own = { id, leased_by: holder.instance };
+  return (await changeJobs(holder, (tx) => updateRows(tx, 'jobs', own, change))) === 1;
 }
 
 function getLeaseEnd({ now, leaseMs = 60_000 }: LeaseHolder): string {

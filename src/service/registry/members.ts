@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
-import { type Database, deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
@@ -38,7 +38,7 @@ const setMember: Write<'publisher.member.set'> = async (call, tx) => {
   const before = await requireMember(tx, publisherId, userId);
   if (before !== role) {
     if (before === 'owner') await refuseLastOwner(tx, publisherId, userId);
-    await selectMember(tx, publisherId, userId).set({ role }).execute();
+    await updateRows(tx, 'members', { publisher_id: publisherId, user_id: userId }, { role });
     await recordMember(call, tx, userId, 'member.set', role);
   }
   return getMemberView(tx, publisherId, userId);
@@ -98,10 +98,6 @@ async function refuseLastOwner(tx: Tx, publisherId: string, userId: string): Pro
     'invalid_request',
     `The last owner of the publisher ${publisherId} who has signed in must stay; add another owner first.`,
   );
-}
-
-function selectMember(tx: Tx, publisherId: string, userId: string) {
-  return tx.updateTable('members').where('publisher_id', '=', publisherId).where('user_id', '=', userId);
 }
 
 async function getMemberView(tx: Tx, publisherId: string, userId: string): Promise<MemberView> {
