@@ -201,7 +201,7 @@ function composeContext(
         now: system.now,
         refresh: async (spent) => {
           const { refreshSignIn } = await import('./sign-in/tokens.js');
-          return refreshSignIn({ connect, now: system.now }, spent);
+          return refreshSignIn(connect, system.now, spent);
         },
         onRenewal: (renewal) => void renewals.add(renewal),
       }),

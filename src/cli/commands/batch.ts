@@ -19,12 +19,6 @@ import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { JobResult } from '../views/answers.js';
 
-/** The limits of a batch. */
-interface BatchLimits {
-  readonly concurrency: number;
-  readonly credits: number | undefined;
-}
-
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
 // maximum, because each task is polled separately.
 /** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
@@ -86,7 +80,7 @@ async function runBatch(
   journal: Journal,
   keys: JobKeys,
   progress: BatchProgress,
-  limits: BatchLimits,
+  limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {
   const { output, services } = context;
   const { target } = services;

@@ -1,4 +1,4 @@
-import { getOperation } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
@@ -6,20 +6,16 @@ import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 
-const CANCEL = getOperation('task.cancel');
-
 /** Cancels tasks. One that cannot be cancelled does not stop the others. */
 export async function run(context: CommandContext): Promise<number> {
   const { args, flags, ledger, output, command, services, signal } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list --state running');
   const tasks = await Promise.all(ids.map((id) => findTask(context, id)));
-  const toInput = (task_id: string) => ({ params: { task_id }, query: {}, body: undefined });
   if (flags['dry-run']) {
-    await printRequests(
-      context,
-      tasks.map(({ id }) => toPrintedRequest(CANCEL, toInput(id))),
-    );
+    const cancel = getOutline('task.cancel');
+    const requests = tasks.map(({ id: task_id }) => toPrintedRequest(cancel, { params: { task_id } }));
+    await printRequests(context, requests);
     return exitCodes.done;
   }
   const answers: object[] = [];

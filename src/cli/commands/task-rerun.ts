@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { getOperation } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
 import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findEntry, findTarget } from '../../flows/tasks/task.js';
@@ -18,8 +18,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   if (!entry) throw toUnknownTaskFailure(id);
   const job = rebuildJob(entry);
   if (context.flags['dry-run']) {
-    const request = { params: {}, query: {}, body: toReadable(entry.request) };
-    await printDryRun(context, getOperation(entry.operation), request);
+    await printDryRun(context, getOutline(entry.operation), { body: toReadable(entry.request) });
     return undefined;
   }
   if (entry.task_id !== undefined) {
