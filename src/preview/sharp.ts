@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import type { default as Sharp } from 'sharp';
 
 /** The accepted formats; others that sharp reads, such as SVG, could access other files. */
@@ -15,7 +16,8 @@ export class SharpMissing extends Error {
 let loading: Promise<typeof Sharp> | undefined;
 
 /**
- * Loads the image library on first use, configured for a service: all cores, no cache, accepted formats only.
+ * Loads the image library on first use, configured for a service: all cores, no cache, accepted formats only. Threads
+ * share this configuration, so the main thread must have loaded it before it starts them.
  * @throws SharpMissing if it is not installed
  */
 export function loadSharp(): Promise<typeof Sharp> {
@@ -28,6 +30,8 @@ export function loadSharp(): Promise<typeof Sharp> {
 
 async function importSharp(): Promise<typeof Sharp> {
   const { default: sharp } = await import('sharp');
+  // Until the accepted formats are unblocked, no thread of the process could read any.
+  if (!isMainThread) return sharp;
   sharp.concurrency(availableParallelism());
   sharp.cache(false);
   sharp.block({ operation: ['VipsForeignLoad'] });

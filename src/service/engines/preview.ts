@@ -30,7 +30,8 @@ export function createImagePreviewEngine() {
   } satisfies Engine<ImageOperation>;
 }
 
-function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
+async function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
+  await loadSharp();
   signal.throwIfAborted();
   const stop = new SharedArrayBuffer(4);
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);

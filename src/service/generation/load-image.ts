@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { loadSharp } from '../../preview/sharp.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
-import { fetchInput, invalidInput } from './fetch-input.js';
+import { invalidField } from '../operation/refused.js';
+import { fetchInput } from './fetch-input.js';
 
 /** The limits of one image, which are part of the configuration. */
 export interface ImageLimits {
@@ -97,9 +98,9 @@ async function writeImage(value: string, path: string, options: LoadImageOptions
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {
   const start = /^data:/i.test(value) ? value.slice(0, 200).indexOf(',') + 1 : 0;
   const bytes = Buffer.from(start === 0 ? value : value.slice(start), 'base64');
-  if (bytes.length === 0) throw invalidInput(field, 'must not be empty');
+  if (bytes.length === 0) throw invalidField(field, 'must not be empty');
   if (bytes.length > limits.imageBytes)
-    throw invalidInput(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
+    throw invalidField(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
   return bytes;
 }
 
@@ -110,16 +111,16 @@ async function decodeImage(path: string, { field, limits, signal }: LoadImageOpt
   const picture = sharp(path, { failOn: 'error', limitInputPixels: false, sequentialRead: true });
   const head = await picture.metadata().catch(() => undefined);
   if (!head || !isSupported(head.format, head.compression))
-    throw invalidInput(field, `must be an image: ${FORMAT_NAMES}`);
+    throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);
   const { width, height } = head.autoOrient;
   if (width * height > limits.imagePixels) {
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
-    throw invalidInput(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
+    throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
   try {
     await picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: 60 }).toBuffer();
   } catch {
-    throw invalidInput(field, 'is truncated or corrupt');
+    throw invalidField(field, 'is truncated or corrupt');
   }
   return { width, height };
 }

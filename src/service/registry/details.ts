@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { Node } from '../../contract/node.js';
 import { NodeVersion } from '../../contract/node-version.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField } from '../operation/refused.js';
 
 type NodeBody = z.output<typeof Node>;
 type VersionBody = z.output<typeof NodeVersion>;
@@ -44,6 +44,5 @@ const MAX_BYTES = 128 * 1024;
  */
 export function refuseLargeFields(fields: object, subject: 'publisher' | 'node' | 'node_version'): void {
   if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_BYTES) return;
-  const message = `must be at most ${MAX_BYTES / 1024} KiB in total`;
-  throw new Refused('invalid_request', `The ${subject} ${message}.`, [{ path: subject, message }]);
+  throw invalidField(subject, `must be at most ${MAX_BYTES / 1024} KiB in total`, `The ${subject}`);
 }
