@@ -79,15 +79,15 @@ function readLimit(flags: FlagValues): number | undefined {
 
 /** Shows one ledger entry. */
 async function showEntry(context: CommandContext): Promise<void> {
-  const id = context.args.task_id as string | undefined;
-  if (!id) throw usage('<task_id> is required.');
-  const entry = findEntry(context, id);
-  if (!entry) throw toUnknownTaskFailure(id);
-  await context.output.answer(entry);
+  await context.output.answer(requireEntry(context, context.args.task_id as string));
 }
 
-export function toUnknownTaskFailure(id: string): Failure {
-  return new Failure(`Task ${id} was not started from here.`, {
+/** @throws Failure if the task is not in the ledger */
+export function requireEntry(context: CommandContext, id: string): Entry {
+  if (id === '') throw usage('<task_id> is required.');
+  const entry = findEntry(context, id);
+  if (entry) return entry;
+  throw new Failure(`Task ${id} was not started from here.`, {
     code: 'not_found',
     hint: 'List tasks with: regen task list. For a task that was started elsewhere: regen image status <task_id>',
   });
@@ -98,11 +98,7 @@ async function forgetEntries(context: CommandContext): Promise<void> {
   const { args, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list');
-  const entries = ids.map((id) => {
-    const entry = findEntry(context, id);
-    if (!entry) throw toUnknownTaskFailure(id);
-    return entry;
-  });
+  const entries = ids.map((id) => requireEntry(context, id));
   const open = entries.filter(({ task_id, state }) => task_id !== undefined && !findEnd(state));
   if (open.length > 0 && !flags.force) {
     const names = open.map(({ task_id }) => task_id).join(', ');
