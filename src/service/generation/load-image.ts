@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadSharp } from '../../preview/sharp.js';
+import { throwMachineTrouble } from '../../disk/machine-trouble.js';
+import { openImage } from '../../preview/sharp.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
 import { invalidField } from '../operation/refused.js';
@@ -60,6 +61,8 @@ class Semaphore {
   }
 }
 
+/** Of wall time: an image that takes longer may be sent again. */
+const DECODING_SECONDS = 60;
 /** Decoding takes memory proportional to the image, so few run in parallel. */
 const decoding = new Semaphore(2);
 
@@ -107,9 +110,8 @@ function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffe
 /** @returns its size as displayed */
 async function decodeImage(path: string, { field, limits, signal }: LoadImageOptions): Promise<ImageSize> {
   signal?.throwIfAborted();
-  const sharp = await loadSharp();
-  const picture = sharp(path, { failOn: 'error', limitInputPixels: false, sequentialRead: true });
-  const head = await picture.metadata().catch(() => undefined);
+  const picture = await openImage(path, { failOn: 'error', sequentialRead: true });
+  const head = await picture.metadata().catch(throwMachineTrouble);
   if (!head || !isSupported(head.format, head.compression))
     throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);
   const { width, height } = head.autoOrient;
@@ -117,11 +119,9 @@ async function decodeImage(path: string, { field, limits, signal }: LoadImageOpt
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
     throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
-  try {
-    await picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: 60 }).toBuffer();
-  } catch {
+  const decoded = picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: DECODING_SECONDS });
+  if (!(await decoded.toBuffer().catch(throwMachineTrouble)))
     throw invalidField(field, 'is truncated or corrupt');
-  }
   return { width, height };
 }
 

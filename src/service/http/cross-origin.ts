@@ -53,7 +53,8 @@ export function createHostCheck({
   if (!isLoopbackHost(listensOn)) return () => true;
   const own = publicUrl && new URL(publicUrl).host;
   return (host) => {
-    const name = /^(\[[\da-f:]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? '')?.[1];
+    const [, name, port = 0] = /^(\[[\da-f:]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(host ?? '') ?? [];
+    if (Number(port) > 65_535) return false;
     return Boolean((name && isLoopbackHost(name)) || (own && host === own));
   };
 }
