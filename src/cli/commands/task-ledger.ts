@@ -3,7 +3,7 @@ import { isKind } from '../../flows/tasks/find-entry.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
-import { type FlagValues, readText } from '../command/command.js';
+import { type FlagValues, readNumber, readText } from '../command/command.js';
 import type { CommandContext, RunCommand } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
@@ -24,7 +24,7 @@ export async function run(context: CommandContext): Promise<void> {
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
 async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
   const isWanted = readFilter(flags, system.now());
-  const limit = readLimit(flags);
+  const limit = readNumber(flags, 'limit', { min: 1 });
   const all = [...ledger.entries()];
   const entries = all.filter(isWanted).slice(0, limit);
   if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) {
@@ -68,13 +68,6 @@ function readSince(text: string | undefined, now: number): number {
   if (text === undefined) return 0;
   const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
-}
-
-function readLimit(flags: FlagValues): number | undefined {
-  const text = readText(flags, 'limit');
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usage(`--limit must be a whole number from 1, not '${text}'.`);
 }
 
 /** Shows one ledger entry. */
