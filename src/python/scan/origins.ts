@@ -92,6 +92,8 @@ export class Origins {
     };
     switch (expression.kind) {
       case 'name': {
+        // `map(chr, …)`
+        if (expression.id === 'chr') found.add('decoded');
         const key = `${scope} ${expression.id}`;
         if (seen.has(key)) return;
         seen.add(key);
