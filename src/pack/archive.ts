@@ -2,7 +2,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { type DeflateKind, deflatePart } from './deflate.js';
+import { type DeflateKind, deflatePart, limitDeflated } from './deflate.js';
 import type { PackFile } from './files.js';
 import { PackError } from './problem.js';
 import { runInOrder } from './run-in-order.js';
@@ -105,8 +105,14 @@ interface Part {
   readonly end: number;
 }
 
+/** What a part is read and deflated into. */
+interface PartBuffers {
+  readonly input: Buffer;
+  readonly output: Buffer;
+}
+
 interface PackedPart extends Part {
-  readonly buffer: Buffer;
+  readonly buffers: PartBuffers;
   readonly content: Buffer;
   readonly packed: Buffer;
 }
@@ -120,8 +126,8 @@ async function* encodeZip(
   const entries: ZipEntry[] = [];
   const opened = new Set<SourceFile>();
   // Used again and again: much garbage outside of the heap is collected late.
-  const buffers: Buffer[] = [];
-  const pack = (part: Part) => packPart(part, buffers.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES));
+  const free: PartBuffers[] = [];
+  const pack = (part: Part) => packPart(part, free.pop() ?? createPartBuffers());
   let offset = 0;
   let current: OpenEntry | undefined;
   try {
@@ -138,7 +144,7 @@ async function* encodeZip(
       if (isLast && entry.isStreamed) chunks.push(encodeDescriptor(entry));
       for (const chunk of chunks) offset += chunk.length;
       yield* chunks;
-      buffers.push(part.buffer);
+      free.push(part.buffers);
       if (!isLast) continue;
       source.close();
       opened.delete(source);
@@ -207,15 +213,22 @@ function chooseDeflate(path: string): DeflateKind | undefined {
   return WEIGHTS.test(extension) ? 'weights' : 'text';
 }
 
-async function packPart(part: Part, buffer: Buffer): Promise<PackedPart> {
+function createPartBuffers(): PartBuffers {
+  return {
+    input: Buffer.allocUnsafeSlow(PART_BYTES),
+    output: Buffer.allocUnsafeSlow(limitDeflated(PART_BYTES)),
+  };
+}
+
+async function packPart(part: Part, buffers: PartBuffers): Promise<PackedPart> {
   const { source, start, end } = part;
   const { path, size } = source.file;
-  const content = source.read(buffer, start, end);
+  const content = source.read(buffers.input, start, end);
   // A longer file is closed once its last part is written.
   if (start === 0 && end === size) source.close();
   const kind = chooseDeflate(path);
-  const packed = kind ? await deflatePart(content, kind, end === size) : content;
-  return { ...part, buffer, content, packed };
+  const packed = kind ? await deflatePart(content, kind, end === size, buffers.output) : content;
+  return { ...part, buffers, content, packed };
 }
 
 /** Bytes that are written at once. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, symlinkSync, unlinkSync, utimesSync } from 'node:fs';
-import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPromise } from 'yauzl';
@@ -47,6 +47,19 @@ describe('building an archive', () => {
       entries: 7,
       unpacked: 25 + 10_500 + 11 + 5000 + 21 + 8,
     });
+  });
+
+  it('allocates no more for a large file than for the parts that are packed in parallel', async () => {
+    const folder = await folderOf({ ...pack, 'model.safetensors': '' });
+    await truncate(join(folder, 'model.safetensors'), 150 * 2 ** 20);
+    const files = await chosen(folder);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const onProgress = () => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    };
+    await createArchive(files, join(await emptyFolder(), 'node.zip'), { onProgress });
+    expect(most).toBeLessThan(16 * 2 ** 20);
   });
 
   it('gives the tree that the files on disk have and that the archive read back has', async () => {

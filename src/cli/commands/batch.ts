@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { serviceKey } from '../../flows/tasks/task.js';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
@@ -35,18 +34,13 @@ export async function run(context: CommandContext): Promise<number> {
   };
   return withScratch(context.system.now(), async (scratch) => {
     const file = await openJobsFile(context, context.system, scratch);
-    return withJournal(
-      context.folders.state,
-      file.state,
-      serviceKey(context.services.target),
-      async (journal) => {
-        const { keys, before } = await checkJobs(context, file, journal);
-        if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
-        await sayRemoved(context, journal, keys);
-        const progress = new BatchProgress(context.output, keys.size, before);
-        return runBatch(context, file, journal, keys, progress, limits);
-      },
-    );
+    return withJournal(context.folders.state, file.state, context.services.target, async (journal) => {
+      const { keys, before } = await checkJobs(context, file, journal);
+      if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
+      await sayRemoved(context, journal, keys);
+      const progress = new BatchProgress(context.output, keys.size, before);
+      return runBatch(context, file, journal, keys, progress, limits);
+    });
   });
 }
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { getTaskFacts } from '../../contract/index.js';
 import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
 import { type Job, startTask } from '../../flows/tasks/start-task.js';
-import type { Target, Task } from '../../flows/tasks/task.js';
+import type { Task } from '../../flows/tasks/task.js';
 import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { type PrintedRequest, printRequest, printRequests } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
@@ -35,7 +35,7 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
   const { command, system, mayAsk } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
-  if (!mayAsk || flags.body !== undefined) return context;
+  if (!mayAsk || flags.body !== undefined || args.task_id !== undefined) return context;
   const { input } = system.prompts;
   const isMissing = (name: string) =>
     command.arguments.some((argument) => argument.name === name) && [args[name] ?? []].flat().length === 0;
@@ -67,11 +67,11 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
 export async function runJobs(
   context: CommandContext,
   jobs: readonly Job[],
-  target: Target = context.services.target,
   choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
 ): Promise<number> {
   refuseUnused(context.flags);
   const { services, ledger, output, system, signal } = context;
+  const { target } = services;
   const watch = new Watch(output, jobs.length);
   const awaiting = planFinish(context, watch, {
     count: jobs.length,
@@ -127,7 +127,7 @@ export async function runJobs(
     const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
     if (isUnsaved && jobs.length === 1 && watch.isSeen)
       await output.note('Save it with: regen task download @last -o <file>');
-    await services.announce(target);
+    await services.announce();
     return exit;
   } finally {
     watch.end();

@@ -15,6 +15,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!id)
     throw usage('<task_id> is required.', 'List the tasks that were started from here with: regen task list');
   const task = await findTask(context, id, starts);
+  context.services.use(task.target);
   const { sent, state, outputs } = await readTask(context, task);
   if (output.mode.json) return output.answer(sent);
   if (task.kind === 'video') return output.answer(toRows(sent as z.infer<typeof VideoCreations>));

@@ -68,7 +68,7 @@ function requireFileHandles(): void {
 /** The command that signs in the owner of a service, from the machine that it runs on. */
 function formatOwnerSignIn({ folders }: CommandContext, { url, context }: RunningService): string {
   const token = join(context.configuration.data ?? folders.data, 'owner.token');
-  return `regen auth login --base-url ${url} --with-token < ${shellWord(token)}`;
+  return `regen auth login --profile own --base-url ${url} --with-token < ${shellWord(token)}`;
 }
 
 /** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */

@@ -17,6 +17,7 @@ export async function run(context: CommandContext): Promise<number> {
   const isPrinted = printsBytes(flags, system, 1);
   const destination = new Destination(system.cwd, readText(context.flags, 'output') ?? './', how);
   const task = await findTask(context, id);
+  services.use(task.target);
   if (!isPrinted) destination.check([task.entry?.name ?? task.kind]);
   const watch = new Watch(context.output);
   const item = {

@@ -17,6 +17,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   const entry = findEntry(context, id);
   if (!entry) throw toUnknownTaskFailure(id);
   const job = rebuildJob(entry);
+  context.services.use(findTarget(context, entry));
   if (context.flags['dry-run']) {
     const request = { params: {}, query: {}, body: toReadable(entry.request) };
     await printDryRun(context, getOperation(entry.operation), request);
@@ -28,7 +29,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     );
   }
   const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
-  return runJobs(context, [job], findTarget(context, entry), choice);
+  return runJobs(context, [job], choice);
 }
 
 function rebuildJob({ operation, request, name }: Entry): Job {

@@ -33,9 +33,14 @@ export async function checkPrice(
   // Decided: a price of 0 is not reported.
   const isPreview = await makesPreviews(context, jobs, target);
   if (price > 0) {
-    const billed = isPreview ? ' for a preview made on this machine; nothing is billed' : '';
+    const billed = isPreview
+      ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
+      : '';
     await context.output.note(`Costs ${formatCredits(price)}${inTotal}${billed}.`);
-  } else if (isPreview) await context.output.note('This is a preview made on this machine, not by a vendor.');
+  } else if (isPreview) {
+    const subject = jobs.length > 1 ? 'These are previews' : 'This is a preview';
+    await context.output.note(`${subject} made on this machine, not by a vendor.`);
+  }
   const isBelowLimit = price <= Number(context.settings.get('confirm_credits')?.value);
   if (!isBelowLimit) await confirm(context, `Spend ${formatCredits(price)}?`, 'Nothing was started.');
 }

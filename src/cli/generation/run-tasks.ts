@@ -1,4 +1,5 @@
 import { dirname, relative } from 'node:path';
+import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
@@ -15,6 +16,8 @@ import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 /** One task of a command. Its label is printed if there are several. */
 export interface TaskItem {
   readonly label: string;
+  /** Its service, if it is not that of the command. */
+  readonly target?: Target | undefined;
   run(): Promise<TaskOutcome>;
 }
 
@@ -100,7 +103,7 @@ async function runOne(item: TaskItem, context: CommandContext): Promise<TaskOutc
     signal.throwIfAborted();
     return {
       lines: [],
-      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming()),
+      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming(item.target)),
     };
   }
 }
@@ -110,7 +113,7 @@ function toErrorAnswer({ message, facts: { code, status, requestId: request_id }
 }
 
 /** Says which of several images a message is about. */
-function nameImage(label: string, message: string): string {
+export function nameImage(label: string, message: string): string {
   return message.startsWith('<image> ') ? message.replace('<image>', label) : `${label}: ${message}`;
 }
 

@@ -193,6 +193,5 @@ export function getPlainText(expression: Expression, depth = 0): string | undefi
     ];
     return left === undefined || right === undefined ? undefined : left + right;
   }
-  if (expression.kind === 'slice' && !expression.from && !expression.to) return undefined;
   return undefined;
 }

@@ -77,7 +77,7 @@ function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   const parts =
     call.name.startsWith('os.') || call.name.startsWith('asyncio.') ? given : command ? [command] : [];
   // The program itself, not a downloaded picture that ffmpeg is given to read.
-  if (command && origins.isDownloaded(findProgram(command, words))) return 'downloaded-program';
+  if (command && origins.isDownloaded(findProgram(command))) return 'downloaded-program';
   if (
     /^(?:ba|z|da)?sh$|python/.test(words.split(' ')[0] ?? '') &&
     parts.some((part) => origins.isDownloaded(part))
@@ -93,9 +93,9 @@ function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   return /^\s*(?:sudo )?rm\s+-\w*r|\brmdir\s+\/s/i.test(words) ? 'deletes-folders' : 'subprocess';
 }
 
-function findProgram(command: Expression, words: string): Expression {
+function findProgram(command: Expression): Expression {
   const first = command.kind === 'list' || command.kind === 'tuple' ? command.items[0] : undefined;
-  return first ?? (words.includes(' ') && command.kind !== 'format' ? command : command);
+  return first ?? command;
 }
 
 /** Expressions that are read for the words of one command; names can refer to each other without end. */

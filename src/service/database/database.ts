@@ -22,7 +22,7 @@ export async function countRows<Tables, From extends keyof Tables>(
   return Number(count);
 }
 
-type Row<Table extends keyof Schema> = Selectable<Schema[Table]>;
+export type Row<Table extends keyof Schema> = Selectable<Schema[Table]>;
 
 /** Finds the row that has these values. */
 export function findRow<Table extends keyof Schema>(

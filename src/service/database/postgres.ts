@@ -95,11 +95,28 @@ export function isPostgres(database: Database): boolean {
 
 /** Transactions have the effect of running one after the other; those that conflict are run again. */
 class PostgresDatabase extends Kysely<Schema> {
+  #lastTurn: Promise<unknown> = Promise.resolve();
+
   override transaction(): TransactionBuilder<Schema> {
     const builder = super.transaction().setIsolationLevel('serializable');
     const runOnce = builder.execute.bind(builder);
-    builder.execute = (work) => repeatOnConflict(() => runOnce(work));
+    builder.execute = (work) => this.#repeatOnConflict(() => runOnce(work));
     return builder;
+  }
+
+  /** Transactions that conflicted run again in turn, or they would conflict with each other again. */
+  async #repeatOnConflict<Result>(run: () => Promise<Result>): Promise<Result> {
+    for (let runs = 1; ; runs += 1) {
+      try {
+        if (runs === 1) return await run();
+        const turn = this.#lastTurn.then(run);
+        this.#lastTurn = turn.catch(() => {});
+        return await turn;
+      } catch (error) {
+        if (runs === MAX_RUNS || !CONFLICTS.includes((error as { code?: string }).code ?? '')) throw error;
+        await pause(Math.random() * Math.min(2 ** runs, MAX_PAUSE_MS));
+      }
+    }
   }
 }
 
@@ -108,17 +125,6 @@ const MAX_PAUSE_MS = 200;
 
 /** A conflict with another transaction: of what was read, a deadlock, or both insert the same key. */
 const CONFLICTS = ['40001', '40P01', '23505'];
-
-async function repeatOnConflict<Result>(run: () => Promise<Result>): Promise<Result> {
-  for (let runs = 1; ; runs += 1) {
-    try {
-      return await run();
-    } catch (error) {
-      if (runs === MAX_RUNS || !CONFLICTS.includes((error as { code?: string }).code ?? '')) throw error;
-      await pause(Math.random() * Math.min(2 ** runs, MAX_PAUSE_MS));
-    }
-  }
-}
 
 /** Pages and searches need the order of bytes, as the embedded database has it. */
 async function requireByteOrder(database: Database): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createPersonalAccessToken, listTokenNodes, maskToken } from '../auth/personal-access-tokens.js';
-import { toExpiry } from '../auth/random-tokens.js';
+import { listTokenNodes } from '../auth/personal-access-tokens.js';
+import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
 import { findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
@@ -10,7 +10,7 @@ import { Refused } from '../operation/refused.js';
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
 const createToken: Write<'publisher.token.create'> = async (call, tx) => {
   const { params, body, caller, context } = call;
-  const { token, prefix, hash } = createPersonalAccessToken();
+  const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const row: PersonalAccessTokenRow = {
     id: randomUUID(),
     publisher_id: params.publisherId,
@@ -83,7 +83,7 @@ function viewToken(
     id: row.id,
     name: row.name,
     description: row.description ?? undefined,
-    token: maskToken(row),
+    token: maskToken('personal_access_tokens', row),
     nodes: listTokenNodes(row),
     created_by: row.created_by,
     created_by_email: row.email ?? undefined,
