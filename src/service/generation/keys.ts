@@ -5,6 +5,7 @@ import type { Database, Tx } from '../database/database.js';
 import type { ApiKeyTable } from '../database/task-tables.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { requireKeyQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { readKeyBudget } from './credits.js';
@@ -14,6 +15,7 @@ type ApiKey = OperationAnswer<'key.create'>;
 // Decided: an API key is shown once and stored as its SHA-256, with 4 characters to recognize it.
 async function createKey(call: OperationCall<'key.create'>, tx: Tx): Promise<ApiKey> {
   const { body, caller, context } = call;
+  await requireKeyQuota(tx, context, caller.userId as string);
   const { row, token } = await insertApiKey(tx, {
     user_id: caller.userId as string,
     name: body.name,

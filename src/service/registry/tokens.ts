@@ -4,6 +4,7 @@ import { toExpiry } from '../auth/random-tokens.js';
 import type { Database, Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { requirePublisherRoom } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 
@@ -13,6 +14,7 @@ async function createToken(
   tx: Tx,
 ): Promise<OperationAnswer<'publisher.token.create'>> {
   const { params, body, caller, context } = call;
+  await requirePublisherRoom(tx, context, { publisherId: params.publisherId, quota: 'tokens' });
   const { token, prefix, hash } = createPersonalAccessToken();
   const row: PersonalAccessTokenRow = {
     id: randomUUID(),
