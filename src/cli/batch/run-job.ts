@@ -2,17 +2,15 @@ import { basename } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
 import { startTask } from '../../flows/tasks/start-task.js';
-import { type Target, type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
+import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
-import type { FlagValues, ParsedCommand } from '../command/command.js';
+import type { ParsedCommand } from '../command/command.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { ServiceConnector } from '../connect/services.js';
+import type { CommandContext } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
 import { nameImage } from '../generation/run-tasks.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
 import { readBytes } from '../terminal/stdin.js';
-import type { System } from '../terminal/system.js';
 import type { BatchProgress, JobStatus } from './batch-progress.js';
 import { type Budget, reserveCredits } from './budget.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
@@ -20,11 +18,8 @@ import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
-export interface BatchContext extends TaskContext {
-  readonly services: ServiceConnector;
-  readonly flags: FlagValues;
-  readonly system: System;
-  readonly output: Output;
+export interface BatchContext
+  extends Pick<CommandContext, 'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
   readonly target: Target;
   readonly journal: Journal;
   readonly progress: BatchProgress;

@@ -5,18 +5,18 @@ import { checkJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
-import type { Journal } from '../batch/journal.js';
-import { type JobResult, printResult, toResult } from '../batch/result.js';
+import { type Journal, withJournal } from '../batch/journal.js';
+import { printResult, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
-import { withJournal } from '../batch/state.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { readConcurrency, runInParallel } from '../command/parallel.js';
+import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { readMaxCredits } from '../generation/price.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
-import type { CommandContext } from './context.js';
+import type { JobResult } from '../views/answers.js';
 
 /** The limits of a batch. */
 interface BatchLimits {

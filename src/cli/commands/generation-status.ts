@@ -4,8 +4,8 @@ import type { VideoCreations } from '../../contract/video.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Shows the current state of an image or video task. */
 export async function run(context: CommandContext): Promise<void> {

@@ -3,8 +3,8 @@ import { findTask, type Task } from '../../flows/tasks/task.js';
 import { type PrintedRequest, printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 const CANCEL = getOperation('task.cancel');
 

@@ -2,11 +2,11 @@ import { Destination } from '../../flows/tasks/destination.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { saveTask } from '../generation/finish-task.js';
 import { downloadResult, printsBytes } from '../generation/print-result.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Saves the results of a task. Their URLs are read again, because they expire. */
 export async function run(context: CommandContext): Promise<number> {

@@ -4,10 +4,10 @@ import { type Entry, type ImageReference, isImageReference } from '../../flows/t
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findEntry, findTarget } from '../../flows/tasks/task.js';
 import { printDryRun } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { toReadable } from '../generation/preview.js';
-import { runJobs } from '../generation/run-jobs.js';
 import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
+import { runJobs } from './generate.js';
 import { toUnknownTaskFailure } from './task-ledger.js';
 
 /** Sends the request of a ledger entry again. */

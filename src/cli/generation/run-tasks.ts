@@ -2,16 +2,14 @@ import { dirname, relative } from 'node:path';
 import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
-import type { ParsedCommand } from '../command/command.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { ServiceConnector } from '../connect/services.js';
+import type { CommandContext } from '../connect/context.js';
 import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { drawPicture, formatLink } from '../terminal/picture.js';
 import { Progress } from '../terminal/progress.js';
-import type { System } from '../terminal/system.js';
 import { oneLine } from '../terminal/text.js';
 import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 
@@ -26,19 +24,12 @@ export interface TaskItem {
 // Decided: a command runs four tasks in parallel; more would only queue at the service.
 const CONCURRENCY = 4;
 
-interface RunAllContext extends ParsedCommand {
-  readonly output: Output;
-  readonly system: System;
-  readonly services: Pick<ServiceConnector, 'findNaming'>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs items in parallel, and prints their outcomes in order.
  * @returns the combined exit code
  */
 export async function runAll(
-  context: RunAllContext,
+  context: CommandContext,
   watch: Watch,
   items: readonly TaskItem[],
 ): Promise<number> {
@@ -77,7 +68,7 @@ export async function runAll(
 const MAX_PICTURES = 4;
 
 async function printOutcome(
-  { output, system: { env, cwd } }: RunAllContext,
+  { output, system: { env, cwd } }: CommandContext,
   watch: Watch,
   { lines, bytes: result, failure }: TaskOutcome,
   label: string | undefined,
@@ -103,7 +94,7 @@ async function printOutcome(
   );
 }
 
-async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutcome> {
+async function runOne(item: TaskItem, context: CommandContext): Promise<TaskOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
   try {
@@ -128,7 +119,7 @@ export function nameImage(label: string, message: string): string {
 
 /** Such as `5 of 6 saved in relit/ (31 s); photo-4.jpg failed: it cannot be decoded`. */
 function formatSummary(
-  { flags, system: { cwd } }: RunAllContext,
+  { flags, system: { cwd } }: CommandContext,
   watch: Watch,
   items: readonly TaskItem[],
   outcomes: readonly TaskOutcome[],

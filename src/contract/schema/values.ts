@@ -24,6 +24,10 @@ export const MAX_LINE = 1000;
 export const MAX_URL = 4096;
 export const MAX_TEXT = 100_000;
 
+/** An optional text of a query, which selects what is listed. */
+export const filter = (most: number, description: string) =>
+  z.string().min(1).max(most).optional().describe(description);
+
 /** An optional list of strings. */
 export const textList = (description: string, meta: { readonly readOnly?: true } = {}) =>
   z

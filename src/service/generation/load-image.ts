@@ -5,7 +5,8 @@ import { throwMachineTrouble } from '../../disk/machine-trouble.js';
 import { openImage } from '../../preview/sharp.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
-import { fetchInput, invalidInput } from './fetch-input.js';
+import { invalidField } from '../operation/refused.js';
+import { fetchInput } from './fetch-input.js';
 
 /** The limits of one image, which are part of the configuration. */
 export interface ImageLimits {
@@ -100,9 +101,9 @@ async function writeImage(value: string, path: string, options: LoadImageOptions
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {
   const start = /^data:/i.test(value) ? value.slice(0, 200).indexOf(',') + 1 : 0;
   const bytes = Buffer.from(start === 0 ? value : value.slice(start), 'base64');
-  if (bytes.length === 0) throw invalidInput(field, 'must not be empty');
+  if (bytes.length === 0) throw invalidField(field, 'must not be empty');
   if (bytes.length > limits.imageBytes)
-    throw invalidInput(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
+    throw invalidField(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
   return bytes;
 }
 
@@ -112,15 +113,15 @@ async function decodeImage(path: string, { field, limits, signal }: LoadImageOpt
   const picture = await openImage(path, { failOn: 'error', sequentialRead: true });
   const head = await picture.metadata().catch(throwMachineTrouble);
   if (!head || !isSupported(head.format, head.compression))
-    throw invalidInput(field, `must be an image: ${FORMAT_NAMES}`);
+    throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);
   const { width, height } = head.autoOrient;
   if (width * height > limits.imagePixels) {
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
-    throw invalidInput(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
+    throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
   const decoded = picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: DECODING_SECONDS });
   if (!(await decoded.toBuffer().catch(throwMachineTrouble)))
-    throw invalidInput(field, 'is truncated or corrupt');
+    throw invalidField(field, 'is truncated or corrupt');
   return { width, height };
 }
 

@@ -105,17 +105,25 @@ export type BodyBudget = (request: FastifyRequest, reply: FastifyReply) => void;
  */
 export function createBodyBudget(limit: number): BodyBudget {
   let left = MAX_LARGE_BODIES * limit;
-  return ({ headers }, reply) => {
+  const held = new Map<string, number>();
+  return ({ headers, caller }, reply) => {
     // A chunked body may be of any size up to the limit; one announced as larger is refused unread.
     const announced =
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
     const size = announced > limit ? 0 : announced;
-    if (size > left) {
+    // One user takes half of it at most, because a body may take hours to arrive.
+    const user = caller.userId ?? caller.key;
+    const own = (held.get(user) ?? 0) + size;
+    if (size > left || own > (MAX_LARGE_BODIES / 2) * limit) {
       throw new Refused('unavailable', 'The service is handling too many large requests; try again soon.');
     }
     left -= size;
+    held.set(user, own);
     reply.raw.once('close', () => {
       left += size;
+      const rest = (held.get(user) as number) - size;
+      if (rest > 0) held.set(user, rest);
+      else held.delete(user);
     });
   };
 }

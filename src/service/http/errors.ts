@@ -6,7 +6,7 @@ import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import type { ErrorBody } from '../../contract/errors.js';
 import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { formatChallenge } from '../auth/protected-resource.js';
-import { StoreLost } from '../database/data-unusable.js';
+import { DataUpgraded, StoreLost } from '../database/data-unusable.js';
 import { isDatabaseAway } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -47,6 +47,10 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof StoreLost || error instanceof StorageMissing) {
     log(error);
     return new Refused('unavailable', 'The service has lost its data folder; its operator must restart it.');
+  }
+  if (error instanceof DataUpgraded) {
+    log(error);
+    return new Refused('unavailable', 'A newer release has upgraded the data; it must replace this service.');
   }
   if (error instanceof StorageAway) {
     log(error);
