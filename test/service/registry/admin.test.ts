@@ -288,8 +288,11 @@ describe('a publisher that an admin bans', () => {
       publishBody(token, '1.0.0'),
     );
     expect(await refusal(publish)).toEqual([403, 'banned']);
+    const another = () => as('eve', 'POST', '/publishers', { id: 'eve-again', name: 'Eve' });
+    expect(await refusal(another())).toEqual([403, 'banned']);
 
     await set('Active');
+    expect((await another()).status).toBe(201);
     expect((await ok('bob', 'GET', '/nodes/eve-good')).status).toBe('NodeStatusActive');
     expect(await refusal(as('bob', 'GET', '/nodes/eve-bad'))).toEqual([403, 'banned']);
     expect(await detail('eve-good')).toBeUndefined();
