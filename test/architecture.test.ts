@@ -48,7 +48,7 @@ describe('the rooms of src', () => {
     python: ['contract', 'pack', 'disk'],
     flows: ['contract', 'wire', 'disk', 'client', 'pack', 'python'],
     library: ['contract', 'wire', 'disk', 'client', 'pack', 'python', 'flows'],
-    preview: ['contract'],
+    preview: ['contract', 'disk'],
     cli: ['contract', 'wire', 'disk', 'client', 'pack', 'python', 'flows', 'service'],
     service: ['contract', 'wire', 'pack', 'python', 'preview', 'disk'],
   };

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import type { Naming } from '../contract/naming/naming.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
@@ -56,7 +55,6 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     // The command itself reports what is wrong with a profile.
     findNaming = () => composed.context.services.findNaming().catch(() => undefined);
     requireArguments(command, args);
-    for (const flag of ENGINE_FLAGS) setFlagsFromString(flag);
     const run = await loadRunner(command.module);
     return (await run(composed.context)) ?? exitCodes.done;
   } catch (error) {
@@ -129,13 +127,6 @@ function repeatTarget(text: string, flags: ParsedCommand['flags']): string {
     return words + target + typed.slice(words.length);
   });
 }
-
-/**
- * Streams of large files leave short-lived garbage by the megabyte; a young generation that stays small is swept before
- * it fills memory, at no cost in time that could be measured. The HTTP parser is WebAssembly: after the first response
- * the engine would optimize it, which takes longer than all else that a command does.
- */
-const ENGINE_FLAGS = ['--semi-space-growth-factor=1', '--wasm-tiering-budget=2000000000'];
 
 /** Requires the positionals that are not part of a request; the others are checked together with the request. */
 function requireArguments(command: Command, args: ArgumentValues): void {

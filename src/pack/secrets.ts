@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 import type { PackFile } from './files.js';
 import { quoteName } from './path.js';
 import { PackError } from './problem.js';
@@ -35,7 +36,7 @@ async function findSecretsOf(file: PackFile): Promise<FoundSecret[]> {
 /** Converts a system error to a PackError that names the file. */
 export function rethrowUnreadable(file: PackFile) {
   return (error: NodeJS.ErrnoException): never => {
-    if (!error.syscall) throw error;
+    if (!error.syscall || isMachineTrouble(error)) throw error;
     throw new PackError(`${quoteName(file.path)} cannot be read (${error.code}).`);
   };
 }

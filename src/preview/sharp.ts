@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import type { default as Sharp } from 'sharp';
+import type { Sharp as Image, default as Sharp, SharpOptions } from 'sharp';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 
 /** The accepted formats; others that sharp reads, such as SVG, could access other files. */
 const READABLE_FORMATS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'];
@@ -23,9 +25,19 @@ let loading: Promise<typeof Sharp> | undefined;
 export function loadSharp(): Promise<typeof Sharp> {
   loading ??= importSharp().catch((error) => {
     loading = undefined;
-    throw new SharpMissing(error);
+    throw isMachineTrouble(error) ? error : new SharpMissing(error);
   });
   return loading;
+}
+
+/**
+ * Opens an image. The file is read here, because the image library does not tell a file that cannot be read from one that
+ * cannot be decoded.
+ * @throws SharpMissing; the system's error if the file cannot be read
+ */
+export async function openImage(path: string, options: SharpOptions): Promise<Image> {
+  const sharp = await loadSharp();
+  return sharp(await readFile(path), { limitInputPixels: false, ...options });
 }
 
 async function importSharp(): Promise<typeof Sharp> {

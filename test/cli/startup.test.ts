@@ -11,6 +11,8 @@ interface Loaded {
   readonly files: readonly string[];
   readonly bytes: number;
   readonly parts: readonly string[];
+  /** Modules of Node.js after the first change of the engine's flags, which Node.js compiles again. */
+  readonly late: readonly string[];
 }
 
 /** Runs the built program and lists what it loaded. */
@@ -18,10 +20,10 @@ async function runAndList(argv: readonly string[], surroundings: Surroundings = 
   const env = { ...surroundings.env, NODE_OPTIONS: '--require ./test/support/report-loaded.cjs' };
   const ran = await start(argv, { ...surroundings, env }).ended;
   const [stderr = '', report = '{}'] = ran.stderr.split('\nloaded ');
-  const { files, bytes, parts } = JSON.parse(report) as Loaded;
+  const { files, bytes, parts, late } = JSON.parse(report) as Loaded;
   // The hashes of the names change with every edit.
   const names = files.map((path) => relative('.', path).replace(/-[\w-]{8}\.cjs$/, '.cjs'));
-  return { ...ran, stderr, files: names, bytes, parts };
+  return { ...ran, stderr, files: names, bytes, parts, late };
 }
 
 const HELP = ['bin/regen.js', 'dist/cli.cjs', 'dist/chunks/start.cjs'];
@@ -66,7 +68,7 @@ test('a publish loads neither the whole contract nor what publishes several fold
   expect({ exit, stderr }).toMatchObject({ exit: 0 });
   for (const chunk of ['contract', 'many', 'request'])
     expect(files).not.toContain(`dist/chunks/${chunk}.cjs`);
-  expect(bytes).toBeLessThan(912_000);
+  expect(bytes).toBeLessThan(914_000);
 });
 
 test('a completion of words loads four small files and no network', async () => {
@@ -88,7 +90,7 @@ test('a completion of live ids loads what sends requests, but no parser of comma
   expect(exit).toBe(0);
   const chunks = ['answer', 'rolldown-runtime', 'connect', 'http'].map((name) => `dist/chunks/${name}.cjs`);
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
-  expect(bytes).toBeLessThan(415_000);
+  expect(bytes).toBeLessThan(416_000);
 });
 
 test('the contract is loaded to say what is wrong', async () => {
@@ -99,6 +101,27 @@ test('the contract is loaded to say what is wrong', async () => {
     stderr: 'error: <nodeId> must have at most 1024 characters.\n',
   });
   expect(files).toContain('dist/chunks/contract.cjs');
+});
+
+test('a command loads the modules of Node.js that it needs before it tunes the engine', async () => {
+  const service = await serviceForTest();
+  await register(await publisherForTest(service), '1.0.0');
+  const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
+  const packing = ['version', 'pack', packForTest(), '-o', join(homeForTest(), 'pack.zip')];
+  for (const argv of [['node', 'get', 'pack', '--json'], packing]) {
+    const { exit, late } = await runAndList(argv, { env });
+    expect(exit).toBe(0);
+    expect(late.filter((name) => /^(http|net|crypto|zlib|child_process|fs\/promises)$/.test(name))).toEqual(
+      [],
+    );
+  }
+});
+
+test('the service leaves the engine as Node.js has compiled its modules for', async () => {
+  const argv = ['serve', '--check', '--data', homeForTest()];
+  const { exit, parts, late } = await runAndList(argv);
+  expect({ exit, late }).toEqual({ exit: 0, late: [] });
+  expect(parts).toContain('http');
 });
 
 test('the proof of the embedded service and the request after it share a connection', async () => {

@@ -92,9 +92,17 @@ const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]
 async function readVariables({ env }: CommandContext['system']): Promise<Record<string, unknown>> {
   if (!Object.keys(env).some(isSettingVariable)) return {};
   const { readEnvironment } = await import('../../service/index.js');
-  const { settings, problems } = readEnvironment(env, (path) => readFileSync(path, 'utf8'));
+  const { settings, problems } = readEnvironment(env, readSettingFile);
   if (problems.length > 0) throw toConfigurationFailure(problems);
   return settings;
+}
+
+function readSettingFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 /** Reads the settings of a service from flags, environment and file. */

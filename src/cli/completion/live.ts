@@ -3,7 +3,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { Client } from '../../client/client.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { Ledger } from '../../flows/tasks/ledger.js';
@@ -73,8 +72,6 @@ async function readServiceValues(
   const kept = cache.read();
   if (system.now() - kept.at < FRESH_MS && !inBackground) return kept.values;
 
-  // As for commands: optimizing the HTTP parser takes longer than the request.
-  setFlagsFromString('--wasm-tiering-budget=2000000000');
   const clients = new Clients({ system, settings, output: { note: async () => {} }, isVerbose: false });
   const reading = (async () => {
     const client = await connectToTarget(system, settings, target, clients.connect);

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
+import { loadUndici } from '../../client/connections.js';
 import type { Trace } from '../../client/trace.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { version } from '../command/version.js';
+import { tuneEngine } from '../terminal/engine.js';
 import { usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Silence } from '../terminal/silence.js';
@@ -53,6 +55,8 @@ export class Clients {
     if (credential !== undefined && socketPath === undefined) this.#requireEncryption({ profile, baseUrl });
     const ca = this.#readCertificates();
     const naming = await this.findNaming(service);
+    await loadUndici();
+    tuneEngine();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;
     const client = createClient({

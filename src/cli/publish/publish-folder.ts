@@ -4,14 +4,19 @@ import { publishPack } from '../../flows/publish/publish-pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
 import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
+import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
 import { findPublishToken, type PublishContext, type PublishToken, toRegistry } from './token.js';
+
+/** What git, hashes, archives and requests need. */
+const PACKING_MODULES = ['child_process', 'crypto', 'fs/promises', 'http', 'zlib'];
 
 /** Reads a folder with the flags of a command that packs it. */
 export async function readFolder(
   { system, flags, output, services }: Pick<PublishContext, 'system' | 'flags' | 'output' | 'services'>,
   dir: string | undefined,
 ): Promise<Pack> {
+  tuneEngine(PACKING_MODULES);
   const named = flags.for === 'comfy' ? loadNaming('comfy', () => '') : services.findNaming();
   return readPack(system.cwd, dir, output, {
     publisher: readText(flags, 'publisher'),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
+import { oneLine } from '../terminal/text.js';
 import { readAddress } from './address.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
@@ -63,8 +64,8 @@ async function runCommand(
       ...system.env,
       REGEN_WEBHOOK_ID: event.id,
       REGEN_WEBHOOK_EVENT: event.name,
-      REGEN_WEBHOOK_TASK_ID: event.taskId ?? '',
-      REGEN_WEBHOOK_STATE: event.seen?.state ?? '',
+      REGEN_WEBHOOK_TASK_ID: oneLine(event.taskId ?? ''),
+      REGEN_WEBHOOK_STATE: oneLine(event.seen?.state ?? ''),
     },
     stdio: 'pipe',
     signal,

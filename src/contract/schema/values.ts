@@ -38,7 +38,8 @@ export const textList = (description: string, meta: { readonly readOnly?: true }
 /** A URL that the service calls or reads. */
 export const WebAddress = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https', abort: true })
-  .max(MAX_URL)
+  // Otherwise the sentence above would be said of it.
+  .max(MAX_URL, { error: `must have at most ${MAX_URL} characters` })
   // Whoever reads the task or its deliveries would see it.
   .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' });
 

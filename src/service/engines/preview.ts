@@ -53,7 +53,8 @@ async function runInThread(job: ImageJob, signal: AbortSignal, progress: Progres
 
 type VideoJob = EngineJob<VideoOperation>;
 
-const CRASH_SIGNALS: readonly NodeJS.Signals[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE'];
+/** Others come from outside, or from a machine without memory, and the task is tried again. */
+const CRASH_SIGNALS: readonly NodeJS.Signals[] = ['SIGSEGV', 'SIGILL', 'SIGFPE'];
 
 /**
  * Creates the engine that makes video previews without a vendor and honours every parameter. Each task runs

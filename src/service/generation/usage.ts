@@ -3,7 +3,7 @@ import { MAX_USAGE_DAYS, usageDimensions } from '../../contract/usage.js';
 import type { Database } from '../database/database.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import { readUserBudget } from './credits.js';
 
 type Usage = OperationAnswer<'admin.usage'>;
@@ -85,14 +85,13 @@ function chooseDays(query: UsageCall['query'], now: number): { readonly from: st
   for (const [path, day] of Object.entries({ to, from })) {
     const date = new Date(day);
     if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)) continue;
-    const message = 'must be a date such as 2026-03-01';
-    throw new Refused('invalid_request', `${path} ${message}.`, [{ path, message }]);
+    throw invalidField(path, 'must be a date such as 2026-03-01');
   }
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days >= 1 && days <= MAX_USAGE_DAYS) return { from, to };
   const message =
     days < 1 ? `must not be after ${to}` : `must be at most ${MAX_USAGE_DAYS} days before ${to}`;
-  throw new Refused('invalid_request', `from ${message}.`, [{ path: 'from', message }]);
+  throw invalidField('from', message);
 }
 
 function toNextDay(day: string): string {

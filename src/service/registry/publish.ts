@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { findPersonalAccessToken, listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
-import { recordUse } from '../auth/random-tokens.js';
-import { findRow, insertRow, type Tx } from '../database/database.js';
+import { listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
+import { findToken, recordUse } from '../auth/random-tokens.js';
+import { findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -79,7 +79,7 @@ function createSignedUrl({ params, body, context }: PublishCall, versionId: stri
 
 // Decided: besides the Authorization header, the body's token must be valid and for this publisher.
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
-  const token = await findPersonalAccessToken(tx, body.personal_access_token, context.now());
+  const token = await findToken(tx, 'personal_access_tokens', body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {
     refuseOtherNodes(listTokenNodes(token), params.nodeId);
     await recordUse(tx, 'personal_access_tokens', token.id, context.now());
@@ -135,7 +135,7 @@ async function registerVersion(
     actor,
     now: context.now(),
   });
-  await tx.updateTable('versions').set({ details }).where('id', '=', existing.id).execute();
+  await updateRows(tx, 'versions', { id: existing.id }, { details });
   await forgetDefinitions(tx, existing.id);
   return (await findVersion(tx, node.id, version)) as VersionRow;
 }

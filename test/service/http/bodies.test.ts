@@ -81,7 +81,7 @@ describe('a body that stalls', () => {
     await arrived();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
-    expect(answer()).toMatch(/^HTTP\/1.1 400 .*too slowly/s);
+    expect(answer()).toMatch(/^HTTP\/1.1 503 .*too slowly/s);
   });
 
   it('is cut off if it is an upload', async () => {
@@ -96,7 +96,7 @@ describe('a body that stalls', () => {
     await arrived();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
-    expect(answer()).toMatch(/^HTTP\/1.1 400 .*too slowly/s);
+    expect(answer()).toMatch(/^HTTP\/1.1 503 .*too slowly/s);
   });
 
   it('is cut off even if the request was refused before', async () => {
