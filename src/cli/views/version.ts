@@ -4,9 +4,12 @@ import type { View } from './view.js';
 const publisher = flag('--publisher <publisherId>', "Publisher, instead of the manifest's PublisherId");
 const reasons = flag(
   '--reasons',
-  'Show why the registry flagged or banned, a finding a line, with file and line where it says so',
+  'Show why versions were flagged or banned, one finding per line, with its file and line if the registry reports them',
 );
 const allowSecrets = flag('--allow-secrets', 'Include files that look like secrets');
+
+const explain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
+const versionId = { explain: { versionId: 'Version id, or version number' } };
 
 export const versionViews: readonly View[] = [
   {
@@ -44,7 +47,7 @@ export const versionViews: readonly View[] = [
     local: true,
     shape: { columns: ['size', 'path'] },
     summary: 'Write the archive that `version publish` would upload, and send nothing',
-    explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
+    explain,
     flags: [
       flag('--list', 'List each file with its size in bytes, and write nothing'),
       flag('-o, --output <path>', 'File or folder/ to write to (default <node>-<version>.zip)'),
@@ -59,7 +62,7 @@ export const versionViews: readonly View[] = [
     local: true,
     summary:
       'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
-    explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
+    explain,
     flags: [
       publisher,
       allowSecrets,
@@ -79,7 +82,7 @@ export const versionViews: readonly View[] = [
     summary: 'Raise the version in the pyproject.toml of a node pack',
     explain: {
       to: 'major, minor, patch, prerelease, or the new version (default: patch)',
-      dir: 'Folder with the pyproject.toml (default: the current folder)',
+      ...explain,
     },
     examples: ['regen version bump minor', 'regen version bump 2.0.0 packs/light'],
   },
@@ -95,6 +98,7 @@ export const versionViews: readonly View[] = [
   },
   {
     usage: 'version diff <nodeId> <from> <to>',
+    explain: { from: 'The earlier version number', to: 'The later version number' },
     module: 'diff',
     summary: 'Compare the node definitions of two versions, and show what breaks workflows',
     shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },
@@ -103,7 +107,7 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version update <publisherId> <nodeId> <versionId>',
     operation: 'version.update',
-    explain: { versionId: 'Version id, or version number' },
+    ...versionId,
     examples: ['regen version update my-team light-tools 1.2.0 --deprecated --changelog "Use 1.3.0"'],
   },
   {
@@ -125,13 +129,13 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version delete <publisherId> <nodeId> <versionId>',
     operation: 'version.delete',
-    explain: { versionId: 'Version id, or version number' },
+    ...versionId,
     confirm: 'Delete the version <versionId> of <nodeId>? The version number cannot be used again.',
   },
   {
     usage: 'version history <publisherId> <nodeId> <versionId>',
     operation: 'version.history',
-    explain: { versionId: 'Version id, or version number' },
+    ...versionId,
     shape: { columns: ['at', 'status', 'by', 'reason'] },
   },
   {
