@@ -51,7 +51,7 @@ async function readScenario({ flags, system }: CommandContext): Promise<Scenario
 }
 
 function describeScenario({ seed }: NonNullable<Scenario>): string {
-  return `A scenario is on: requests and tasks fail on purpose. Repeat its course with --seed ${seed}.`;
+  return `A scenario is on: requests and tasks fail on purpose. Repeat it with --seed ${seed}.`;
 }
 
 /** With fewer, native parts of the service abort the process. */
