@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Paging } from './paging.js';
+import { definePage, Paging } from './paging.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, filter } from './schema/values.js';
 
@@ -26,10 +26,4 @@ export const AuditQuery = Paging.extend({
   by: filter(200, 'Only what this user changed: a user id, or `service`'),
 });
 
-export const AuditPage = z.object({
-  limit: z.int(),
-  events: z.array(AuditEntry),
-  page: z.int(),
-  total: z.int(),
-  totalPages: z.int(),
-});
+export const AuditPage = definePage({ events: z.array(AuditEntry) });
