@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
-import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
@@ -49,11 +49,7 @@ const removeMember: Write<'publisher.member.remove'> = async (call, tx) => {
   const role = await requireMember(tx, publisherId, userId);
   if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
   await revokeTokensOf(call, tx, userId);
-  await tx
-    .deleteFrom('members')
-    .where('publisher_id', '=', publisherId)
-    .where('user_id', '=', userId)
-    .execute();
+  await deleteRows(tx, 'members', { publisher_id: publisherId, user_id: userId });
   await recordMember(call, tx, userId, 'member.remove');
 };
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
-import { insertRow, type Tx } from '../database/database.js';
+import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -74,7 +74,7 @@ const deleteNode: Write<'node.delete'> = async (call, tx) => {
   refuseBannedNode(row);
   if (row.status === 'NodeStatusDeleted') return;
   const status = 'NodeStatusDeleted';
-  await tx.updateTable('nodes').set({ status }).where('id', '=', row.id).execute();
+  await updateRows(tx, 'nodes', { id: row.id }, { status });
   await refreshNode(tx, row.id);
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
   await recordAction(call, tx, { ...event, status });
@@ -145,7 +145,7 @@ export async function patchNode(
     details: JSON.stringify(merged),
     search_text: buildSearchText(row.id, name, merged),
   };
-  await tx.updateTable('nodes').set(changes).where('id', '=', row.id).execute();
+  await updateRows(tx, 'nodes', { id: row.id }, changes);
   await refreshSearch(tx, row.id, changes.search_text !== row.search_text);
   const event = { actor, kind: 'node', id: row.id, publisherId: row.publisher_id } as const;
   await recordEvent(tx, now, { ...event, action: 'node.update' });

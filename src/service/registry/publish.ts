@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
 import { findToken, recordUse } from '../auth/random-tokens.js';
-import { findRow, insertRow, type Tx } from '../database/database.js';
+import { findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -135,7 +135,7 @@ async function registerVersion(
     actor,
     now: context.now(),
   });
-  await tx.updateTable('versions').set({ details }).where('id', '=', existing.id).execute();
+  await updateRows(tx, 'versions', { id: existing.id }, { details });
   await forgetDefinitions(tx, existing.id);
   return (await findVersion(tx, node.id, version)) as VersionRow;
 }
