@@ -6,6 +6,7 @@ import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { requirePublisherRoom } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { requireValid } from '../operation/validation.js';
@@ -51,6 +52,7 @@ const createNode: Write<'node.create'> = async (call, tx) => {
     actor: caller.userId as string,
     byAdmin: caller.admin,
     now: context.now,
+    configuration: context.configuration,
   };
   return viewWrittenNode(call, tx, await insertNode(tx, author, body.id, body));
 };
@@ -86,14 +88,19 @@ export interface Author {
   readonly now: Context['now'];
 }
 
-/** @throws Refused invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */
+/** Who creates a node, and for which publisher. */
+type NodeAuthor = Author &
+  Pick<Context, 'configuration'> & { readonly publisherId: string; readonly byAdmin: boolean };
+
+/** @throws Refused quota_exceeded; invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */
 export async function insertNode(
   tx: Tx,
-  { publisherId, actor, byAdmin, now }: Author & { readonly publisherId: string; readonly byAdmin: boolean },
+  { publisherId, actor, byAdmin, now, configuration }: NodeAuthor,
   id: string,
   body: NodeBody,
 ): Promise<NodeRow> {
   requireValid(NodeId, id, 'nodeId');
+  await requirePublisherRoom(tx, { configuration }, { publisherId, quota: 'nodes' });
   await refuseLikeness(tx, { kind: 'node', id, byAdmin });
   const details = pickNodeDetails(body);
   const name = body.name ?? id;

@@ -102,7 +102,12 @@ async function createOrPatchNode(
   const fields = { ...body.node, name: body.node.name || undefined };
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
   if (!existing)
-    return insertNode(tx, { ...author, publisherId: params.publisherId, byAdmin }, params.nodeId, fields);
+    return insertNode(
+      tx,
+      { ...author, publisherId: params.publisherId, byAdmin, configuration: context.configuration },
+      params.nodeId,
+      fields,
+    );
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
   refuseDeletedNode(existing);
   refuseBannedNode(existing);

@@ -4,12 +4,14 @@ import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js
 import { deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
+import { requirePublisherRoom } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
 const createToken: Write<'publisher.token.create'> = async (call, tx) => {
   const { params, body, caller, context } = call;
+  await requirePublisherRoom(tx, context, { publisherId: params.publisherId, quota: 'tokens' });
   const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const row: PersonalAccessTokenRow = {
     id: randomUUID(),

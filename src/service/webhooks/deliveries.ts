@@ -7,6 +7,7 @@ import type { TaskStatus, WebhookDeliveryTable } from '../database/task-tables.j
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
+import { requireWebhookQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 
 const MAX_LISTED = 1000;
@@ -55,6 +56,8 @@ function viewDelivery({ operation, reason, next_at, ...row }: DeliveryFacts): De
 
 const resendDelivery: Write<'webhook.resend'> = async (call, tx) => {
   const { id, task_id, url, status } = await getOwnDelivery(call, tx);
+  const { quotas } = call.context.configuration;
+  if (status !== 'pending') await requireWebhookQuota(tx, quotas, call.caller.userId as string);
   const next_at = new Date(call.context.now()).toISOString();
   await updateDelivery(tx, id, { status: 'pending', reason: null, next_at });
   await tx

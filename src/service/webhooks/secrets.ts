@@ -37,7 +37,21 @@ const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, cont
   await tx
     .deleteFrom('webhook_secrets')
     .where('user_id', '=', userId)
-    .where('replaced_at', '<=', getOverlapStart(now))
+    .where(({ eb, or, selectFrom }) =>
+      or([
+        eb('replaced_at', '<=', getOverlapStart(now)),
+        // Those that no longer sign.
+        eb(
+          'number',
+          'not in',
+          selectFrom('webhook_secrets')
+            .select('number')
+            .where('user_id', '=', userId)
+            .orderBy('number', 'desc')
+            .limit(MAX_REPLACED),
+        ),
+      ]),
+    )
     .execute();
   await updateRows(
     tx,
