@@ -30,7 +30,7 @@ export async function bundle(): Promise<string[]> {
 const GROUPS = [
   { name: 'start', test: /src\/cli\/(main|connect\/folders)\.ts$/, priority: 3 },
   { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
-  { name: 'command', test: /src\/cli\/(run-command|compose|commands\/operation)\.ts$/, priority: 1 },
+  { name: 'command', test: /src\/cli\/(run-command|commands\/operation)\.ts$/, priority: 1 },
   // The part of undici that a direct connection needs: see client/connections.ts.
   { name: 'http', test: /undici\/lib\/(dispatcher\/agent|api\/api-request)\.js$/ },
 ];

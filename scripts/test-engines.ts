@@ -10,7 +10,7 @@ const FILES = [
   ...['auth', 'generation', 'http', 'jobs', 'operation', 'queue', 'registry', 'webhooks'].map(
     (room) => `test/service/${room}`,
   ),
-  'test/service/database/postgres.test.ts',
+  ...['postgres', 'upgraded'].map((name) => `test/service/database/${name}.test.ts`),
   'test/simulate/services.test.ts',
   ...['declared-fields', 'several-services'].map((name) => `test/service/${name}.test.ts`),
   'test/service/storage/s3.test.ts',

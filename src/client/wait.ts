@@ -9,8 +9,6 @@ export interface WaitOptions<Answer> {
   readonly onAnswer?: (answer: Answer) => void;
   /** Called with every failure that is tolerated. */
   readonly onFailure?: (error: ClientError) => void;
-  /** The pause that an answer asks for, in milliseconds. */
-  readonly askedPauseMs?: (answer: Answer) => number | undefined;
   /** How long to wait in total. Default 30 minutes. */
   readonly timeoutMs?: number;
   /** The maximum polling interval. Default 10 s. */
@@ -54,7 +52,6 @@ export async function wait<Answer>(
       failures = 0;
       options.onAnswer?.(last);
       if (options.isDone(last)) return last;
-      asked = options.askedPauseMs?.(last);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof StillRunningError) throw new StillRunningError(last);

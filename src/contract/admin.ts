@@ -7,7 +7,7 @@ import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { Publisher, PublisherStatus } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
-import { defineObject, defineRequest, textList } from './schema/values.js';
+import { defineObject, defineRequest, filter, textList } from './schema/values.js';
 import { NewUserBudget, Usage, UsageQuery, UserBudget } from './usage.js';
 
 const AdminToken = defineObject('AdminToken', {
@@ -83,7 +83,7 @@ export const admin = {
     summary: 'List the versions of all nodes that wait for a verdict, oldest first',
     who: 'admin',
     query: HostNodePaging.extend({
-      nodeId: z.string().min(1).max(1024).optional().describe('Only versions of this node'),
+      nodeId: filter(1024, 'Only versions of this node'),
       statuses: z
         .array(NodeVersionStatus)
         .min(1)

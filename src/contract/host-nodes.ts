@@ -3,7 +3,7 @@ import { Node } from './node.js';
 import { operation } from './operation.js';
 import { HostNodePaging, Paging } from './paging.js';
 import { limitEntries } from './schema/entries.js';
-import { defineObject, defineRequest, limitedText, MAX_LINE, MAX_TEXT } from './schema/values.js';
+import { defineObject, defineRequest, filter, limitedText, MAX_LINE, MAX_TEXT } from './schema/values.js';
 
 export const HostNodePolicy = z.enum([
   'HostNodePolicyActive',
@@ -46,14 +46,9 @@ export const HostNode = defineObject('HostNode', {
 
 // Decided: the three filters are node_id, node_version and host_node_name, each exact.
 const Filters = HostNodePaging.extend({
-  node_id: z.string().min(1).max(1024).optional().describe('Only definitions of this node'),
-  node_version: z
-    .string()
-    .min(1)
-    .max(1024)
-    .optional()
-    .describe('Only definitions of this version; default: the latest version of each node'),
-  host_node_name: z.string().min(1).max(1024).optional().describe('Only definitions with this name'),
+  node_id: filter(1024, 'Only definitions of this node'),
+  node_version: filter(1024, 'Only definitions of this version; default: the latest version of each node'),
+  host_node_name: filter(1024, 'Only definitions with this name'),
 });
 
 // Decided: unknown fields of a definition are refused, because they would be dropped silently.

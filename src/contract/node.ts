@@ -7,6 +7,7 @@ import { limitEntries } from './schema/entries.js';
 import { DateTime, NodeId } from './schema/identifiers.js';
 import {
   defineObject,
+  filter,
   limitedText,
   MAX_LINE,
   MAX_NAME,
@@ -114,27 +115,18 @@ export const node = {
     who: 'anyone',
     query: Paging.extend({
       search: z.string().max(200).optional().describe('Words to find in the id, name, description or tags'),
-      host_node_search: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Part of the name of a node definition of the latest version'),
+      host_node_search: filter(200, 'Part of the name of a node definition of the latest version'),
       timestamp: DateTime.max(64)
         .optional()
         .describe('Only nodes that, or whose latest version, were created at or after this time'),
-      supported_os: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Only nodes that support this operating system; one that lists none supports all'),
-      supported_accelerator: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Only nodes that support this accelerator; one that lists none supports all'),
+      supported_os: filter(
+        200,
+        'Only nodes that support this operating system; one that lists none supports all',
+      ),
+      supported_accelerator: filter(
+        200,
+        'Only nodes that support this accelerator; one that lists none supports all',
+      ),
       include_banned: z.boolean().default(false).describe('Include banned nodes; for admins'),
       sort: z.enum(NODE_ORDERS).optional().describe('Order; default: by ranking, then age'),
     }),
@@ -164,7 +156,7 @@ export const node = {
     summary: 'Find the version to install, and count the download',
     who: 'anyone',
     query: z.object({
-      version: z.string().min(1).max(256).optional().describe('Version to install; default: the latest'),
+      version: filter(256, 'Version to install; default: the latest'),
     }),
     response: NodeVersion,
     counts: true,

@@ -2,12 +2,13 @@ import type { Stats } from 'node:fs';
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { throwMachineTrouble } from '../disk/machine-trouble.js';
 import { listTrackedFiles, listUntrackedFiles } from './git.js';
 import { findCollisions, findPathProblem } from './path.js';
 import type { PackProblem } from './problem.js';
 import { runInOrder } from './run-in-order.js';
 import { type FileMode, sortByPath, toFileMode } from './tree.js';
-import { walkFiles } from './walk.js';
+import { ignoreMissing, walkFiles } from './walk.js';
 
 export interface PackFile {
   /** The path in the archive: relative, with `/`, in NFC. */
@@ -103,7 +104,7 @@ function toIgnorePath(path: string): string {
 async function readIgnoreFiles(root: string): Promise<Ignore> {
   const rules = ignore({ ignorecase: false });
   for (const name of ['.regenignore', '.comfyignore'])
-    rules.add(await readFile(join(root, name), 'utf8').catch(() => ''));
+    rules.add((await readFile(join(root, name), 'utf8').catch(ignoreMissing)) ?? '');
   return rules;
 }
 
@@ -128,7 +129,7 @@ async function exists(root: string, name: string): Promise<boolean> {
 function createInspector(root: string): (path: string) => Promise<PackFile | string | undefined> {
   const folders = new Map<string, Promise<string | undefined>>();
   const realFolder = (folder: string) => {
-    const known = folders.get(folder) ?? realpath(folder).catch(() => undefined);
+    const known = folders.get(folder) ?? realpath(folder).catch(ignoreMissing);
     folders.set(folder, known);
     return known;
   };
@@ -152,7 +153,7 @@ function createInspector(root: string): (path: string) => Promise<PackFile | str
 }
 
 async function followLink(root: string, link: string): Promise<{ stats: Stats; absolute: string } | string> {
-  const absolute = await realpath(link).catch(() => undefined);
+  const absolute = await realpath(link).catch(throwMachineTrouble);
   if (absolute === undefined) return 'is a broken link';
   if (!isInside(root, absolute) || relative(root, absolute).split(sep).includes('.git'))
     return 'is a link to a place outside the pack; only links to files inside it can be packed';
@@ -163,9 +164,4 @@ async function followLink(root: string, link: string): Promise<{ stats: Stats; a
 
 function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-  throw error;
 }

@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
+import { throwMachineTrouble } from '../disk/machine-trouble.js';
 
 /** Reads a text file of the pack, or returns the problem as a sentence without its subject. */
 export type ReadText = (path: string) => Promise<{ readonly text: string } | { readonly problem: string }>;
@@ -12,7 +13,7 @@ export function createTextReader(folder: string): ReadText {
   return async (path) => {
     if (isAbsolute(path)) return { problem: `refers to ${path}; use a path relative to the pack` };
     const root = await realpath(folder);
-    const file = await realpath(join(root, path)).catch(() => undefined);
+    const file = await realpath(join(root, path)).catch(throwMachineTrouble);
     if (file === undefined) return { problem: `refers to ${path}, which does not exist` };
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep))
       return { problem: `refers to ${path}, which is outside the pack` };

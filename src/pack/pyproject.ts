@@ -4,6 +4,7 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { checkValue } from '../contract/schema/check.js';
 import type { Problem } from '../contract/schema/schema-types.js';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 import { MAX_TEXT_BYTES } from './pack-text.js';
 import type { PackProblem } from './problem.js';
 
@@ -94,6 +95,7 @@ export async function readPyproject(folder: string): Promise<ReadPyproject> {
     problems: [{ where: `pyproject.toml${place}`, message }],
   });
   const bytes = await readFile(join(folder, 'pyproject.toml')).catch((error: NodeJS.ErrnoException) => error);
+  if (isMachineTrouble(bytes)) throw bytes;
   if (bytes instanceof Error)
     return failed(bytes.code === 'ENOENT' ? `is missing in ${folder}` : `cannot be read (${bytes.code})`);
   if (bytes.length > MAX_TEXT_BYTES) return failed('is larger than 1 MiB');

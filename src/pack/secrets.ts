@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 import type { PackFile } from './files.js';
 import { quoteName } from './path.js';
 import { PackError } from './problem.js';
@@ -35,9 +36,36 @@ async function findSecretsOf(file: PackFile): Promise<FoundSecret[]> {
 /** Converts a system error to a PackError that names the file. */
 export function rethrowUnreadable(file: PackFile) {
   return (error: NodeJS.ErrnoException): never => {
-    if (!error.syscall) throw error;
+    if (!error.syscall || isMachineTrouble(error)) throw error;
     throw new PackError(`${quoteName(file.path)} cannot be read (${error.code}).`);
   };
+}
+
+/** Limits of an archive in a pack that is searched, too; larger ones are weights. */
+const NESTED_LIMITS = {
+  archive: 16 * 1024 ** 2,
+  archiveEntries: 10_000,
+  archiveUnpacked: 64 * 1024 ** 2,
+  archiveRatio: 200,
+};
+
+/** Finds secrets in an archive that is a file of the pack. What cannot be unpacked is not searched. */
+async function findSecretsInZip(file: PackFile): Promise<FoundSecret[]> {
+  const found: FoundSecret[] = [];
+  if (file.size > NESTED_LIMITS.archive) return found;
+  const { inspectArchive } = await import('./read-archive.js');
+  await inspectArchive(file.absolute, NESTED_LIMITS, {
+    wanted(path, size) {
+      const kind = findSecretFileKind(basename(path));
+      if (kind) found.push({ path: `${file.path}/${path}`, kind });
+      return !kind && size <= MAX_NESTED_BYTES;
+    },
+    read(path, content) {
+      const [match] = findSecretMatches(toSearchableText(content) ?? '');
+      if (match) found.push({ path: `${file.path}/${path}`, kind: match.kind });
+    },
+  });
+  return found;
 }
 
 /** Finds the kind of a secret file by its name, such as `.env`. */
@@ -48,13 +76,16 @@ export function findSecretFileKind(name: string): string | undefined {
 /** Longer than any match, so that a match at the end of a chunk is complete with the next chunk. */
 const OVERLAP = 2048;
 const CHUNK_BYTES = 256 * 1024;
+/** Bytes of a file in an archive in the pack that is searched. */
+const MAX_NESTED_BYTES = 1024 ** 2;
 const MAX_OPEN_FILES = 8;
+const ZIP_START = Buffer.from('PK\x03\x04');
 
 async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
   const found = new Map<string, FoundSecret>();
   let carried = '';
   let line = 1;
-  let first = true;
+  let isWide: boolean | undefined;
   const search = (text: string, until: number) => {
     for (const { index, kind } of findSecretMatches(text)) {
       if (index >= until) continue;
@@ -65,14 +96,34 @@ async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
     carried = text.slice(until);
   };
   for await (const chunk of readChunks(file)) {
-    if (first && chunk.subarray(0, 8192).includes(0)) return [];
-    first = false;
-    // In latin1 one byte is one character, so chunks never split a character; the patterns are ASCII.
-    const text = carried + chunk.toString('latin1');
+    if (isWide === undefined && chunk.indexOf(ZIP_START) === 0) return findSecretsInZip(file);
+    isWide ??= isWideText(chunk);
+    const read = toSearchableText(chunk, isWide);
+    if (read === undefined) return [];
+    const text = carried + read;
     search(text, Math.max(0, text.length - OVERLAP));
   }
   search(carried, carried.length);
   return [...found.values()];
+}
+
+/** Whether bytes are text in UTF-16 or UTF-32, in which every second byte of ASCII at least is zero. */
+function isWideText(bytes: Buffer): boolean {
+  const [first = 0, second = 0] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
+  const start = bytes.subarray(0, 64);
+  return [0, 1].some(
+    (parity) => start.length > 3 && start.every((byte, at) => at % 2 !== parity || byte === 0),
+  );
+}
+
+/**
+ * Reads bytes as text for `findSecretMatches`. In latin1 one byte is one character, so chunks never split a character.
+ * @returns undefined for what is not text
+ */
+export function toSearchableText(bytes: Buffer, isWide = isWideText(bytes)): string | undefined {
+  if (isWide) return bytes.toString('latin1').replaceAll('\0', '');
+  return bytes.subarray(0, 8192).includes(0) ? undefined : bytes.toString('latin1');
 }
 
 /** The buffer of a chunk is used again for the next. */
@@ -117,12 +168,19 @@ function countNewlines(text: string): number {
 const SECRET_FILES: readonly { readonly kind: string; readonly name: RegExp }[] = [
   {
     kind: 'environment file',
-    name: /^\.env(?:rc)?(?:\.(?!(?:.*\.)?(?:example|sample|template|tmpl|dist|defaults?|schema)$).+)?$/i,
+    name: /^\.env(?:rc)?(?:~|[._-](?!(?:.*[._-])?(?:example|sample|template|tmpl|dist|defaults?|schema)$).+)?$/i,
   },
-  { kind: 'private key', name: /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/ },
+  {
+    kind: 'environment file',
+    name: /^(?:(?:prod|production|dev|staging|local|secrets?)\.env|\.dev\.vars)$/i,
+  },
+  {
+    kind: 'private key',
+    name: /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:~|[._-](?:bak|backup|old|orig|copy|\d+))?$/i,
+  },
   { kind: 'key store', name: /\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/i },
-  { kind: 'package registry credentials', name: /^\.pypirc$/ },
-  { kind: 'network credentials', name: /^[._]netrc$/ },
+  { kind: 'package registry credentials', name: /^\.?pypirc$/i },
+  { kind: 'network credentials', name: /^[._]?netrc$/i },
   { kind: 'git credentials', name: /^\.git-credentials$/ },
   { kind: 'password file', name: /^\.(?:htpasswd|pgpass|my\.cnf)$/ },
 ];
@@ -136,9 +194,17 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[
     // Harmless code that reads keys often has the header alone; here, key material follows in lines or after `\n`.
     kind: 'private key',
     shape:
-      /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\n\s{0,3}){0,4}[A-Za-z0-9+/=]{40,100}/g,
+      /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]?|["'+,]){1,20}(?:[A-Za-z-]{1,30}: [^\n]{0,200}\n\s{0,3}){0,4}[A-Za-z0-9+/=]{40,100}/g,
   },
-  { kind: 'regen token', shape: /\bregen_(?:pat|key)_[A-Za-z0-9_-]{16,100}/g },
+  {
+    // The same in Base64, as in a kubeconfig.
+    kind: 'private key',
+    shape:
+      /LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVEUg|BFTkNSWVBURUQgUFJJVkFUR)[A-Za-z0-9+/=]{60,100}/g,
+  },
+  { kind: 'private key', shape: /PuTTY-User-Key-File-\d: [a-z0-9-]{3,40}\s{1,2}Encryption: \w/g },
+  { kind: 'regen token', shape: /\bregen_(?:pat|key|owner)_[A-Za-z0-9_-]{16,100}/g },
+  { kind: 'webhook secret', shape: /\bwhsec_[A-Za-z0-9+/]{32,100}/g },
   { kind: 'AWS access key', shape: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },
   { kind: 'GitHub token', shape: /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255})\b/g },
   { kind: 'GitLab token', shape: /\bglpat-[A-Za-z0-9_-]{20,60}/g },
@@ -168,10 +234,16 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly shape: RegExp }[
     // Near the start of a line, so not in minified code. The line is looked at last, because this is slow.
     shape: /:_(?:authToken|password|auth)(?<=^[^\n]{0,210})\s?=\s?["']?(?!\$)[^\s"']{8,500}/gm,
   },
+  { kind: 'registry token', shape: /\bnpmAuthToken:\s?["']?[A-Za-z0-9_-]{20,500}/g },
+  {
+    kind: 'container registry password',
+    shape:
+      /"auths"\s{0,4}:\s{0,4}\{\s{0,20}"[^"\n]{1,200}"\s{0,4}:\s{0,4}\{\s{0,20}"auth"\s{0,4}:\s{0,4}"[A-Za-z0-9+/]{12,400}/g,
+  },
   { kind: 'PyPI token', shape: /\bpypi-AgEI[A-Za-z0-9_-]{50,300}/g },
   { kind: 'SendGrid key', shape: /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/g },
 ];
 
 /** Finds a part of each shape. One search for all of them is faster than one for each, and most texts have none. */
 const ANY_SHAPE =
-  /PRIVATE KEY|regen_(?:pat|key)_|\b(?:A[KS]IA[A-Z2-7]{16}|gh[pousr]_|github_pat_|sk-[A-Za-z0-9]|hf_|r8_|xox[abeoprs]-|[sr]k_live_|npm_|pypi-AgEI|SG\.)|glpat-|hooks\.slack|webhooks\/\d|AIza|private_key_id|:_(?:auth|password)/;
+  /PRIVATE KEY|LS0tLS1CRUdJTi|PuTTY-User|regen_(?:pat|key|owner)_|whsec_|\b(?:A[KS]IA[A-Z2-7]{16}|gh[pousr]_|github_pat_|sk-[A-Za-z0-9]|hf_|r8_|xox[abeoprs]-|[sr]k_live_|npm_|npmAuth|pypi-AgEI|SG\.)|glpat-|hooks\.slack|webhooks\/\d|AIza|private_key_id|"auths"|:_(?:auth|password)/;

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 import type { PackFile } from './files.js';
 import { quoteName } from './path.js';
 import { PackError } from './problem.js';
@@ -61,7 +62,8 @@ export class SourceFile {
   #attempt<Result>(work: () => Result): Result {
     try {
       return work();
-    } catch {
+    } catch (error) {
+      if (isMachineTrouble(error)) throw error;
       throw new PackError(
         `${quoteName(this.file.path)} cannot be read: it was removed, or you do not have permission.`,
       );

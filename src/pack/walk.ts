@@ -31,12 +31,17 @@ export async function* walkFiles(root: string, { everything = false } = {}): Asy
   }
 }
 
+/** For `catch`: a file that cannot be read for another reason must not count as absent. */
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes(error.code ?? '')) throw error;
+}
+
 async function addGitignore(
   root: string,
   base: string,
   above: readonly IgnoreRules[],
 ): Promise<readonly IgnoreRules[]> {
-  const text = await readFile(join(root, base, '.gitignore'), 'utf8').catch(() => undefined);
+  const text = await readFile(join(root, base, '.gitignore'), 'utf8').catch(ignoreMissing);
   if (text === undefined) return above;
   return [{ base, rules: ignore({ ignorecase: false }).add(text) }, ...above];
 }

@@ -6,6 +6,7 @@ import {
   RandomAccessReader,
   type ZipFile,
 } from 'yauzl';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 import { quoteName } from './path.js';
 
 /** The reason why an archive is not accepted, as a sentence. */
@@ -66,7 +67,8 @@ function readInternals(file: ZipFile): { readEntryCursor: number; comment: Buffe
 
 /** Converts an error of yauzl to a refusal of the archive; system errors are returned unchanged. */
 function toRefusal(error: unknown, sentence: string): unknown {
-  if (error instanceof ArchiveRefusal || (error as NodeJS.ErrnoException).syscall) return error;
+  if (error instanceof ArchiveRefusal || (error as NodeJS.ErrnoException).syscall || isMachineTrouble(error))
+    return error;
   return new ArchiveRefusal(`${sentence} (${error instanceof Error ? error.message : error}).`);
 }
 

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { default as Sharp } from 'sharp';
+import { isMainThread } from 'node:worker_threads';
+import type { Sharp as Image, default as Sharp, SharpOptions } from 'sharp';
+import { isMachineTrouble } from '../disk/machine-trouble.js';
 
 /** The accepted formats; others that sharp reads, such as SVG, could access other files. */
 const READABLE_FORMATS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'];
@@ -15,19 +18,32 @@ export class SharpMissing extends Error {
 let loading: Promise<typeof Sharp> | undefined;
 
 /**
- * Loads the image library on first use, configured for a service: all cores, no cache, accepted formats only.
+ * Loads the image library on first use, configured for a service: all cores, no cache, accepted formats only. Threads
+ * share this configuration, so the main thread must have loaded it before it starts them.
  * @throws SharpMissing if it is not installed
  */
 export function loadSharp(): Promise<typeof Sharp> {
   loading ??= importSharp().catch((error) => {
     loading = undefined;
-    throw new SharpMissing(error);
+    throw isMachineTrouble(error) ? error : new SharpMissing(error);
   });
   return loading;
 }
 
+/**
+ * Opens an image. The file is read here, because the image library does not tell a file that cannot be read from one that
+ * cannot be decoded.
+ * @throws SharpMissing; the system's error if the file cannot be read
+ */
+export async function openImage(path: string, options: SharpOptions): Promise<Image> {
+  const sharp = await loadSharp();
+  return sharp(await readFile(path), { limitInputPixels: false, ...options });
+}
+
 async function importSharp(): Promise<typeof Sharp> {
   const { default: sharp } = await import('sharp');
+  // Until the accepted formats are unblocked, no thread of the process could read any.
+  if (!isMainThread) return sharp;
   sharp.concurrency(availableParallelism());
   sharp.cache(false);
   sharp.block({ operation: ['VipsForeignLoad'] });

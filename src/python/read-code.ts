@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
-import { findSecretFileKind, findSecretMatches } from '../pack/secrets.js';
+import { findSecretFileKind, findSecretMatches, toSearchableText } from '../pack/secrets.js';
 import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } from './code-report.js';
 import { extract } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
@@ -10,7 +10,7 @@ import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
 import { createFinding, createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
-import { countTokens } from './scan/token-count.js';
+import { countTokens, decodePython } from './scan/token-count.js';
 
 interface Reading extends CodeSelection {
   /** Called with the file, or `definitions`, that is begun, and with undefined when it is done. */
@@ -69,7 +69,13 @@ class CodeReader implements FileReader {
   }
 
   #python(file: string, content: Buffer): void {
-    const { tokens, problem } = countTokens(content);
+    const decoded = decodePython(content);
+    if ('problem' in decoded) {
+      this.#leaveOut(file, decoded.problem);
+      return;
+    }
+    const { text } = decoded;
+    const { tokens, problem } = countTokens(Buffer.from(text));
     this.#tokens += tokens;
     const tooMuch = `the pack holds more than ${MAX_TOKENS} words and signs of code`;
     const why = problem ?? (this.#tokens > MAX_TOKENS ? tooMuch : undefined);
@@ -77,7 +83,7 @@ class CodeReader implements FileReader {
       this.#leaveOut(file, why);
       return;
     }
-    const source = { path: file, text: new TextDecoder().decode(content), firstLine: 1 };
+    const source = { path: file, text, firstLine: 1 };
     const follow = this.#follows(file, content.length);
     const broken = this.parse(source.text, (root) => {
       this.#report(scanPython(root, source));
@@ -152,8 +158,8 @@ const MAX_SECRETS = 50;
 function scanSecrets(path: string, content: Buffer): Finding[] {
   const kind = findSecretFileKind(path.slice(path.lastIndexOf('/') + 1));
   if (kind) return [createFinding(path, 1, 'secret', describeSecret(kind))];
-  if (content.subarray(0, 8192).includes(0)) return [];
-  const text = content.toString('latin1');
+  const text = toSearchableText(content);
+  if (text === undefined) return [];
   const found: Finding[] = [];
   for (const match of findSecretMatches(text)) {
     if (found.length >= MAX_SECRETS) break;

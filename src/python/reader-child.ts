@@ -165,6 +165,7 @@ export class ReaderChild {
     // A process that has read other packs has used time for them.
     const { cpuMs: before = 0 } = usage() ?? {};
     let stalled: NodeJS.Timeout | undefined;
+    let hasBegun = false;
     const file = () => (at === 'definitions' ? undefined : at);
     const exceed = (what: 'time' | 'memory') => {
       const isWhole = what === 'time' && budget.left - (used - atBegin) <= 0;
@@ -189,6 +190,7 @@ export class ReaderChild {
     beAlive();
     this.#onMessage = (message) => {
       beAlive();
+      hasBegun = true;
       if ('result' in message) {
         this.residentBytes = message.residentBytes;
         return resolve(message.result);
@@ -210,8 +212,8 @@ export class ReaderChild {
     };
     this.#onError = reject;
     this.#onEnd = (code, signal) => {
-      // Only the pack makes a reader crash; other signals come from outside, the kernel's out-of-memory killer included.
-      const hasCrashed = signal === null ? code !== 0 : CRASH_SIGNALS.has(signal);
+      // Only the pack makes a reader crash that has begun; other signals come from outside, the kernel's out-of-memory killer included.
+      const hasCrashed = hasBegun && (signal === null ? code !== 0 : CRASH_SIGNALS.has(signal));
       const outside = `The process that reads the pack was ended from outside (${signal ?? code}).`;
       reject(
         hasCrashed

@@ -24,6 +24,7 @@ const watchdog =
 
 for await (const line of createInterface({ input: process.stdin })) {
   watchdog?.postMessage('task');
+  sendMessage({ at: null });
   try {
     const result = await runTask(JSON.parse(line) as ReaderTask);
     sendMessage({ result, residentBytes: process.memoryUsage.rss() });

@@ -23,7 +23,6 @@ import { openDatabase } from './database/open-database.js';
 import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
-import { routeDownloads } from './http/downloads.js';
 import { formatUrl, listenOn, listenOnSocket } from './http/listen.js';
 import { loadScenario } from './http/load-scenario.js';
 import type { Metrics } from './http/metrics.js';
@@ -164,7 +163,6 @@ async function startInFolder(
     const app = createApp(context, () => state.ready, scenario);
     const { version } = configuration;
     await routeUploads(app, context);
-    routeDownloads(app, context);
     routeResults(app, context);
     routeCallbacks(app, context, callbacks);
     const rotateKey = async () => {

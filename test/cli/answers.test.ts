@@ -81,6 +81,19 @@ test('every schema that is listed can be compiled', async () => {
   expect((await regen(['schema', 'completion', 'bash'])).exit).toBe(2);
 });
 
+test('the schema of a request has the rules of each model', async () => {
+  const ajv = new Ajv2020({ strict: false, formats: { uri: true, int32: true } });
+  const validate = ajv.compile(
+    JSON.parse((await regen(['schema', 'video', 'text2video', '--input'])).stdout),
+  );
+  expect(validate({ prompt: 'a boat', model: 'vvq2-pro', duration: 8 })).toBe(true);
+  expect(validate({ prompt: 'a boat', model: 'vvq2-pro', duration: 12 })).toBe(false);
+  expect((await regen(['schema', 'task', 'list', '--input'])).exit).toBe(2);
+  expect((await regen(['schema', '--input'])).stdout).toContain(
+    'image relight\turn:regen:request:image-relight:1',
+  );
+});
+
 test('--jq filters the answer with jq, and a wrong expression is refused before anything is sent', async () => {
   const run = await prepare();
   expect(await run(['version', 'list', 'pack', '--jq', '.[] | .version, .deprecated'])).toEqual({

@@ -261,6 +261,24 @@ describe('the same command again', () => {
     expect(stderr).toContain(`this command uses ${other.url}`);
   });
 
+  test('is refused where the state is that of another account; states of earlier releases name none', async () => {
+    const { double, cwd, run, write } = await desk();
+    for (const name of ['work', 'home'])
+      await run(['config', 'set', `profiles.${name}.base_url`, double.url]);
+    write([relight]);
+    const batch = (profile: string) => run(['batch', 'jobs.jsonl', '--profile', profile]);
+    expect((await batch('work')).exit).toBe(0);
+    const { exit, stderr } = await batch('home');
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`the profile work (${double.url}), but this command uses the profile home`);
+    expect(stderr).toContain('--profile work');
+    expect((await batch('work')).exit).toBe(0);
+    const state = join(cwd, 'jobs.jsonl.state');
+    writeFileSync(state, readFileSync(state, 'utf8').replace(',"profile":"work"', ''));
+    expect((await batch('home')).exit).toBe(0);
+    expect(double.tasks.size).toBe(1);
+  });
+
   test('goes on with jobs from standard input by the state that was named', async () => {
     const { double, run } = await desk();
     const stdin = `${JSON.stringify(relight)}\n`;
@@ -269,6 +287,21 @@ describe('the same command again', () => {
     expect([(await piped()).exit, (await piped()).exit]).toEqual([0, 0]);
     expect(double.tasks.size).toBe(1);
   });
+});
+
+test('the error of a job names its file', async () => {
+  const details = [{ path: 'image', message: 'is truncated' }];
+  const { run, write } = await desk({
+    refuse: (count) =>
+      count === 1
+        ? { status: 400, error: 'invalid_request', message: 'image is truncated.', details }
+        : undefined,
+    fails: () => true,
+  });
+  write([relight, relight]);
+  const { stdout } = await run(['batch', 'jobs.jsonl', '--concurrency', '1']);
+  expect(stdout).toContain('\tphoto.png is truncated.\n');
+  expect(stdout).toMatch(/\tphoto\.png: The \w+ \S+ failed/);
 });
 
 describe('credits', () => {

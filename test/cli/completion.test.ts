@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import { selectSafeValues } from '../../src/cli/completion/readers.js';
+import { selectSafeValues } from '../../src/cli/completion/live.js';
 import { commandTree } from '../../src/cli/views/derive.js';
 import { getOwnIdentity } from '../../src/disk/process-identity.js';
 import { Ledger } from '../../src/flows/tasks/ledger.js';

@@ -42,10 +42,10 @@ test.each([
   ],
   [
     'a new required value',
-    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'], n: ['INT'] } },
+    { required: { a: ['INT'], c: [['x', 'y']], o: ['MASK'], n: ['INT', { default: 1 }] } },
     ['IMAGE'],
     'input added',
-    false,
+    true,
   ],
   [
     'a new optional connection',
@@ -91,12 +91,12 @@ test('a type that only running the pack would tell is compared with none', () =>
   expect(compareDefinitions(before, [definition('A', { required: { i: [['a']] } }, [])])).toEqual([]);
 });
 
-test('an input that becomes required breaks workflows unless it has a value of its own', () => {
+test('an input that becomes required breaks workflows, whatever its default', () => {
   const before = [definition('A', { optional: { m: ['MODEL'], n: ['INT'] } }, [])];
   const after = [definition('A', { required: { m: ['MODEL'], n: ['INT'] } }, [])];
   expect(compareDefinitions(before, after).map(({ detail, breaks }) => [detail, breaks])).toEqual([
     ['m: MODEL', true],
-    ['n: INT', false],
+    ['n: INT', true],
   ]);
 });
 

@@ -231,6 +231,19 @@ describe('generation on a profile with the naming comfy', () => {
   });
 });
 
+test('a dry run of a task of another profile has the address and the names of its service', async () => {
+  const { done, registry } = await desk();
+  await done('video text2video boat --model viduq2-pro --no-wait');
+  const elsewhere = { env: {} };
+  const again = await done('task rerun @last --dry-run --json', elsewhere);
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    url: `${registry.url}/proxy/vidu/text2video`,
+    body: { model: 'viduq2-pro' },
+  });
+  const cancel = await done('task cancel @last --dry-run', elsewhere);
+  expect(cancel.stdout).toContain(registry.url);
+});
+
 describe('completion', () => {
   test('offers the names of the service, and knows the model by either name', async () => {
     const { done } = await desk();

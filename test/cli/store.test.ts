@@ -106,12 +106,31 @@ test('a token that the service does not know is not kept', async () => {
   expect((await regen(['auth', 'token'], surroundings)).exit).toBe(4);
 });
 
+test('signing in with an address and the name of a profile adds the profile', async () => {
+  const service = await serviceForTest();
+  const home = homeForTest();
+  const login = (address: string) =>
+    regen(['auth', 'login', '--profile', 'own', '--base-url', address, '--with-token'], {
+      home,
+      stdin: service.ownerToken,
+    });
+  const { exit, stderr } = await login(service.url);
+  expect(exit, stderr).toBe(0);
+  expect(stderr).toContain('Use it with --profile own, or by default: regen config set profile own\n');
+  await regen(['config', 'set', 'profile', 'own'], { home });
+  expect((await regen(['auth', 'status'], { home })).stdout).toContain('profile\town\n');
+  const other = await login('http://127.0.0.1:9');
+  expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining(`own is ${service.url}.`)]);
+});
+
 test('settings say where they come from, and refuse what they do not know', async () => {
   const home = homeForTest();
   expect(
     (await regen(['config', 'set', 'profiles.team.base_url', 'https://registry.example'], { home })).exit,
   ).toBe(0);
   expect((await regen(['config', 'set', 'profile', 'team'], { home })).exit).toBe(0);
+  const absent = await regen(['config', 'set', 'profile', 'nope'], { home });
+  expect([absent.exit, absent.stderr]).toEqual([2, expect.stringContaining("no profile 'nope'")]);
   const { stdout } = await regen(['config', 'list'], { home, env: { REGEN_PROFILE: 'other' } });
   const file = join(home, '.config', 'regen', 'config.json');
   expect(stdout).toContain(`profile\tother\tREGEN_PROFILE\n`);

@@ -76,6 +76,17 @@ test('Ctrl-C at a question ends with 130 and writes nothing', async () => {
   expect(existsSync(join(cwd, 'pyproject.toml'))).toBe(false);
 });
 
+test('Ctrl-C at the question for a secret leaves the question alone', async () => {
+  const env = { REGEN_BASE_URL: (await serviceForTest()).url };
+  const terminal = regenInTerminal(['auth', 'login', '--with-token'], { env });
+  await terminal.shows('Token:');
+  terminal.type('ab');
+  await terminal.shows('**');
+  terminal.type('\x03');
+  expect(await terminal.exit, terminal.screen()).toBe(130);
+  expect(terminal.screen()).not.toContain('visibility');
+});
+
 test('Ctrl-C while publishing ends with 130 and says how to go on', async () => {
   const items = [{ identifier: { node_id: 'pack', version: '1.0.0' }, status: 'not_found' }];
   const url = await listen((request, response) => {

@@ -105,7 +105,7 @@ describe('what a command needs and cannot have', () => {
     [[...between, 'c.png'], '<images> must have at most 2 items'],
     [['video', 'start-end2video', '-', '-'], 'can be used for one image only'],
     [[...extend, '--images', 'a.png', '--images', 'b.png'], '--images must have at most 1 item'],
-    [['video', 'extend'], '--from-task is required, or --video-creation-id together with --video-url'],
+    [['video', 'extend'], '<task_id> is required, or --video-creation-id together with --video-url'],
     [
       [...text, '--model', 'vvq2-pro', '--duration', '12'],
       '--duration must be 1 to 8 with vvq2-pro; 8 is the nearest',

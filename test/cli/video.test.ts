@@ -134,7 +134,7 @@ test('an off-peak video is waited for 48 hours unless something else is said', (
   expect(readWaitFlags({ timeout: '2h' }, true).timeoutMs).toBe(2 * hour);
 });
 
-describe('video extend --from-task', () => {
+describe('video extend', () => {
   test('takes id and URL from the task, and asks again under the same key where no answer came', async () => {
     const { double, run, entries } = await desk({ onStart: (_, count) => count !== 2 });
     const { stdout } = await run([...boat, '--no-wait']);
@@ -159,14 +159,25 @@ describe('video extend --from-task', () => {
       video_url: '<video of task abc>',
     });
     const both = await run(['video', 'extend', '--from-task', 'abc', '--video-creation-id', '1']);
-    expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('--from-task already sets') });
+    expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('<task_id> already sets') });
     const neither = await run(['video', 'extend']);
     expect(neither.stderr).toContain(
-      '--from-task is required, or --video-creation-id together with --video-url.',
+      '<task_id> is required, or --video-creation-id together with --video-url.',
     );
     const half = await run(['video', 'extend', '--video-creation-id', '1']);
     expect(half.stderr).toContain('--video-url is required, together with --video-creation-id');
     expect(double.asked).toEqual([]);
+  });
+
+  test('takes the file that a task saved as its argument', async () => {
+    const { double, run } = await desk();
+    await run([...boat, '-o', 'boat.mp4']);
+    const longer = await run(['video', 'extend', 'boat.mp4', '--no-wait']);
+    expect(longer.exit, longer.stderr).toBe(0);
+    expect(double.asked.at(-1)?.body.video_url).toContain('/results/');
+    const twice = await run(['video', 'extend', 'boat.mp4', '--from-task', '@last']);
+    expect(twice.stderr).toContain('<task_id> and --from-task cannot be used together');
+    expect((await run(['video', 'extend', 'other.mp4'])).exit).toBe(3);
   });
 });
 

@@ -64,6 +64,8 @@ interface Signed {
   readonly id?: string;
   readonly body?: string;
   readonly secret?: string;
+  /** The header that is not signed. */
+  readonly event?: string;
   /** How long ago. Seconds. */
   readonly age?: number;
 }
@@ -80,7 +82,7 @@ function send(url: string, { id = 'msg_1', body, age = 0, ...given }: Signed = {
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
       'webhook-signature': new Webhook(given.secret ?? secret).sign(id, at, text),
-      'webhook-event': 'image.task.updated',
+      'webhook-event': given.event ?? 'image.task.updated',
     },
   });
 }
@@ -184,6 +186,20 @@ describe('webhook listen', () => {
     await expect.poll(events).toHaveLength(1);
     await expect.poll(started.said).toContain('msg_1 $(touch pwned); `id`');
     await expect.poll(started.said).toContain('The command failed with 1');
+  });
+
+  it('gives a command nothing that is not under the signature', async () => {
+    const folder = folderForTest();
+    const { url } = await withSecret(['--exec', `env | grep ^REGEN_WEBHOOK_ >> '${folder}/env'`]);
+    const event = 'video.task.updated';
+    expect((await send(url, { event, body: JSON.stringify({ any: 'thing' }) })).status).toBe(204);
+    expect(readFileSync(`${folder}/env`, 'utf8')).not.toContain(event);
+    const typed = JSON.stringify({ type: 'invoice.paid', data: {} });
+    expect((await send(url, { id: 'msg_2', event, body: typed })).status).toBe(204);
+    expect(readFileSync(`${folder}/env`, 'utf8')).toContain('REGEN_WEBHOOK_EVENT=invoice.paid\n');
+    const odd = JSON.stringify({ task_id: 'a\0b', status: 'COMPLETED\n', generated: [] });
+    expect((await send(url, { id: 'msg_3', event, body: odd })).status).toBe(204);
+    expect(readFileSync(`${folder}/env`, 'utf8')).toContain('REGEN_WEBHOOK_EVENT=image.task.updated\n');
   });
 });
 

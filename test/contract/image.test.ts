@@ -271,6 +271,8 @@ describe('every image operation', () => {
   ])('refuses unknown fields and addresses that cannot be called: %s', (_, told) => {
     expect(told({ webhook_url: 'https://example.com/hook?a=1' })).toEqual([]);
     expect(told({ webhook_url: 'http://127.0.0.1:9000/' })).toEqual([]);
+    const webhook_url = `https://example.com/${'x'.repeat(5000)}`;
+    expect(told({ webhook_url })).toEqual(['webhook_url must have at most 4096 characters']);
     for (const webhook_url of ['', 'example.com', 'ftp://example.com', 'javascript:alert(1)']) {
       expect(told({ webhook_url })).toEqual(['webhook_url must be a URL that begins with http or https']);
     }

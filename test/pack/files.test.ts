@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -171,6 +171,13 @@ describe('outside git', () => {
 
 describe('ignore files of the pack', () => {
   const pack = { 'nodes.py': '', 'tests/a.py': '', 'docs/large.png': '', 'docs/small.md': '' };
+
+  it.each(['.gitignore', '.regenignore'])('stop the choice if %s cannot be read', async (name) => {
+    const folder = await folderOf({ 'nodes.py': '', 'secret.txt': '' });
+    // A link to a name that is too long for any file.
+    await symlink('x'.repeat(300), join(folder, name));
+    await expect(chooseFiles(folder)).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+  });
 
   it.each(['.regenignore', '.comfyignore'])('leave out what %s names, tracked or not', async (name) => {
     const files = { ...pack, [name]: '# not needed to run\r\ntests/\r\n*.png\r\n' };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseFiles } from '../../src/pack/files.js';
 import { findSecrets } from '../../src/pack/secrets.js';
+import { zipOf } from '../support/archives.js';
 import { type Content, folderOf } from './folders.js';
 
 async function found(files: Readonly<Record<string, Content>>) {
@@ -39,6 +40,9 @@ const shapes: [kind: string, text: string][] = [
     'private key',
     `${dashes}BEGIN RSA PRIVATE KEY${dashes}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n${random(64)}`,
   ],
+  ['private key', `text = "${JSON.stringify(privateKey('')).slice(1, -1).replaceAll('\\', '\\\\')}"`],
+  ['private key', `client-key-data: ${Buffer.from(privateKey('RSA ')).toString('base64')}`],
+  ['private key', `PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n${random(64)}`],
   ['service account key', `"private_key_id": "${random(40, hex)}"`],
   ['AWS access key', `aws_access_key_id = AKIA${random(16, upper)}`],
   ['GitHub token', `ghp_${random(36)}`],
@@ -58,6 +62,10 @@ const shapes: [kind: string, text: string][] = [
   ['Stripe key', `sk_live_${random(24)}`],
   ['Google API key', `AIza${random(35)}`],
   ['regen token', `REGEN_PUBLISH_TOKEN=regen_pat_${random(40)}`],
+  ['regen token', `regen_owner_${random(43)}`],
+  ['webhook secret', `whsec_${random(43)}=`],
+  ['registry token', `npmAuthToken: "${random(36)}"`],
+  ['container registry password', `{ "auths": { "registry.example": { "auth": "${random(24)}" } } }`],
   ['npm token', `npm_${random(36)}`],
   ['registry token', `//registry.example/:_authToken=${random(36)}`],
   ['PyPI token', `pypi-AgEI${random(80)}`],
@@ -90,6 +98,25 @@ describe('secrets in text', () => {
     }
   });
 
+  it.each<[string, (text: string) => Buffer]>([
+    ['UTF-16', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['UTF-16, big-endian', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+    ['UTF-16 without a mark', (text) => Buffer.from(text, 'utf16le')],
+    ['UTF-32', (text) => Buffer.from([...text].flatMap((one) => [one.charCodeAt(0), 0, 0, 0]))],
+  ])('are found in %s', async (_, encode) => {
+    const bytes = encode(`# settings\ntoken = "ghp_${random(36)}"\n`);
+    const secret = { path: 'settings.ps1', line: 2, kind: 'GitHub token' };
+    expect(await found({ 'settings.ps1': bytes })).toEqual([secret]);
+  });
+
+  it('are found in archives within the pack', async () => {
+    const inner = await zipOf({ 'config/.env': 'KEY=1', 'a.txt': `hf_${random(34)}`, 'b.txt': 'nothing' });
+    expect(await found({ 'backup.zip': inner })).toEqual([
+      { path: 'backup.zip/config/.env', kind: 'environment file' },
+      { path: 'backup.zip/a.txt', kind: 'Hugging Face token' },
+    ]);
+  });
+
   it('are found on every line and reported once each', async () => {
     const token = `hf_${random(34)}`;
     expect(await found({ 'a.py': `${token} ${token}\n\n${token}` })).toEqual([
@@ -108,6 +135,12 @@ describe('files that are secrets by their nature', () => {
     'id_rsa',
     'keys/id_ed25519',
     'cert.p12',
+    '.env~',
+    '.env-prod',
+    'prod.env',
+    '.dev.vars',
+    'id_rsa.bak',
+    'ID_ED25519',
     '.pypirc',
     '.netrc',
     '.git-credentials',
@@ -126,6 +159,7 @@ describe('an honest pack', () => {
   it.each<[string, string]>([
     ['.env.example', 'OPENAI_API_KEY=\n'],
     ['.env.local.sample', 'TOKEN=\n'],
+    ['.env_example', 'TOKEN=\n'],
     ['environment.py', 'import os\n'],
     ['id_rsa.pub', `ssh-rsa ${'AAAAB3NzaC1yc2E'.repeat(20)} me@example.com\n`],
     ['.npmrc', `//registry.example/:_authToken=\${NPM_TOKEN}\nsave-exact=true\n`],

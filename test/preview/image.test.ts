@@ -11,6 +11,7 @@ import {
   StyleTransferRequest,
   UpscalerRequest,
 } from '../../src/contract/image-requests.js';
+import { readSize } from '../../src/preview/image/picture.js';
 import { render } from '../../src/preview/image/render.js';
 import { createImagePreviewEngine } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
@@ -330,6 +331,18 @@ describe('the thread of an image preview', () => {
     const failure = await engine.run(broken, never, () => {}).catch((error: unknown) => error);
     expect(failure).toEqual(new EngineFailure('The image cannot be decoded.'));
     expect((await engine.run(job('image.skinEnhancer', {}), never, () => {})).files).toHaveLength(1);
+  });
+
+  test('does not keep the service from reading images while it starts', async () => {
+    const engine = createImagePreviewEngine();
+    let isRunning = true;
+    const read = async () => {
+      while (isRunning) expect(await readSize(path('image.png'))).toEqual(size);
+    };
+    const reading = Promise.all([read(), read()]);
+    for (let task = 0; task < 10; task++) await engine.run(job('image.skinEnhancer', {}), never, () => {});
+    isRunning = false;
+    await reading;
   });
 
   test('reports its own defect as an error, not as a failed task', async () => {

@@ -28,6 +28,15 @@ describe('flags', () => {
       'from zlib import decompress as d\nfrom base64 import b64decode as b\np = d(b(X))\nexec(p)',
     ],
     ['obfuscated-code', 'import marshal\nexec(marshal.loads(DATA))'],
+    ['obfuscated-code', 'exec("".join(map(chr, [112, 114, 105])))'],
+    // Python ends lines at each carriage return, and reads names in their compatible form.
+    ['remote-code', 'x = 1 # c\rimport requests\rexec(requests.get(u).text)\r'],
+    ['remote-code', 'import requests\n𝐞𝐱𝐞𝐜(requests.get(u).text)'],
+    ['remote-code', 'import ｒｅｑｕｅｓｔｓ as r\nｅval(r.get(u).text)'],
+    ['remote-code', 'import requests\nrun = exec\nrun(requests.get(u).text)'],
+    ['remote-code', 'net = __import__("requests")\neval(net.get(u).text)'],
+    ['remote-code', 'import requests\nglobals()["__builtins__"]["exec"](requests.get(u).text)'],
+    ['remote-code', 'import requests, sys\nsys.modules["builtins"].__dict__["eval"](requests.get(u).text)'],
     ['obfuscated-code', 'exec("".join(chr(n) for n in [112, 114, 105]))'],
     ['obfuscated-code', 'exec(bytes.fromhex("7072696e74").decode())'],
     ['obfuscated-code', 'import codecs\neval(codecs.decode("cevag", "rot13"))'],
@@ -52,6 +61,16 @@ describe('flags', () => {
     const { findings } = await codeOf({ 'a.py': source });
     expect(findings).toContainEqual(expect.objectContaining({ rule, severity: 'high', file: 'a.py' }));
   });
+});
+
+it('reads letters that end in the byte of a sign as Python does', async () => {
+  // In Shift JIS, 0x83 0x5c is one letter; otherwise the backslash would keep the text open.
+  const source = Buffer.from(
+    '# coding: shift_jis\nimport requests\nx = "\x83\x5c"; exec(requests.get(u).text) # "\n',
+    'latin1',
+  );
+  const { findings } = await codeOf({ 'a.py': source });
+  expect(findings).toContainEqual(expect.objectContaining({ rule: 'remote-code', line: 3 }));
 });
 
 describe('mentions, but does not flag,', () => {

@@ -40,7 +40,8 @@ describe('says of code that it cannot be checked', () => {
     ['leaves brackets open', `${evil}x = ${'[{('.repeat(100_000)}`, /1000 deep/],
     ['holds too many words', `${evil}${'a\n'.repeat(300_000)}`, /400000 words/],
     ['holds more calls than are looked at', `${'f()\n'.repeat(61_000)}${evil}`, /more code than one file/],
-    ['hides its letters', '# -*- coding: utf_7 -*-\nexec+AHI-\n', /encoding utf_7/],
+    ['hides its letters', '# -*- coding: utf_7 -*-\nexec+AHI-\n', /encoding utf-7/],
+    ['hides its letters after a long line', `#${'x'.repeat(5000)}\r# coding: utf-7\n`, /encoding utf-7/],
     ['hides its letters on the second line', '\ufeff\n# vim: set fileencoding=utf-16 :\n', /encoding utf-16/],
   ])('when a file %s', async (_, source, message) => {
     const { findings } = await codeOf({ '__init__.py': source });

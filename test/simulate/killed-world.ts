@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -13,7 +11,7 @@ import { type RunningService, startService } from '../../src/service/serve.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { filmingEngine } from '../support/filming-engine.js';
 import { startIssuer } from '../support/issuer.js';
-import { listenOn } from '../support/listen.js';
+import { findFreePort, listenOn } from '../support/listen.js';
 import type { Told } from '../support/receiver.js';
 import type { Faults } from './faults.js';
 
@@ -133,12 +131,4 @@ export async function openKilledWorld(faults: Faults, maxKills: number): Promise
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

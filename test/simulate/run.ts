@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { setup } from '../support/build.js';
 import { explainMissingPostgres } from '../support/postgres-server.js';
 import { runKills } from './kills.js';
+import { runProxied } from './proxied.js';
 import { runSeed } from './run-seed.js';
 import { runServices } from './services.js';
 import { measureWaiting } from './waiting.js';
@@ -9,7 +10,8 @@ import { measureWaiting } from './waiting.js';
 // npm run simulate -- --seeds N [--seed S]: seeded faults in one process
 // npm run simulate -- --services N [--tasks N] [--minutes N] [--seed S]: N services on one PostgreSQL server, which are
 //   all killed while a backup is made
-// npm run simulate -- --waiting N: what N tasks that wait at a vendor cost
+// npm run simulate -- --proxied: two services behind nginx, one of which is started again and killed
+// npm run simulate -- --waiting N [--minutes N]: what N tasks that wait at a vendor cost
 // npm run simulate -- --kills N [--seed S]: N kills of the service and of the command line, in processes
 
 const { values } = parseArgs({
@@ -19,20 +21,25 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     waiting: { type: 'string' },
     services: { type: 'string' },
+    proxied: { type: 'boolean' },
     tasks: { type: 'string', default: '200' },
-    minutes: { type: 'string', default: '0' },
+    minutes: { type: 'string' },
   },
 });
 const first = Number(values.seed);
 
-if (values.services !== undefined) {
+if (values.services !== undefined || values.proxied) {
   const missing = explainMissingPostgres(false);
   if (missing) {
     console.log(`Services on PostgreSQL cannot be simulated: ${missing}.`);
     process.exit();
   }
   await setup();
-  const { services, tasks, minutes } = values;
+  if (values.proxied) {
+    console.log(await runProxied({ clients: 16, requests: 2_000, waitsForJobs: true }));
+    process.exit();
+  }
+  const { services, tasks, minutes = 0 } = values;
   const numbers = { services: Number(services), tasks: Number(tasks), minutes: Number(minutes) };
   console.log(await runServices({ ...numbers, seed: first, report: console.log }));
   process.exit();
@@ -40,8 +47,9 @@ if (values.services !== undefined) {
 
 if (values.waiting !== undefined) {
   await setup();
+  const numbers = { tasks: Number(values.waiting), minutes: Number(values.minutes ?? 1) };
   for (const onPostgres of explainMissingPostgres(false) ? [false] : [false, true])
-    for (const line of await measureWaiting(Number(values.waiting), onPostgres)) console.log(line);
+    await measureWaiting({ ...numbers, onPostgres, report: console.log });
   process.exit();
 }
 

@@ -13,13 +13,18 @@ import { listenOn } from '../support/listen.js';
 import { createPostgresServer } from '../support/postgres-server.js';
 
 const POLL_MS = 4_000;
-const [ROUNDS, ROUND_MS] = [3, 20_000];
+const ROUND_MS = 20_000;
 
-/**
- * Measures a service whose tasks wait at a vendor.
- * @returns a line for each round: looks and writes per second, memory
- */
-export async function measureWaiting(tasks: number, onPostgres: boolean): Promise<string[]> {
+interface WaitingOptions {
+  readonly tasks: number;
+  readonly minutes: number;
+  readonly onPostgres: boolean;
+  /** Receives a line for each round: looks and writes per second, memory. */
+  readonly report: (line: string) => void;
+}
+
+/** Measures a service whose tasks wait at a vendor. */
+export async function measureWaiting({ tasks, minutes, onPostgres, report }: WaitingOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'regen-waiting-'));
   const server = onPostgres ? await createPostgresServer() : undefined;
   let looks = 0;
@@ -48,20 +53,19 @@ export async function measureWaiting(tasks: number, onPostgres: boolean): Promis
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   try {
     const [{ metricsUrl }] = await once(child, 'message');
-    const lines: string[] = [];
     let before = { looks, ...(await readMetrics(metricsUrl)) };
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < Math.ceil((minutes * 60_000) / ROUND_MS); round++) {
       await pause(ROUND_MS);
       const now = { looks, ...(await readMetrics(metricsUrl)) };
       const perSecond = (count: number) => (count / (ROUND_MS / 1000)).toFixed(0);
-      lines.push(
+      report(
         `${tasks} tasks${onPostgres ? ' on PostgreSQL' : ''}: ${perSecond(now.looks - before.looks)} looks, ` +
           `${perSecond(now.writes - before.writes)} write statements per second, ` +
-          `${(((now.cpu - before.cpu) / (ROUND_MS / 1000)) * 100).toFixed(0)}% of a core, ${(now.bytes / 1e6).toFixed(0)} MB`,
+          `${(((now.cpu - before.cpu) / (ROUND_MS / 1000)) * 100).toFixed(0)}% of a core, ${(now.bytes / 1e6).toFixed(0)} MB, ` +
+          `${(now.heap / 1e6).toFixed(0)} MB of it used by JavaScript`,
       );
       before = now;
     }
-    return lines;
   } finally {
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -93,7 +97,9 @@ async function addTasks(database: Database, count: number): Promise<void> {
   }
 }
 
-async function readMetrics(url: string): Promise<{ writes: number; bytes: number; cpu: number }> {
+async function readMetrics(
+  url: string,
+): Promise<{ writes: number; bytes: number; heap: number; cpu: number }> {
   const text = await (await fetch(url)).text();
   const read = (name: string) =>
     Number(
@@ -108,6 +114,7 @@ async function readMetrics(url: string): Promise<{ writes: number; bytes: number
   return {
     writes: statements.reduce((sum, count) => sum + count),
     bytes: read('process_resident_memory_bytes'),
+    heap: read('nodejs_heap_size_used_bytes'),
     cpu: read('process_cpu_seconds_total'),
   };
 }

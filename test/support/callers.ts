@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
 import { sql } from 'kysely';
 import { createAdminToken } from '../../src/service/auth/admin-tokens.js';
-import { createPersonalAccessToken } from '../../src/service/auth/personal-access-tokens.js';
+import { createRandomToken } from '../../src/service/auth/random-tokens.js';
 import { personNamed, type TestIssuer } from './issuer.js';
 import type { Registry } from './registry.js';
 
@@ -84,7 +84,7 @@ async function forged(issuer: TestIssuer, aud: string): Promise<string> {
 }
 
 async function expiredToken({ change, service }: Registry): Promise<string> {
-  const { token, prefix, hash } = createPersonalAccessToken();
+  const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const created_at = new Date(service.context.now()).toISOString();
   await change(async (tx) => {
     const row = await tx

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -15,4 +16,13 @@ export async function listenOn(
       server.closeAllConnections();
     });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+/** A port of loopback on which nothing listens yet. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }

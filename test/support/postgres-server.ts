@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { findFreePort } from './listen.js';
 
 const DEBIAN = '/usr/lib/postgresql';
 
@@ -83,14 +83,6 @@ function chooseUser(): { uid: number; gid: number } | { uid?: undefined; gid?: u
   if (process.getuid?.() !== 0) return {};
   const read = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: read('-u'), gid: read('-g') };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -2,9 +2,10 @@ import { combineExits } from '../command/parallel.js';
 import { exitCodes, type Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
+import type { JobResult } from '../views/answers.js';
 
 /** The status of a job at the end of a run. */
-export type JobStatus = 'done' | 'failed' | 'running' | 'unsaved' | 'unanswered' | 'unsent';
+export type JobStatus = JobResult['status'];
 
 /** Jobs that ended in earlier runs, and what they cost. */
 export interface EarlierRuns {

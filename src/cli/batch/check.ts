@@ -3,6 +3,7 @@ import { FlowError } from '../../flows/flow-error.js';
 import { toExistsError } from '../../flows/save-file.js';
 import type { FlagValues } from '../command/command.js';
 import type { FailureDetail } from '../command/request.js';
+import type { CommandContext } from '../connect/context.js';
 import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
 import { Failure, usage } from '../terminal/failure.js';
@@ -18,10 +19,7 @@ interface CheckedJobs {
   readonly before: EarlierRuns;
 }
 
-interface CheckContext extends PlanContext {
-  readonly flags: FlagValues;
-  readonly signal: AbortSignal;
-}
+type CheckContext = PlanContext & Pick<CommandContext, 'flags' | 'signal'>;
 
 /**
  * Reads the whole file, and checks the remaining jobs as far as possible before anything is sent.

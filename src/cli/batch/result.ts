@@ -2,23 +2,10 @@ import { relative } from 'node:path';
 import type { Output } from '../terminal/output.js';
 import { formatCell } from '../terminal/rows.js';
 import { formatField, oneLine } from '../terminal/text.js';
-import type { JobStatus } from './batch-progress.js';
+import type { JobResult } from '../views/answers.js';
 import type { JobState } from './journal.js';
 import type { JobEnd } from './run-job.js';
 import type { WrittenJob } from './written-job.js';
-
-/** One line of the output: the outcome of a job. */
-export interface JobResult {
-  readonly line: number;
-  readonly id: string;
-  readonly status: JobStatus;
-  readonly task_id: string | null;
-  readonly credits: number | null;
-  /** URLs of the results; `saved` has paths instead. */
-  readonly outputs?: readonly string[];
-  readonly saved?: readonly string[];
-  readonly error?: { readonly code: string; readonly message: string };
-}
 
 export function toResult(
   { line, key }: WrittenJob,

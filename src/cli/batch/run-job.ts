@@ -1,16 +1,16 @@
+import { basename } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
 import { startTask } from '../../flows/tasks/start-task.js';
-import { type Target, type Task, type TaskContext, toStartedTask, toTask } from '../../flows/tasks/task.js';
+import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
-import type { FlagValues, ParsedCommand } from '../command/command.js';
-import { toFailure } from '../command/to-failure.js';
-import type { ServiceConnector } from '../connect/services.js';
+import type { ParsedCommand } from '../command/command.js';
+import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { finishTask, openDestination, readWaitFlags, type TaskOutcome } from '../generation/finish-task.js';
-import { exitCodes, type Failure } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
+import { nameImage } from '../generation/run-tasks.js';
+import { exitCodes, Failure } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
-import type { System } from '../terminal/system.js';
 import type { BatchProgress, JobStatus } from './batch-progress.js';
 import { type Budget, reserveCredits } from './budget.js';
 import type { CircuitBreaker } from './circuit-breaker.js';
@@ -18,11 +18,8 @@ import type { JobState, Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
 /** What the jobs of a batch share. */
-export interface BatchContext extends TaskContext {
-  readonly services: ServiceConnector;
-  readonly flags: FlagValues;
-  readonly system: System;
-  readonly output: Output;
+export interface BatchContext
+  extends Pick<CommandContext, 'services' | 'ledger' | 'signal' | 'flags' | 'system' | 'output'> {
   readonly target: Target;
   readonly journal: Journal;
   readonly progress: BatchProgress;
@@ -75,16 +72,16 @@ async function continueJob(
   try {
     begun = findStarted(batch, state) ?? (await startJob(batch, written, command, state));
   } catch (error) {
-    const failure = recordFailure(batch, error);
+    const failure = await recordFailure(batch, command, error);
     return { status: chooseStatus(batch, written, error, failure), failure };
   }
   try {
-    return await finishJob(batch, command.flags, begun);
+    return await finishJob(batch, command, begun);
   } catch (error) {
-    const failure = recordFailure(batch, error);
+    const failure = await recordFailure(batch, command, error);
     if (error instanceof ServiceError)
       return { status: error.status === 404 ? 'failed' : 'running', failure };
-    return { status: error === failure ? 'unsaved' : 'running', failure };
+    return { status: error instanceof Failure ? 'unsaved' : 'running', failure };
   }
 }
 
@@ -133,7 +130,12 @@ function mayRepeat(error: unknown, { baseUrl }: Target): boolean {
   return error instanceof NetworkError && (error.sent === false || baseUrl === undefined);
 }
 
-async function finishJob(batch: BatchContext, flags: FlagValues, { task, seen }: BegunJob): Promise<JobEnd> {
+async function finishJob(
+  batch: BatchContext,
+  command: ParsedCommand,
+  { task, seen }: BegunJob,
+): Promise<JobEnd> {
+  const { flags } = command;
   const { services, ledger, signal, system, breaker } = batch;
   const destination = openDestination(system.cwd, flags, true);
   const context = {
@@ -142,7 +144,7 @@ async function finishJob(batch: BatchContext, flags: FlagValues, { task, seen }:
   };
   const isUnreachable = (error: unknown) => toFailure(error).facts.exit === exitCodes.unreachable;
   const outcome = await breaker.retry(() => finishTask(context, task, seen), isUnreachable);
-  const { failure } = outcome;
+  const failure = outcome.failure && nameFailure(outcome.failure, command);
   if (!failure) return { status: 'done', outcome, isSaved: destination !== undefined };
   return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
 }
@@ -166,11 +168,22 @@ function chooseStatus(
   return error instanceof ServiceError && REFUSALS.includes(facts.exit) ? 'failed' : 'unsent';
 }
 
-function recordFailure({ signal, breaker }: BatchContext, error: unknown): Failure {
+async function recordFailure(
+  { signal, breaker, services, target }: BatchContext,
+  command: ParsedCommand,
+  error: unknown,
+): Promise<Failure> {
   signal.throwIfAborted();
   const failure = toFailure(error);
   breaker.record(failure);
-  return failure;
+  return nameFailure(useCommandLineNames(failure, command, await services.findNaming(target)), command);
+}
+
+/** Says which image a job is about, because its id may be a digest. */
+function nameFailure(failure: Failure, { args }: ParsedCommand): Failure {
+  const [image] = [args.image ?? args.images ?? []].flat();
+  const isFile = image !== undefined && !/^(@|\w{2,}:)/.test(image);
+  return isFile ? new Failure(nameImage(basename(image), failure.message), failure.facts) : failure;
 }
 
 /** The cost of a task, if the service reports it. */

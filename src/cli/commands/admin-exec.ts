@@ -6,11 +6,11 @@ import { getOperation } from '../../contract/index.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import { printDryRun } from '../command/dry-run.js';
 import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { Interruption } from '../terminal/interrupted.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { System } from '../terminal/system.js';
-import type { CommandContext } from './context.js';
 
 /** Runs a command with a temporary admin token, and exits with its exit code. */
 export async function run(context: CommandContext): Promise<number | undefined> {

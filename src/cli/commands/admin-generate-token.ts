@@ -4,9 +4,9 @@ import { getOperation, type OperationNamed } from '../../contract/index.js';
 import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { resolveOutput } from '../terminal/save.js';
-import type { CommandContext } from './context.js';
 
 type AdminToken = Answer<OperationNamed<'admin.generateToken'>>;
 

@@ -2,9 +2,9 @@ import { getOutline } from '../../client/outlines.js';
 import { buildRequest, type Request } from '../command/build-request.js';
 import { readText } from '../command/command.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { callOperation, presentAnswer, requireValid } from './call-operation.js';
-import type { CommandContext } from './context.js';
 
 const VERDICTS = {
   approve: 'NodeVersionStatusActive',

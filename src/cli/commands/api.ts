@@ -5,9 +5,9 @@ import { buildBody, buildQuery, type ReadFile } from '../api/fields.js';
 import { readBody, showBody, showHead, showValue } from '../api/show.js';
 import { readBodyText, readInput } from '../command/build-request.js';
 import { printRequest } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { mergePages } from './call-operation.js';
-import type { CommandContext } from './context.js';
 
 interface ApiCall {
   readonly method: string;

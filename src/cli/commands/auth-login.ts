@@ -1,6 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { signInByBrowser } from '../sign-in/browser.js';
 import { signInByDevice, supportsDevices } from '../sign-in/device.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
@@ -9,15 +10,44 @@ import { openProvider } from '../sign-in/provider.js';
 import { toSignIn } from '../sign-in/tokens.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
-import type { CommandContext } from './context.js';
 
 /** Signs in at the identity provider of the service, or stores an existing token. */
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, services } = context;
+  await addProfile(context);
   const { target } = services;
   if (flags['with-token'] || flags.publisher) return keepToken(context);
   if (target.baseUrl !== undefined) return signIn(context, target.baseUrl);
   await output.note('The embedded service needs no sign-in. Select another service with --base-url.');
+}
+
+/** With an address and the name of a profile, adds the profile. */
+async function addProfile({ flags, settings, services }: CommandContext): Promise<void> {
+  const profile = readText(flags, 'profile');
+  const baseUrl = readText(flags, 'base-url');
+  if (profile === undefined || baseUrl === undefined) return;
+  const key = `profiles.${profile}.base_url`;
+  const known = settings.get(key)?.value;
+  if (known !== undefined && known !== baseUrl) {
+    throw usage(
+      `The profile ${profile} is ${known}.`,
+      `Choose another name, or change its address: regen config set ${key} ${baseUrl}`,
+    );
+  }
+  await settings.set(key, baseUrl);
+  services.use({ ...services.target, name: profile, profile });
+}
+
+/** Says how other commands use the service that one has signed in to. */
+async function explainUse({ output, services, settings }: CommandContext): Promise<void> {
+  const { baseUrl, profile, source } = services.target;
+  if (source !== '--base-url' && source !== '--profile') return;
+  if (profile === undefined)
+    await output.note(
+      `Give the service a name for --profile: regen config set profiles.<name>.base_url ${baseUrl}`,
+    );
+  else if (settings.get('profile')?.value !== profile)
+    await output.note(`Use it with --profile ${profile}, or by default: regen config set profile ${profile}`);
 }
 
 async function signIn(context: CommandContext, url: string): Promise<void> {
@@ -42,6 +72,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
   await output.note(
     `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.describeStorage(kept)}.`,
   );
+  await explainUse(context);
   if (!signIn.refresh_token && signIn.expires_at)
     await output.warn(`${place.issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
@@ -77,11 +108,7 @@ async function keepToken(context: CommandContext): Promise<void> {
   await output.note(
     `Saved the token${owner} for ${context.services.target.name} in ${store.describeStorage(kept)}.`,
   );
-  const { baseUrl, source } = context.services.target;
-  if (source === '--base-url')
-    await output.note(
-      `Give the service a name for --profile: regen config set profiles.<name>.base_url ${baseUrl}`,
-    );
+  await explainUse(context);
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 

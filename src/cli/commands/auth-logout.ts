@@ -1,7 +1,7 @@
 import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import type { SignIn } from '../connect/credentials.js';
 import { revokeSignIn } from '../sign-in/tokens.js';
-import type { CommandContext } from './context.js';
 
 /** Removes all tokens of the service, and revokes the sign-in if its issuer can. */
 export async function run(context: CommandContext): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { ServiceError } from '../../client/errors.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, SIGN_IN_HINT } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Shows the user, the service, the credential and when it expires. */
 export async function run(context: CommandContext): Promise<void> {

@@ -1,5 +1,5 @@
+import type { CommandContext } from '../connect/context.js';
 import { Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Prints the token in use for other programs; on a terminal only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {

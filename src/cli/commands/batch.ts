@@ -1,23 +1,22 @@
 import { setMaxListeners } from 'node:events';
-import { serviceKey } from '../../flows/tasks/task.js';
 import { BatchProgress } from '../batch/batch-progress.js';
 import { openBudget } from '../batch/budget.js';
 import { checkJobs, readRemainingJobs } from '../batch/check.js';
 import { CircuitBreaker } from '../batch/circuit-breaker.js';
 import type { JobKeys } from '../batch/job-keys.js';
 import { type JobsFile, openJobsFile } from '../batch/jobs-file.js';
-import type { Journal } from '../batch/journal.js';
-import { type JobResult, printResult, toResult } from '../batch/result.js';
+import { type Journal, withJournal } from '../batch/journal.js';
+import { printResult, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
-import { withJournal } from '../batch/state.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { readConcurrency, runInParallel } from '../command/parallel.js';
+import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
 import { readMaxCredits } from '../generation/price.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
-import type { CommandContext } from './context.js';
+import type { JobResult } from '../views/answers.js';
 
 /** The limits of a batch. */
 interface BatchLimits {
@@ -35,18 +34,13 @@ export async function run(context: CommandContext): Promise<number> {
   };
   return withScratch(context.system.now(), async (scratch) => {
     const file = await openJobsFile(context, context.system, scratch);
-    return withJournal(
-      context.folders.state,
-      file.state,
-      serviceKey(context.services.target),
-      async (journal) => {
-        const { keys, before } = await checkJobs(context, file, journal);
-        if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
-        await sayRemoved(context, journal, keys);
-        const progress = new BatchProgress(context.output, keys.size, before);
-        return runBatch(context, file, journal, keys, progress, limits);
-      },
-    );
+    return withJournal(context.folders.state, file.state, context.services.target, async (journal) => {
+      const { keys, before } = await checkJobs(context, file, journal);
+      if (context.flags['dry-run']) return dryRun(context, file, journal, keys);
+      await sayRemoved(context, journal, keys);
+      const progress = new BatchProgress(context.output, keys.size, before);
+      return runBatch(context, file, journal, keys, progress, limits);
+    });
   });
 }
 

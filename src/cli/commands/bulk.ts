@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BulkItem } from '../../contract/version.js';
 import { toInvalidFailure } from '../command/request.js';
+import type { CommandContext } from '../connect/context.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { readLines } from '../terminal/stdin.js';
 import { presentAnswer, renameShape } from './call-operation.js';
-import type { CommandContext } from './context.js';
 
 interface VersionPair {
   readonly node_id: string;

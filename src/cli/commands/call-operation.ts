@@ -10,8 +10,8 @@ import type { OperationName } from '../../contract/index.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Request } from '../command/build-request.js';
 import type { ArgumentValues, Command } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import type { Shape } from '../terminal/output.js';
-import type { CommandContext } from './context.js';
 
 /**
  * Checks a request. The contract is loaded only to say what is wrong.

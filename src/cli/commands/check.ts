@@ -5,11 +5,11 @@ import type { CodeReport } from '../../python/code-report.js';
 import { readCodeApart } from '../../python/reader-process.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { exitCodes, usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { withScratch } from '../terminal/scratch.js';
-import type { CommandContext } from './context.js';
 
 /** Runs all checks of `version publish` and of the registry on a pack, without sending anything. */
 export async function run(context: CommandContext): Promise<number> {

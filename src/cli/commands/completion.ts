@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBuiltProgram } from '../../disk/built-program.js';
-import type { CommandContext } from './context.js';
+import type { CommandContext } from '../connect/context.js';
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: 'regen.bash',

@@ -1,6 +1,6 @@
+import type { CommandContext } from '../connect/context.js';
 import { checkKey } from '../connect/settings.js';
 import { Failure } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** `config get`, `set`, `unset`, `list` and `path`. */
 export async function run(context: CommandContext): Promise<void> {

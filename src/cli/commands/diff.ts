@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js';
 import { items } from '../../client/pages.js';
+import type { CommandContext } from '../connect/context.js';
 import { compareDefinitions, type ListedDefinition } from '../diff/compare.js';
-import type { CommandContext } from './context.js';
 
 /** Compares the definitions of two versions of a node. */
 export async function run(context: CommandContext): Promise<void> {

@@ -1,4 +1,5 @@
 import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import type { Finding } from '../doctor/finding.js';
 import { fail } from '../doctor/finding.js';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../doctor/machine.js';
 import { checkService } from '../doctor/service.js';
 import { exitCodes } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Checks everything that commands depend on, and says how to fix problems. Starts and changes nothing. */
 export async function run(context: CommandContext): Promise<number> {
@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<number> {
 /** Reports it as a finding if the service cannot be determined. */
 async function tryService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
   try {
-    return await checkService({ ...context, dataFolder: context.folders.data });
+    return await checkService(context);
   } catch (error) {
     if (context.signal.aborted) throw error;
     const { message, facts } = toFailure(error);

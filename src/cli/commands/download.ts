@@ -6,11 +6,11 @@ import { findArchiveDigest, type NodeVersion, readVersion } from '../../flows/pu
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { Failure } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
-import type { CommandContext } from './context.js';
 
 /** Saves the archive of a version, checked against the digest that the registry publishes. */
 export async function run(context: CommandContext): Promise<void> {

@@ -1,10 +1,18 @@
-import type { Job } from '../../flows/tasks/start-task.js';
-import type { ParsedCommand } from '../command/command.js';
+import { basename } from 'node:path';
+import { getTaskFacts } from '../../contract/index.js';
+import type { EntryChoice, Ledger } from '../../flows/tasks/ledger.js';
+import { type Job, startTask } from '../../flows/tasks/start-task.js';
+import type { Task } from '../../flows/tasks/task.js';
+import type { FlagValues, ParsedCommand } from '../command/command.js';
 import { type PrintedRequest, printRequest, printRequests } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
+import { finishTask, formatResume, planFinish, type TaskOutcome } from '../generation/finish-task.js';
 import { lacksVideo, parseSource, planJobs } from '../generation/plan.js';
 import { previewJob } from '../generation/preview.js';
-import { runJobs } from '../generation/run-jobs.js';
-import type { CommandContext } from './context.js';
+import { checkPrice } from '../generation/price.js';
+import { runAll, Watch } from '../generation/run-tasks.js';
+import { exitCodes, usage } from '../terminal/failure.js';
+import { readBytes } from '../terminal/stdin.js';
 
 /** Starts a task for each image, waits for it, and saves its results. */
 export async function run(context: CommandContext): Promise<number | undefined> {
@@ -27,7 +35,7 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
   const { command, system, mayAsk } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
-  if (!mayAsk || flags.body !== undefined) return context;
+  if (!mayAsk || flags.body !== undefined || args.task_id !== undefined) return context;
   const { input } = system.prompts;
   const isMissing = (name: string) =>
     command.arguments.some((argument) => argument.name === name) && [args[name] ?? []].flat().length === 0;
@@ -53,4 +61,160 @@ async function askForInputs(context: CommandContext): Promise<ParsedCommand> {
   if (lacksVideo(command, flags))
     flags['from-task'] = await input('Video to extend (a task, or a file that one saved):', '@last:video');
   return { command, args, flags };
+}
+
+/** Starts tasks and, without `--no-wait`, waits for them and saves their results. */
+export async function runJobs(
+  context: CommandContext,
+  jobs: readonly Job[],
+  choice: EntryChoice = context.flags.again === true ? 'new' : 'unfinished',
+): Promise<number> {
+  refuseUnused(context.flags);
+  const { services, ledger, output, system, signal } = context;
+  const { target } = services;
+  const watch = new Watch(output, jobs.length);
+  const awaiting = planFinish(context, watch, {
+    count: jobs.length,
+    offPeak: jobs.some(({ body }) => body.off_peak === true),
+    resumed: true,
+  });
+  const { destination } = awaiting;
+  destination?.check(
+    jobs.map(({ name }) => name),
+    (path) => choice === 'unfinished' && ledger.isUnfinishedAt(path),
+  );
+  const entries = new Entries(ledger);
+  const starting = {
+    ...{ services, ledger, signal, target },
+    readStdin: () => readBytes(system.stdin),
+    say: (text: string) => watch.say(text),
+    warn: (text: string) => output.warn(text),
+  };
+  const resume = new Resume(context);
+  // Connects before the first job, so that a problem of all jobs is reported once.
+  await checkPrice(context, jobs, target);
+
+  const run = async (job: Job, number: number): Promise<TaskOutcome> => {
+    const place = destination?.at(number);
+    const { task, seen } = await startTask(starting, job, {
+      choice,
+      output: place?.firstPath(job.name),
+      onEntry: (id) => entries.add(id),
+    }).catch((error) => {
+      watch.state(job.name, 'FAILED');
+      throw error;
+    });
+    resume.add(task.id);
+    await watch.started(task.id, jobs.length > 1 ? job.name : undefined);
+    if (context.flags.wait === false) {
+      entries.end(task);
+      return { lines: [task.id], answer: seen.sent };
+    }
+    watch.state(task.id, seen.state);
+    if (jobs.length === 1) await watch.stage(describeWork(jobs));
+    const outcome = await finishTask({ ...awaiting, destination: place }, task, seen);
+    if (outcome.failure?.facts.code !== 'still_running') entries.end(task);
+    resume.remove(task.id);
+    return outcome;
+  };
+
+  try {
+    await watch.stage(jobs.length === 1 ? 'Starting the task' : describeWork(jobs));
+    const items = jobs.map((job, at) => ({ label: chooseLabel(job), run: () => run(job, at + 1) }));
+    const exit = await runAll(context, watch, items);
+    entries.close();
+    if (exit !== exitCodes.done) return exit;
+    const isUnsaved = context.flags.output === undefined && context.flags.wait !== false;
+    if (isUnsaved && jobs.length === 1 && watch.isSeen)
+      await output.note('Save it with: regen task download @last -o <file>');
+    await services.announce();
+    return exit;
+  } finally {
+    watch.end();
+  }
+}
+
+/** The name of a job's image among several. */
+function chooseLabel({ images, name }: Job): string {
+  const [source] = Object.values(images).flat();
+  return source?.kind === 'file' ? basename(source.path) : name;
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  'image.relight': 'Relighting',
+  'image.styleTransfer': 'Styling',
+  'image.skinEnhancer': 'Enhancing',
+  'image.upscaler': 'Upscaling',
+};
+
+/** Such as `Relighting 6 images`. */
+function describeWork(jobs: readonly Job[]): string {
+  const [{ operation }] = jobs as [Job];
+  const { kind } = getTaskFacts(operation);
+  return `${VERBS[operation] ?? 'Rendering'} ${jobs.length === 1 ? `the ${kind}` : `${jobs.length} ${kind}s`}`;
+}
+
+/**
+ * The ledger entries of one command. They are closed together, once all its tasks have ended. Until then the same
+ * command, run again, resumes them, including those that are done.
+ */
+class Entries {
+  readonly #open = new Set<string>();
+  readonly #ended = new Set<string>();
+
+  constructor(readonly ledger: Ledger) {}
+
+  add(id: string): void {
+    this.#open.add(id);
+  }
+
+  end({ entry }: Task): void {
+    if (entry) this.#ended.add(entry.id);
+  }
+
+  close(): void {
+    const { ledger } = this;
+    // A refused task is no longer in the ledger.
+    const isOver = (id: string) => this.#ended.has(id) || ledger.read(id) === undefined;
+    if ([...this.#open].every(isOver)) for (const id of this.#ended) ledger.change(id, { closed: true });
+  }
+}
+
+/** Refuses flags that have no effect with `--no-wait`. */
+function refuseUnused(flags: FlagValues): void {
+  if (flags.wait !== false) return;
+  const unused = ['output', 'force', 'receipt', 'open', 'timeout', 'interval'].find(
+    (flag) => flags[flag] !== undefined,
+  );
+  if (!unused) return;
+  throw usage(
+    `--no-wait and --${unused} cannot be used together.`,
+    'Pass it to `regen task wait` or `regen task download` instead.',
+  );
+}
+
+/** Keeps the hint of an interruption up to date: the command that resumes the unfinished tasks. */
+export class Resume {
+  readonly #ids = new Set<string>();
+
+  constructor(readonly context: Pick<CommandContext, 'interruption' | 'flags'>) {
+    this.#tell();
+  }
+
+  add(id: string): void {
+    this.#ids.add(id);
+    this.#tell();
+  }
+
+  remove(id: string): void {
+    this.#ids.delete(id);
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.context.interruption.hint =
+      this.#ids.size > 0
+        ? `The work continues. Resume with: ${formatResume([...this.#ids], this.context.flags)}`
+        : 'Run the same command again to continue; started tasks are not started twice.';
+  }
 }

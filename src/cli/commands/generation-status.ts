@@ -4,8 +4,8 @@ import type { VideoCreations } from '../../contract/video.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { readText } from '../command/command.js';
 import { toKebabCase } from '../command/flags.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Shows the current state of an image or video task. */
 export async function run(context: CommandContext): Promise<void> {
@@ -15,6 +15,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!id)
     throw usage('<task_id> is required.', 'List the tasks that were started from here with: regen task list');
   const task = await findTask(context, id, starts);
+  context.services.use(task.target);
   const { sent, state, outputs } = await readTask(context, task);
   if (output.mode.json) return output.answer(sent);
   if (task.kind === 'video') return output.answer(toRows(sent as z.infer<typeof VideoCreations>));

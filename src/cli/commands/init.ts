@@ -8,9 +8,9 @@ import { NodeId, PublisherId, SemanticVersion } from '../../contract/schema/iden
 import { formatPyproject, type InferredManifest, inferManifest } from '../../pack/infer-manifest.js';
 import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { capitalize, oneLine } from '../terminal/text.js';
-import type { CommandContext } from './context.js';
 
 /** The fields of a manifest, in the order of the questions. */
 const FIELDS = {

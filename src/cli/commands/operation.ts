@@ -2,11 +2,11 @@ import { getOutline, isValidRequest, renameInput } from '../../client/outlines.j
 import type { OperationName } from '../../contract/index.js';
 import { buildRequest, type Request, readBodyFlag } from '../command/build-request.js';
 import type { ParsedCommand } from '../command/command.js';
-import { confirmCommand } from '../command/confirm.js';
+import { confirm } from '../command/confirm.js';
 import { printDryRun } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { callOperation, loadChecks, requireValid } from './call-operation.js';
-import type { CommandContext } from './context.js';
 
 /** Runs the operation of a command. */
 export async function run(context: CommandContext): Promise<void> {
@@ -25,7 +25,8 @@ export async function run(context: CommandContext): Promise<void> {
     throw usage('No changes given.', `See the flags: regen ${command.words.join(' ')} --help`);
   }
   if (flags['dry-run']) return printDryRun(context, getOutline(name), request);
-  await confirmCommand({ ...context, args });
+  const question = command.confirm?.replace(/<(\w+)>/g, (_, positional: string) => String(args[positional]));
+  if (question !== undefined) await confirm(context, question);
   await callOperation(context, name, request);
   if (command.changes) await context.services.announce();
 }

@@ -2,10 +2,10 @@ import { buildArchive } from '../../flows/publish/pack.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { readFolder } from '../publish/publish-folder.js';
 import { Progress } from '../terminal/progress.js';
 import { resolveOutput } from '../terminal/save.js';
-import type { CommandContext } from './context.js';
 
 /** Writes the archive that `version publish` would upload, or lists its files. */
 export async function run(context: CommandContext): Promise<void> {

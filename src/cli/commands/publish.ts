@@ -4,13 +4,13 @@ import type { Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readText } from '../command/command.js';
 import { type PrintedRequest, printRequest, toPrintedRequest } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { checkFolder, publishFolder, readFolder } from '../publish/publish-folder.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
 import { Progress } from '../terminal/progress.js';
 import { readAll } from '../terminal/stdin.js';
 import { presentAnswer } from './call-operation.js';
-import type { CommandContext } from './context.js';
 
 /** Publishes one or more folders. */
 export async function run(context: CommandContext): Promise<number | undefined> {

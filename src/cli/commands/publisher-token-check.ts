@@ -1,8 +1,8 @@
 import { ServiceError } from '../../client/errors.js';
+import type { CommandContext } from '../connect/context.js';
 import { fixedCredential } from '../connect/credential.js';
 import { isNamed } from '../connect/target.js';
 import { Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Says whether the token that `version publish` would use can publish for a publisher. */
 export async function run(context: CommandContext): Promise<void> {

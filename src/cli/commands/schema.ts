@@ -1,46 +1,64 @@
 import type { z } from 'zod';
+import { getOperation } from '../../contract/index.js';
 import { toJsonSchema } from '../../contract/schema/json-schema.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import { toJson } from '../terminal/text.js';
 import { ErrorAnswer, findAnswerSchema } from '../views/answers.js';
 import { BuiltTree } from '../views/tree.js';
-import type { CommandContext } from './context.js';
 
-/** Changes with a change that breaks programs which read an answer. */
-const ANSWER_VERSION = 1;
+/** Changes with a change that breaks programs which read an answer or write a request. */
+const SCHEMA_VERSION = 1;
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Prints the schema of the answer of a command, or lists all of them. */
-export async function run({ args, output, command }: CommandContext): Promise<void> {
+type Part = 'answer' | 'request';
+
+/** Prints the schema of the answer or request of a command, or lists all of them. */
+export async function run({ args, flags, output, command }: CommandContext): Promise<void> {
   const words = (args.command as readonly string[] | undefined)?.flatMap((word) => word.split(' ')) ?? [];
-  const schemas = listSchemas();
+  const part = flags.input ? 'request' : 'answer';
+  const schemas = part === 'request' ? listRequests() : listAnswers();
   if (words.length === 0) {
-    const rows = [...schemas.keys()].map((name) => ({ command: name, schema: formatId(name) }));
+    const rows = [...schemas.keys()].map((name) => ({ command: name, schema: formatId(name, part) }));
     return output.answer(rows, command.shape);
   }
   const name = words.filter((word) => word !== 'regen').join(' ');
   const schema = schemas.get(name)?.();
-  if (!schema) throw usage(`regen ${name} has no JSON output.`, 'List the schemas with: regen schema');
-  const printed = {
-    $schema: DIALECT,
-    $id: formatId(name),
-    title: name,
-    ...removeLimits(toJsonSchema(schema, 'output')),
-  };
+  if (!schema) {
+    const lack = part === 'request' ? 'sends no request body' : 'has no JSON output';
+    throw usage(
+      `regen ${name} ${lack}.`,
+      `List the schemas with: regen schema${flags.input ? ' --input' : ''}`,
+    );
+  }
+  const written =
+    part === 'request' ? toJsonSchema(schema, 'input') : removeLimits(toJsonSchema(schema, 'output'));
+  const printed = { $schema: DIALECT, $id: formatId(name, part), title: name, ...written };
   if (output.mode.json) return output.answer(printed);
   await output.line(toJson(printed, 2));
 }
 
-function listSchemas(): Map<string, () => z.ZodType | undefined> {
+type Schemas = Map<string, () => z.ZodType | undefined>;
+
+function listRequests(): Schemas {
+  return new Map(
+    new BuiltTree().readWhole().commands.flatMap(({ words, operation }) => {
+      const body = operation === undefined ? undefined : getOperation(operation).body;
+      return body ? [[words.join(' '), () => body]] : [];
+    }),
+  );
+}
+
+function listAnswers(): Schemas {
   const commands = new BuiltTree().readWhole().commands;
   const found = commands.flatMap((command) =>
     findAnswerSchema(command) ? [[command.words.join(' '), () => findAnswerSchema(command)] as const] : [],
   );
-  return new Map<string, () => z.ZodType | undefined>([...found, ['error', () => ErrorAnswer]]);
+  return new Map([...found, ['error', () => ErrorAnswer]]);
 }
 
-function formatId(name: string): string {
-  return `urn:regen:answer:${name.replaceAll(' ', '-')}:${ANSWER_VERSION}`;
+function formatId(name: string, part: Part): string {
+  return `urn:regen:${part}:${name.replaceAll(' ', '-')}:${SCHEMA_VERSION}`;
 }
 
 /** A field that is added later does not break programs which read an answer. */

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord, parseJson } from '../../contract/json.js';
 import { readText } from '../command/command.js';
+import type { CommandContext, RunCommand } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { Failure } from '../terminal/failure.js';
-import type { CommandContext, RunCommand } from './context.js';
 
 const ACTIONS: Readonly<Record<string, RunCommand>> = {
   status: showService,

@@ -1,18 +1,20 @@
 import { resolve } from 'node:path';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
-import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
-import { buildConfiguration, toConfigurationFailure } from './serve.js';
+import { Failure, usage } from '../terminal/failure.js';
+import { buildConfiguration, explainServiceError } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
 
 /** `serve backup`, `restore`, `check`, `copy`, `migrate` and `prune`. */
-export function run(context: CommandContext): Promise<void> {
+export async function run(context: CommandContext): Promise<void> {
   const word = context.command.words.at(-1);
-  if (word === 'migrate') return migrateData(context);
-  return word === 'prune' ? pruneData(context) : runOnFolder(context);
+  const work = word === 'migrate' ? migrateData : word === 'prune' ? pruneData : runOnFolder;
+  await work(context).catch((error) => {
+    throw explainServiceError(error);
+  });
 }
 
 async function runOnFolder(context: CommandContext): Promise<void> {
@@ -29,9 +31,7 @@ async function runOnFolder(context: CommandContext): Promise<void> {
     copy: async () => service.copyFolder(data, await readTarget(context), system.env),
   };
   const word = command.words.at(-1) as string;
-  const report = await (works[word] as () => Promise<StoreReport>)().catch((error) => {
-    throw explainDataError(service, error);
-  });
+  const report = await (works[word] as () => Promise<StoreReport>)();
   const { problems, ...counts } = report;
   await output.answer({
     [word === 'backup' ? 'backup' : 'data']: word === 'backup' ? path : data,
@@ -52,29 +52,18 @@ async function readTarget({ flags, system }: CommandContext) {
   return readConfiguration(resolve(system.cwd, path));
 }
 
-function explainDataError(
-  { BackupRefused, DataUnusable, FolderInUse, InvalidConfiguration }: Service,
-  error: unknown,
-): unknown {
-  if (error instanceof BackupRefused)
-    return new Failure(error.message, { code: 'file_exists', exit: exitCodes.conflict });
-  if (error instanceof DataUnusable) return new Failure(error.message, { code: 'data_unusable' });
-  if (error instanceof FolderInUse) return new Failure(error.message, { code: 'folder_in_use' });
-  if (error instanceof InvalidConfiguration) return toConfigurationFailure(error.problems);
-  return error;
-}
-
 /** Upgrades the data of a service to this release, or with `--check` says whether that is necessary. */
 async function migrateData(context: CommandContext): Promise<void> {
   const { flags, system, output } = context;
   const configuration = await buildConfiguration(context);
   const service = await import('../../service/index.js');
   const check = flags.check === true;
-  const { schema, pending, rolling } = await service
-    .migrateStore(configuration.data as string, configuration, { env: system.env, check })
-    .catch((error) => {
-      throw explainDataError(service, error);
-    });
+  const options = { env: system.env, check };
+  const { schema, pending, rolling } = await service.migrateStore(
+    configuration.data as string,
+    configuration,
+    options,
+  );
   await output.answer(check ? { schema, pending, rolling } : { schema, steps: pending });
   if (!check || pending.length === 0) return;
   throw new Failure(
@@ -95,11 +84,7 @@ async function pruneData(context: CommandContext): Promise<void> {
   const service = await import('../../service/index.js');
   const dryRun = flags['dry-run'] === true;
   const options = { env: system.env, dryRun, now: system.now };
-  const pruned = await service
-    .pruneStore(configuration.data as string, configuration, options)
-    .catch((error) => {
-      throw explainDataError(service, error);
-    });
+  const pruned = await service.pruneStore(configuration.data as string, configuration, options);
   await output.answer(pruned, command.shape);
   if (dryRun) await output.note('Nothing was removed.');
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import type { CommandContext } from './context.js';
 
 /** Writes a configuration file in which every setting stands as a comment with its default. */
 export async function run({ args, system, output }: CommandContext): Promise<void> {

@@ -5,14 +5,14 @@ import type { Problem } from '../../contract/schema/schema-types.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
 import { readText } from '../command/command.js';
 import { version } from '../command/version.js';
+import type { CommandContext } from '../connect/context.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { exitCodes, Failure, type FailureCode, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
-import type { CommandContext } from './context.js';
 import { loadService } from './serve-load.js';
 
 type StartService = typeof import('../../service/index.js')['startService'];
@@ -95,7 +95,7 @@ function requireFileHandles(): void {
 /** The command that signs in the owner of a service, from the machine that it runs on. */
 function formatOwnerSignIn({ folders }: CommandContext, { url, context }: RunningService): string {
   const token = join(context.configuration.data ?? folders.data, 'owner.token');
-  return `regen auth login --base-url ${url} --with-token < ${shellWord(token)}`;
+  return `regen auth login --profile own --base-url ${url} --with-token < ${shellWord(token)}`;
 }
 
 /** Says who makes images and videos, so that previews are not mistaken for the work of a vendor. */
@@ -162,8 +162,7 @@ async function showConfiguration(
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { service } = await loadService(folders);
-  const { InvalidConfiguration, loadScenario, maskPassword, parseConfiguration } = service;
+  const { loadScenario, maskPassword, parseConfiguration } = (await loadService(folders)).service;
   try {
     const { version: _, ...settings } = parseConfiguration(input, system.env);
     if (scenario) await loadScenario(scenario, { version, ...settings });
@@ -171,17 +170,36 @@ async function showConfiguration(
     if (flags['print-config']) await output.line(JSON.stringify(settings, null, 2));
     else await output.note('The configuration is valid.');
   } catch (error) {
-    throw error instanceof InvalidConfiguration ? toConfigurationFailure(error.problems) : error;
+    throw explainServiceError(error);
   }
 }
 
 /** Every problem of a configuration, each with the name of its setting. */
-export function toConfigurationFailure(problems: readonly Problem[]): Failure {
+function toConfigurationFailure(problems: readonly Problem[]): Failure {
   const details = problems.map(({ path, message }) => ({ path: path.join('.') || 'configuration', message }));
   const [first] = details;
   return first && details.length === 1
     ? usage(`The configuration is not valid: ${first.path} ${first.message}.`, undefined, details)
     : usage(`The configuration has ${details.length} problems.`, undefined, details);
+}
+
+/** The codes of the errors of a service, by their names: the service is loaded only when it is used. */
+const SERVICE_ERRORS: Readonly<Record<string, FailureCode>> = {
+  BackupRefused: 'file_exists',
+  DataUnusable: 'data_unusable',
+  FolderInUse: 'folder_in_use',
+  OwnerTokenInvalid: 'usage',
+  PortTaken: 'port_taken',
+  ResourceExhausted: 'out_of_resources',
+};
+
+/** The failure for an error of a service; any other error stays. */
+export function explainServiceError(error: unknown): unknown {
+  const { name, message, problems } = error as Error & { readonly problems?: readonly Problem[] };
+  if (name === 'InvalidConfiguration') return toConfigurationFailure(problems ?? []);
+  const code = SERVICE_ERRORS[name];
+  if (code === undefined) return error;
+  return new Failure(message, { code, ...(code === 'file_exists' && { exit: exitCodes.conflict }) });
 }
 
 async function startHere(
@@ -190,27 +208,17 @@ async function startHere(
   scenario: Scenario,
 ): Promise<RunningService> {
   const { service } = await loadService(context.folders);
-  const { DataUnusable, FolderInUse, InvalidConfiguration, OwnerTokenInvalid, PortTaken } = service;
   try {
     return await service.startService(configuration, { scenario });
   } catch (error) {
-    if (error instanceof PortTaken) {
-      if (context.flags['any-port']) return startHere(context, { ...configuration, port: 0 }, scenario);
-      throw new Failure(error.message, { code: 'port_taken' });
-    }
-    if (error instanceof FolderInUse) {
-      const data = readText(context.flags, 'data');
-      throw new Failure(error.message, {
-        code: 'folder_in_use',
-        hint: `Stop the running service with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
-      });
-    }
-    if (error instanceof service.ResourceExhausted)
-      throw new Failure(error.message, { code: 'out_of_resources' });
-    if (error instanceof DataUnusable) throw new Failure(error.message, { code: 'data_unusable' });
-    if (error instanceof InvalidConfiguration) throw toConfigurationFailure(error.problems);
-    if (error instanceof OwnerTokenInvalid) throw usage(error.message);
-    throw error;
+    if (error instanceof service.PortTaken && context.flags['any-port'])
+      return startHere(context, { ...configuration, port: 0 }, scenario);
+    if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
+    const data = readText(context.flags, 'data');
+    throw new Failure(error.message, {
+      code: 'folder_in_use',
+      hint: `Stop the running service with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
+    });
   }
 }
 

@@ -1,10 +1,10 @@
 import { getOperation } from '../../contract/index.js';
-import { findTask } from '../../flows/tasks/task.js';
-import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import { findTask, type Task } from '../../flows/tasks/task.js';
+import { type PrintedRequest, printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
-import { toFailure } from '../command/to-failure.js';
+import { toFailure, useCommandLineNames } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 const CANCEL = getOperation('task.cancel');
 
@@ -14,31 +14,35 @@ export async function run(context: CommandContext): Promise<number> {
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list --state running');
   const tasks = await Promise.all(ids.map((id) => findTask(context, id)));
-  const toInput = (task_id: string) => ({ params: { task_id }, query: {}, body: undefined });
   if (flags['dry-run']) {
-    await printRequests(
-      context,
-      tasks.map(({ id }) => toPrintedRequest(CANCEL, toInput(id))),
-    );
+    await printRequests(context, previewRequests(context, tasks));
     return exitCodes.done;
   }
   const answers: object[] = [];
   const exits: number[] = [];
   for (const { id, entry, target } of tasks) {
     try {
-      const { client } = await services.reach(target);
+      services.use(target);
+      const { client } = await services.reach();
       const answer = await client.task.cancel({ task_id: id }, { signal });
       if (entry) ledger.change(entry.id, { state: answer.status, credits: answer.credits });
       answers.push(answer);
       exits.push(exitCodes.done);
     } catch (error) {
       signal.throwIfAborted();
-      const failure = toFailure(error);
+      const failure = useCommandLineNames(toFailure(error), context, await services.findNaming());
       await output.failure(new Failure(`Task ${id}: ${failure.message}`, failure.facts));
       exits.push(failure.facts.exit);
     }
   }
   if (answers.length > 0 || output.mode.json) await output.answer(answers, command.shape);
-  if (answers.length > 0) await services.announce(tasks[0]?.target);
+  if (answers.length > 0) await services.announce();
   return combineExits(exits);
+}
+
+function* previewRequests({ services }: CommandContext, tasks: readonly Task[]): Generator<PrintedRequest> {
+  for (const { id, target } of tasks) {
+    services.use(target);
+    yield toPrintedRequest(CANCEL, { params: { task_id: id }, query: {}, body: undefined });
+  }
 }

@@ -2,11 +2,11 @@ import { Destination } from '../../flows/tasks/destination.js';
 import { findTask, readTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { saveTask } from '../generation/finish-task.js';
 import { downloadResult, printsBytes } from '../generation/print-result.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Saves the results of a task. Their URLs are read again, because they expire. */
 export async function run(context: CommandContext): Promise<number> {
@@ -17,6 +17,7 @@ export async function run(context: CommandContext): Promise<number> {
   const isPrinted = printsBytes(flags, system, 1);
   const destination = new Destination(system.cwd, readText(context.flags, 'output') ?? './', how);
   const task = await findTask(context, id);
+  services.use(task.target);
   if (!isPrinted) destination.check([task.entry?.name ?? task.kind]);
   const watch = new Watch(context.output);
   const item = {

@@ -4,11 +4,11 @@ import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
 import { type FlagValues, readText } from '../command/command.js';
+import type { CommandContext, RunCommand } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { oneLine } from '../terminal/text.js';
-import type { CommandContext, RunCommand } from './context.js';
 
 const ACTIONS: Readonly<Record<string, RunCommand>> = {
   list: listEntries,

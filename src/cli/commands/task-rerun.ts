@@ -4,10 +4,10 @@ import { type Entry, type ImageReference, isImageReference } from '../../flows/t
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
 import { findEntry, findTarget } from '../../flows/tasks/task.js';
 import { printDryRun } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { toReadable } from '../generation/preview.js';
-import { runJobs } from '../generation/run-jobs.js';
 import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
+import { runJobs } from './generate.js';
 import { toUnknownTaskFailure } from './task-ledger.js';
 
 /** Sends the request of a ledger entry again. */
@@ -17,6 +17,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   const entry = findEntry(context, id);
   if (!entry) throw toUnknownTaskFailure(id);
   const job = rebuildJob(entry);
+  context.services.use(findTarget(context, entry));
   if (context.flags['dry-run']) {
     const request = { params: {}, query: {}, body: toReadable(entry.request) };
     await printDryRun(context, getOperation(entry.operation), request);
@@ -28,7 +29,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     );
   }
   const choice = entry.task_id === undefined ? { known: entry.id } : 'new';
-  return runJobs(context, [job], findTarget(context, entry), choice);
+  return runJobs(context, [job], choice);
 }
 
 function rebuildJob({ operation, request, name }: Entry): Job {

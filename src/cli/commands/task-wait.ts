@@ -1,14 +1,14 @@
 import { ServiceError } from '../../client/errors.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
-import { findEntry, findTask, readTask, type Task, toTask } from '../../flows/tasks/task.js';
+import { findEntry, findTarget, findTask, readTask, type Task, toTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { finishTask, planFinish, type TaskOutcome } from '../generation/finish-task.js';
-import { Resume } from '../generation/run-jobs.js';
 import { runAll, Watch } from '../generation/run-tasks.js';
 import { exitCodes, type Failure, usage } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
-import type { CommandContext } from './context.js';
+import { Resume } from './generate.js';
 
 /** Waits for tasks, and saves their results. */
 export async function run(context: CommandContext): Promise<number> {
@@ -27,6 +27,7 @@ export async function run(context: CommandContext): Promise<number> {
     await watch.stage(ids.length === 1 ? `Waiting for ${ids[0]}` : `Waiting for ${ids.length} tasks`);
     const items = ids.map((id, at) => ({
       label: id,
+      target: entries[at] && findTarget(context, entries[at]),
       run: async () => {
         const task = await findTask(context, id);
         const destination = awaiting.destination?.at(at + 1);

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import semver from 'semver';
 import writeFileAtomic from 'write-file-atomic';
 import { readManifest } from '../../pack/manifest.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
 type Part = (typeof PARTS)[number];

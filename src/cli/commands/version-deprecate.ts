@@ -1,12 +1,13 @@
 import semver from 'semver';
 import { getOutline } from '../../client/outlines.js';
+import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Marks all versions of a node in a range as deprecated. */
 export async function run(context: CommandContext): Promise<void> {
-  const { args, flags, output, services, signal, system, command } = context;
+  const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
   if (!range || semver.validRange(range) === null)
     throw usage(`'${range}' is not a range of versions.`, "Write it as npm does, such as '<1.2.0' or '1.x'.");
@@ -38,11 +39,8 @@ export async function run(context: CommandContext): Promise<void> {
     );
     return;
   }
-  if (context.mayAsk && !flags.yes) {
-    const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
-    if (!(await system.prompts.confirm(`${verb} ${nodeId} ${meant.join(', ')}?`)))
-      throw new Failure('Nothing was changed.', { code: 'declined' });
-  }
+  const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
+  await confirm(context, `${verb} ${nodeId} ${meant.join(', ')}?`);
   const changed = [];
   for (const version of meant)
     changed.push(await client.version.update({ ...toParams(version), body: { deprecated } }, { signal }));

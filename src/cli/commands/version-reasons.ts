@@ -1,6 +1,6 @@
+import type { CommandContext } from '../connect/context.js';
 import { parseReason } from '../publish/parse-reason.js';
 import { Failure } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** `version get` and `version list`; with `--reasons` why a registry flagged or banned the versions. */
 export async function run(context: CommandContext): Promise<void> {

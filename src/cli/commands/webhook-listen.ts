@@ -2,6 +2,7 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
 import { usage } from '../terminal/failure.js';
@@ -17,7 +18,6 @@ import { receiveWebhooks } from '../webhooks/receive.js';
 import { SecretsInUse } from '../webhooks/secrets.js';
 import { afterSleep } from '../webhooks/sleep.js';
 import { awaitEnd, TaskEnd } from '../webhooks/until.js';
-import type { CommandContext } from './context.js';
 
 /** Receives webhooks, prints and forwards them, until it is interrupted or the task has ended. */
 export async function run(context: CommandContext): Promise<void> {

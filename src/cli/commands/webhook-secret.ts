@@ -1,7 +1,7 @@
 import { getOperation } from '../../contract/index.js';
 import { printDryRun } from '../command/dry-run.js';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import type { CommandContext } from './context.js';
 
 /** Prints or rotates the signing secret of the user's webhooks; on a terminal only with `--show`. */
 export async function run(context: CommandContext): Promise<void> {

@@ -3,12 +3,12 @@ import type { z } from 'zod';
 import { type WebhookEvent, type webhookEvents, webhookStates } from '../../contract/events.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readAddress } from '../webhooks/address.js';
 import { isDone, type Reply } from '../webhooks/inbox.js';
 import { postEvent } from '../webhooks/post-event.js';
 import { readSecrets } from '../webhooks/secrets.js';
-import type { CommandContext } from './context.js';
 
 /** As long as the service gives a receiver. */
 const TIMEOUT_MS = 10_000;

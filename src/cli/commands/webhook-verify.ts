@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { hasValidSignature, verifyWebhook, type Webhook, type WebhookProblem } from '../../client/webhook.js';
 import { webhookHeaders } from '../../contract/events.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import { readBytes } from '../terminal/stdin.js';
 import { readSecrets } from '../webhooks/secrets.js';
-import type { CommandContext } from './context.js';
 
 /** Verifies a webhook, and explains why it is not valid. */
 export async function run(context: CommandContext): Promise<void> {

@@ -7,8 +7,7 @@ import { findFolders } from '../connect/folders.js';
 import type { System } from '../terminal/system.js';
 import { BuiltTree } from '../views/tree.js';
 import { type Line, listFlags, parseLine } from './line.js';
-import type { Asked } from './live.js';
-import type { LiveKind } from './readers.js';
+import type { Asked, LiveKind } from './live.js';
 
 /**
  * Answers `regen __complete --current=<word> -- <words before it>`, which the scripts in completions/ run: one candidate

@@ -1,5 +1,10 @@
 import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../client/client.js';
+import { readPrivateFile } from '../../disk/private-file.js';
 import { Ledger } from '../../flows/tasks/ledger.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { Clients, type Connect } from '../connect/clients.js';
@@ -10,9 +15,7 @@ import { findLocal } from '../connect/local.js';
 import { Settings } from '../connect/settings.js';
 import { chooseTarget, isNamed } from '../connect/target.js';
 import type { System } from '../terminal/system.js';
-import { CompletionCache } from './cache.js';
 import type { Line } from './line.js';
-import { LIVE_READERS, type LiveKind, selectSafeValues } from './readers.js';
 
 // Decided: a shell waits for at most 300 ms, and starting may take two thirds of that.
 const LIVE_TIMEOUT_MS = 100;
@@ -122,4 +125,99 @@ function readInBackground({ system, argv }: Asked): void {
   })
     .once('error', silent)
     .unref();
+}
+
+/** Kinds of values that come from a service, the settings or the ledger. */
+export type LiveKind = 'node' | 'version' | 'publisher' | 'profile' | 'task' | 'delivery';
+
+interface LiveQuery {
+  readonly client: Client;
+  /** The node whose versions are requested. */
+  readonly nodeId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+type ReadValues = (query: LiveQuery) => Promise<string[]>;
+
+/** Reads each kind from a service. */
+const LIVE_READERS: Readonly<Record<Exclude<LiveKind, 'profile' | 'task'>, ReadValues>> = {
+  async publisher({ client, signal }) {
+    return (await client.publisher.list({}, { signal, retries: 0 })).flatMap(({ id }) => id ?? []);
+  },
+
+  /** The user's own nodes first, then some of all nodes. */
+  async node(query) {
+    const { client, signal } = query;
+    const listSome = async () => (await client.node.search({ limit: 100 }, { signal, retries: 0 })).nodes;
+    const found = await Promise.allSettled([listOwnNodes(query), listSome()]);
+    const read = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    if (read.length === 0) throw (found[0] as PromiseRejectedResult).reason;
+    return read.flat().flatMap(({ id }) => id ?? []);
+  },
+
+  async version({ client, signal, nodeId }) {
+    if (nodeId === undefined) return [];
+    const versions = await client.version.list({ nodeId }, { signal, retries: 0 });
+    return versions.flatMap(({ version }) => version ?? []);
+  },
+
+  async delivery({ client, signal }) {
+    return (await client.webhook.deliveries({}, { signal, retries: 0 })).map(({ id }) => id);
+  },
+};
+
+const MAX_PUBLISHERS = 10;
+
+async function listOwnNodes({ client, signal }: LiveQuery) {
+  const publishers = await client.publisher.list({}, { signal, retries: 0 });
+  const pages = publishers.slice(0, MAX_PUBLISHERS).map(async ({ id: publisherId = '' }) => {
+    return (await client.node.list({ publisherId, limit: 100 }, { signal, retries: 0 })).nodes;
+  });
+  return (await Promise.all(pages)).flat();
+}
+
+/** A shell could interpret other values as more than one word. */
+const SAFE_VALUE = /^[a-zA-Z0-9][a-zA-Z0-9._+-]{0,255}$/;
+const MAX_VALUES = 1000;
+
+/** Selects the values that are safe for a shell, without duplicates. */
+export function selectSafeValues(values: readonly string[]): string[] {
+  return [...new Set(values)].filter((value) => SAFE_VALUE.test(value)).slice(0, MAX_VALUES);
+}
+
+/** Cached values. */
+interface CachedValues {
+  readonly values: readonly string[];
+  /** When they were read, in milliseconds since 1970; 0 if never. */
+  readonly at: number;
+  /** When the last refresh in the background began. */
+  readonly begun: number;
+}
+
+/** One small file for the values of one query to one service. */
+class CompletionCache {
+  readonly #path: string;
+
+  /** @param query what identifies the query: service, kind, node */
+  constructor(stateFolder: string, query: readonly string[]) {
+    const name = createHash('sha256').update(JSON.stringify(query)).digest('hex').slice(0, 24);
+    this.#path = join(stateFolder, 'completion', `${name}.json`);
+  }
+
+  read(): CachedValues {
+    try {
+      const { values, at, begun } = JSON.parse(readPrivateFile(this.#path) ?? '');
+      if (Array.isArray(values) && typeof at === 'number' && typeof begun === 'number')
+        return { values, at, begun };
+    } catch {}
+    return { values: [], at: 0, begun: 0 };
+  }
+
+  /** Writes at once, but without waiting for the disk: lost values are read again. */
+  write(cached: CachedValues): void {
+    const temporary = `${this.#path}.${randomUUID()}`;
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    writeFileSync(temporary, JSON.stringify(cached), { mode: 0o600 });
+    renameSync(temporary, this.#path);
+  }
 }

@@ -46,6 +46,7 @@ export class ServiceConnector {
   isChanging: boolean;
   readonly #context: ServicesContext;
   readonly #services = new Map<string, Promise<Service>>();
+  #used: Target | undefined;
 
   constructor(context: ServicesContext) {
     this.#context = context;
@@ -55,7 +56,12 @@ export class ServiceConnector {
   /** The service that this command uses. */
   get target(): Target {
     const { flags, system, settings } = this.#context;
-    return chooseTarget(flags, system.env, settings);
+    return this.#used ?? chooseTarget(flags, system.env, settings);
+  }
+
+  /** Makes this command use the service of a task, whose names its requests and failures then have. */
+  use(target: Target): void {
+    this.#used = target;
   }
 
   /** The names of a service (default: that of this command); undefined if they are those of the contract. */
@@ -111,8 +117,8 @@ export class ServiceConnector {
   }
 
   /** Prints the service on which something was changed. */
-  async announce(target: Target = this.target): Promise<void> {
-    const { name, url } = await this.reach(target);
+  async announce(): Promise<void> {
+    const { name, url } = await this.reach();
     await this.#context.output.note(`Done on ${name === url ? url : `${name} (${url})`}.`);
   }
 

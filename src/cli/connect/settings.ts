@@ -114,6 +114,9 @@ export class Settings {
   async set(key: string, value: string): Promise<void> {
     checkKey(key);
     checkValue(key, value);
+    const address = `profiles.${value}.base_url`;
+    if (key === 'profile' && value !== 'local' && !this.get(address))
+      throw usage(`There is no profile '${value}'.`, `Add it with: regen config set ${address} <url>`);
     await this.store.change((values) => ({ ...values, [key]: value }));
   }
 

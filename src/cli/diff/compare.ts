@@ -85,11 +85,7 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
       differences.push({ change: 'default', detail: `${name}: ${initial.join(' -> ')}`, breaks: false });
     }
     if (same.required && !input.required) {
-      differences.push({
-        change: 'input required',
-        detail: `${name}: ${same.type}`,
-        breaks: !same.hasDefault,
-      });
+      differences.push({ change: 'input required', detail: `${name}: ${same.type}`, breaks: true });
     }
   }
   const order = compareOrder(old, now);
@@ -97,9 +93,9 @@ function compareInputs(was: ListedDefinition, is: ListedDefinition): Difference[
   for (const [name, input] of now) {
     if (old.has(name)) continue;
     const kind = input.required ? 'required' : 'optional';
-    // A widget has a default value; a new required connection is missing in saved workflows.
-    const breaks = input.required && !input.hasDefault;
-    differences.push({ change: 'input added', detail: `${name}: ${input.type} (${kind})`, breaks });
+    // The host refuses prompts saved for its API that lack a required input, whatever its default.
+    const detail = `${name}: ${input.type} (${kind})`;
+    differences.push({ change: 'input added', detail, breaks: input.required });
   }
   return differences;
 }
@@ -176,8 +172,6 @@ export interface Input {
   readonly choices: readonly string[];
   /** Whether it is edited in the node. */
   readonly isWidget: boolean;
-  /** Whether it has a value if nothing is connected and nothing was saved. */
-  readonly hasDefault: boolean;
   /** The declared default value; undefined if there is none. */
   readonly initial: unknown;
   /** Bounds of a number. */
@@ -219,7 +213,6 @@ function toInput(declared: unknown, required: boolean): Input {
     type,
     choices: listed.map(String),
     isWidget: WIDGET_TYPES.has(type) && settings.forceInput !== true,
-    hasDefault: 'default' in settings || WIDGET_TYPES.has(type),
     initial: settings.default,
     min: toNumber(settings.min),
     max: toNumber(settings.max),

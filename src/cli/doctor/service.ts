@@ -1,9 +1,9 @@
 import { type ClientError, NetworkError, ServiceError } from '../../client/errors.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { toFailure } from '../command/to-failure.js';
-import type { Connect } from '../connect/clients.js';
+import type { CommandContext } from '../connect/context.js';
 import { findLocal } from '../connect/local.js';
-import type { Service, ServiceConnector } from '../connect/services.js';
+import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
@@ -14,21 +14,10 @@ import { type Finding, fail, ok, warn } from './finding.js';
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_SKEW_MS = 60_000;
 
-interface ServiceCheckContext {
-  readonly services: ServiceConnector;
-  readonly connect: Connect;
-  /** The data folder of the embedded service. */
-  readonly dataFolder: string;
-  readonly system: Pick<System, 'env' | 'now'>;
-  readonly signal: AbortSignal;
-}
-
 type Reached = Pick<Service, 'client' | 'credential' | 'url'>;
 
 /** Checks the service that commands use: whether it responds, its clock, and the credential. Starts nothing. */
-export async function checkService(
-  context: ServiceCheckContext,
-): Promise<{ url?: string; findings: Finding[] }> {
+export async function checkService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
   const { services, system } = context;
   const { target } = services;
   const service = target.baseUrl === undefined ? await findEmbedded(context) : await services.reach();
@@ -50,11 +39,8 @@ export async function checkService(
   }
 }
 
-async function findEmbedded({
-  connect,
-  dataFolder,
-}: Pick<ServiceCheckContext, 'connect' | 'dataFolder'>): Promise<Reached | undefined> {
-  const local = await findLocal(dataFolder, connect);
+async function findEmbedded({ connect, folders }: CommandContext): Promise<Reached | undefined> {
+  const local = await findLocal(folders.data, connect);
   return local && { url: local.url, client: local.client, credential: local.owner };
 }
 
@@ -133,7 +119,7 @@ export function checkClock(date: string | undefined, now: number): Finding {
 }
 
 async function checkCredential(
-  { signal }: Pick<ServiceCheckContext, 'signal'>,
+  { signal }: CommandContext,
   { client, credential }: Reached,
 ): Promise<Finding> {
   if (!credential) {

@@ -7,9 +7,9 @@ import { cannotRead, readAccount, type Task, type TaskContext } from '../../flow
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
 import type { FlagValues } from '../command/command.js';
 import { toFailure } from '../command/to-failure.js';
+import type { CommandContext } from '../connect/context.js';
 import { durationMs } from '../terminal/duration.js';
 import { Failure, usage } from '../terminal/failure.js';
-import type { System } from '../terminal/system.js';
 import { shellWord } from '../terminal/text.js';
 import { downloadResult, printsBytes } from './print-result.js';
 
@@ -48,14 +48,9 @@ export interface FinishContext extends TaskContext {
   readonly flags?: FlagValues;
 }
 
-interface PlanContext extends TaskContext {
-  readonly system: Pick<System, 'cwd' | 'now' | 'stdout'>;
-  readonly flags: FlagValues;
-}
-
 /** Reads from the flags of a command how long to wait and where to save. */
 export function planFinish(
-  { services, ledger, signal, system, flags }: PlanContext,
+  { services, ledger, signal, system, flags }: CommandContext,
   watch: TaskObserver,
   { count, offPeak, resumed = false }: { count: number; offPeak: boolean; resumed?: boolean },
 ): FinishContext {

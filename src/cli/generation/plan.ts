@@ -6,7 +6,6 @@ import { isRecord } from '../../contract/json.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import type { Operation } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
-import type { Ledger } from '../../flows/tasks/ledger.js';
 import type { ImageSource, Images, Job } from '../../flows/tasks/start-task.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { buildRequest, readBodyFlag } from '../command/build-request.js';
@@ -17,23 +16,18 @@ import {
   formatFieldName,
   toInvalidFailure,
 } from '../command/request.js';
-import { type ServiceConnector, STANDARD_PORT } from '../connect/services.js';
+import type { CommandContext } from '../connect/context.js';
+import { STANDARD_PORT } from '../connect/services.js';
 import { usage } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
 
-export interface PlanContext {
-  readonly system: Pick<System, 'cwd' | 'stdin'>;
-  readonly services: ServiceConnector;
-  readonly output: Pick<Output, 'warn'>;
-  readonly ledger: Ledger;
-}
+export type PlanContext = Pick<CommandContext, 'system' | 'services' | 'output' | 'ledger'>;
 
 /**
  * Plans the tasks of a command line: one for each image.
  * @throws Failure with the problems of all of them
  */
-export async function planJobs(parsed: ParsedCommand, context: PlanContext): Promise<Job[]> {
+export async function planJobs(given: ParsedCommand, context: PlanContext): Promise<Job[]> {
+  const parsed = useVideoArgument(given);
   const { command, flags } = parsed;
   const operation = getOperation(command.operation as string);
   const body = await readBodyFlag({ flags, system: context.system });
@@ -177,9 +171,18 @@ const STAND_IN = { video_creation_id: '1', video_url: 'https://video.invalid/' }
 
 /** Replaces the problem of the contract, which does not know about tasks. */
 const MISSING_VIDEO: FailureDetail = {
-  path: '--from-task',
+  path: '<task_id>',
   message: 'is required, or --video-creation-id together with --video-url',
 };
+
+/** Sets the flag for the video to extend, if it was given as an argument. */
+export function useVideoArgument(parsed: ParsedCommand): ParsedCommand {
+  const { task_id } = parsed.args;
+  if (task_id === undefined) return parsed;
+  if (parsed.flags['from-task'] !== undefined)
+    throw usage('<task_id> and --from-task cannot be used together.');
+  return { ...parsed, flags: { ...parsed.flags, 'from-task': task_id as string } };
+}
 
 /** Whether a command that extends a video was given none. */
 export function lacksVideo({ flags: known }: Command, flags: FlagValues, body: object = {}): boolean {
@@ -195,7 +198,7 @@ const VIDEO_FLAGS: readonly string[] = ['from-task', ...Object.keys(STAND_IN)];
 function findDuplicates(flags: FlagValues, body: object): FailureDetail[] {
   if (flags['from-task'] === undefined) return [];
   return listCreationFields(body).map((field) => ({
-    path: '--from-task',
+    path: '<task_id>',
     message: `already sets ${field}; leave that out`,
   }));
 }

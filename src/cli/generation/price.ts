@@ -4,27 +4,20 @@ import { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { Target } from '../../flows/tasks/task.js';
 import type { FlagValues } from '../command/command.js';
-import type { ServiceConnector } from '../connect/services.js';
-import type { Settings } from '../connect/settings.js';
+import { confirm } from '../command/confirm.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
-
-export interface PriceContext {
-  readonly services: ServiceConnector;
-  readonly settings: Settings;
-  readonly output: Output;
-  readonly system: Pick<System, 'prompts'>;
-  readonly flags: FlagValues;
-  readonly mayAsk: boolean;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
  * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
-export async function checkPrice(context: PriceContext, jobs: readonly Job[], target: Target): Promise<void> {
+export async function checkPrice(
+  context: CommandContext,
+  jobs: readonly Job[],
+  target: Target,
+): Promise<void> {
   const most = readMaxCredits(context.flags);
   const prices = await readPrices(context, target);
   const price =
@@ -40,15 +33,21 @@ export async function checkPrice(context: PriceContext, jobs: readonly Job[], ta
   // Decided: a price of 0 is not reported.
   const isPreview = await makesPreviews(context, jobs, target);
   if (price > 0) {
-    const billed = isPreview ? ' for a preview made on this machine; nothing is billed' : '';
+    const billed = isPreview
+      ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
+      : '';
     await context.output.note(`Costs ${formatCredits(price)}${inTotal}${billed}.`);
-  } else if (isPreview) await context.output.note('This is a preview made on this machine, not by a vendor.');
-  await confirmPrice(context, price);
+  } else if (isPreview) {
+    const subject = jobs.length > 1 ? 'These are previews' : 'This is a preview';
+    await context.output.note(`${subject} made on this machine, not by a vendor.`);
+  }
+  const isBelowLimit = price <= Number(context.settings.get('confirm_credits')?.value);
+  if (!isBelowLimit) await confirm(context, `Spend ${formatCredits(price)}?`, 'Nothing was started.');
 }
 
 /** Whether the embedded service only previews the tasks. */
 async function makesPreviews(
-  { services }: PriceContext,
+  { services }: Pick<CommandContext, 'services'>,
   jobs: readonly Job[],
   target: Target,
 ): Promise<boolean> {
@@ -58,7 +57,7 @@ async function makesPreviews(
 
 /** The prices of a service; `undefined` if it has none, or has them in an unknown form. */
 export async function readPrices(
-  { services, signal }: Pick<PriceContext, 'services' | 'signal'>,
+  { services, signal }: Pick<CommandContext, 'services' | 'signal'>,
   target: Target,
 ): Promise<Prices | undefined> {
   const { client } = await services.reach(target);
@@ -99,13 +98,6 @@ async function reportUnknownPrice(
   // Images are free on almost every service.
   if (jobs.some(({ operation }) => getTaskFacts(operation).kind === 'video'))
     await output.note(`${name} does not publish the price of this video.`);
-}
-
-async function confirmPrice({ flags, mayAsk, settings, system }: PriceContext, price: number): Promise<void> {
-  const limit = Number(settings.get('confirm_credits')?.value);
-  if (flags.yes || !mayAsk || price <= limit) return;
-  if (await system.prompts.confirm(`Spend ${formatCredits(price)}?`)) return;
-  throw new Failure('Nothing was started.', { code: 'declined' });
 }
 
 function formatCredits(credits: number): string {

@@ -1,41 +1,35 @@
 import { dirname, relative } from 'node:path';
+import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
-import type { ParsedCommand } from '../command/command.js';
 import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
-import type { ServiceConnector } from '../connect/services.js';
+import type { CommandContext } from '../connect/context.js';
 import { openBrowser } from '../sign-in/opener.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { drawPicture, formatLink } from '../terminal/picture.js';
 import { Progress } from '../terminal/progress.js';
-import type { System } from '../terminal/system.js';
 import { oneLine } from '../terminal/text.js';
 import { NOT_ANSWERING, type TaskOutcome } from './finish-task.js';
 
 /** One task of a command. Its label is printed if there are several. */
 export interface TaskItem {
   readonly label: string;
+  /** Its service, if it is not that of the command. */
+  readonly target?: Target | undefined;
   run(): Promise<TaskOutcome>;
 }
 
 // Decided: a command runs four tasks in parallel; more would only queue at the service.
 const CONCURRENCY = 4;
 
-interface RunAllContext extends ParsedCommand {
-  readonly output: Output;
-  readonly system: System;
-  readonly services: Pick<ServiceConnector, 'findNaming'>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs items in parallel, and prints their outcomes in order.
  * @returns the combined exit code
  */
 export async function runAll(
-  context: RunAllContext,
+  context: CommandContext,
   watch: Watch,
   items: readonly TaskItem[],
 ): Promise<number> {
@@ -74,7 +68,7 @@ export async function runAll(
 const MAX_PICTURES = 4;
 
 async function printOutcome(
-  { output, system: { env, cwd } }: RunAllContext,
+  { output, system: { env, cwd } }: CommandContext,
   watch: Watch,
   { lines, bytes: result, failure }: TaskOutcome,
   label: string | undefined,
@@ -100,7 +94,7 @@ async function printOutcome(
   );
 }
 
-async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutcome> {
+async function runOne(item: TaskItem, context: CommandContext): Promise<TaskOutcome> {
   const { signal } = context;
   signal.throwIfAborted();
   try {
@@ -109,7 +103,7 @@ async function runOne(item: TaskItem, context: RunAllContext): Promise<TaskOutco
     signal.throwIfAborted();
     return {
       lines: [],
-      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming()),
+      failure: useCommandLineNames(toFailure(error), context, await context.services.findNaming(item.target)),
     };
   }
 }
@@ -119,13 +113,13 @@ function toErrorAnswer({ message, facts: { code, status, requestId: request_id }
 }
 
 /** Says which of several images a message is about. */
-function nameImage(label: string, message: string): string {
+export function nameImage(label: string, message: string): string {
   return message.startsWith('<image> ') ? message.replace('<image>', label) : `${label}: ${message}`;
 }
 
 /** Such as `5 of 6 saved in relit/ (31 s); photo-4.jpg failed: it cannot be decoded`. */
 function formatSummary(
-  { flags, system: { cwd } }: RunAllContext,
+  { flags, system: { cwd } }: CommandContext,
   watch: Watch,
   items: readonly TaskItem[],
   outcomes: readonly TaskOutcome[],

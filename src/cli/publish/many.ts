@@ -5,10 +5,11 @@ import { combineExits, readConcurrency, runInParallel } from '../command/paralle
 import { toFailure } from '../command/to-failure.js';
 import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
+import { Output } from '../terminal/output.js';
 import { Progress } from '../terminal/progress.js';
+import type { PublishRow } from '../views/answers.js';
 import { checkFolder, publishFolder, readFolder } from './publish-folder.js';
-import { labelContext, type PublishContext } from './publishing.js';
-import { findPublishToken, type PublishToken } from './token.js';
+import { findPublishToken, type PublishContext, type PublishToken } from './token.js';
 
 export interface ManyOptions {
   readonly changelog: string | undefined;
@@ -16,16 +17,6 @@ export interface ManyOptions {
   readonly timeoutMs: number;
   /** Set for a dry run: returns the request to print instead of sending it. */
   readonly preview?: (pack: Pack) => PrintedRequest;
-}
-
-/** One row of the report. */
-interface ReportRow {
-  readonly dir: string;
-  readonly node_id: string | null;
-  readonly version: string | null;
-  /** As returned by the registry; null if it was not published. */
-  readonly node_version: NodeVersion | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 const COLUMNS = ['dir', 'node_id', 'version', 'node_version.status', 'error.message'];
@@ -132,7 +123,7 @@ class PublishRun {
     this.#progress.end();
   }
 
-  get rows(): ReportRow[] {
+  get rows(): PublishRow[] {
     return this.dirs.map((dir) => {
       const { manifest } = this.read.get(dir) ?? {};
       const failure = this.failures.get(dir);
@@ -154,3 +145,27 @@ const SILENT: Stages = {
   transferred: () => undefined,
   end: () => undefined,
 };
+
+/** The context of one of several packs: warnings name its folder, and all else is in the report. */
+function labelContext(context: PublishContext, dir: string): PublishContext {
+  return {
+    ...context,
+    output: new LabelledOutput(context.output, dir),
+    interruption: { hint: undefined },
+  };
+}
+
+class LabelledOutput extends Output {
+  constructor(
+    readonly whole: Output,
+    readonly label: string,
+  ) {
+    super(whole.system, whole.mode);
+  }
+
+  override async note(): Promise<void> {}
+
+  override warn(text: string): Promise<void> {
+    return this.whole.warn(`${this.label}: ${text}`);
+  }
+}

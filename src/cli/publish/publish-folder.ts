@@ -6,8 +6,7 @@ import { readText } from '../command/command.js';
 import type { Service } from '../connect/services.js';
 import { tuneEngine } from '../terminal/engine.js';
 import { withScratch } from '../terminal/scratch.js';
-import type { PublishContext } from './publishing.js';
-import { findPublishToken, type PublishToken, toRegistry } from './token.js';
+import { findPublishToken, type PublishContext, type PublishToken, toRegistry } from './token.js';
 
 /** What git, hashes, archives and requests need. */
 const PACKING_MODULES = ['child_process', 'crypto', 'fs/promises', 'http', 'zlib'];

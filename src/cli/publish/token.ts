@@ -1,10 +1,16 @@
 import { hostname } from 'node:os';
 import { ServiceError } from '../../client/errors.js';
 import type { Registry } from '../../flows/publish/upload.js';
+import type { CommandContext } from '../connect/context.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
 import { Failure } from '../terminal/failure.js';
-import type { PublishContext } from './publishing.js';
+import type { Interruption } from '../terminal/interrupted.js';
+
+/** What is needed to publish a pack. */
+export type PublishContext = Omit<CommandContext, 'interruption'> & {
+  readonly interruption: Pick<Interruption, 'hint'>;
+};
 
 /** A personal access token for publishing. `replaceable`: it may be replaced by a new one without asking. */
 export interface PublishToken {

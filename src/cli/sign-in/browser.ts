@@ -1,7 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
 import { isSecureAddress, type SignInConfiguration } from './discovery.js';
 import { openCallback } from './loopback.js';
 import { hasBrowser, openBrowser } from './opener.js';
@@ -11,15 +10,9 @@ import { waitForUser } from './timeout.js';
 /** How long the user may take to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
-interface BrowserContext {
-  readonly output: Output;
-  readonly system: System;
-  readonly signal: AbortSignal;
-}
-
 /** Signs in through a browser that returns to a port of this machine (RFC 8252, with PKCE). */
 export async function signInByBrowser(
-  { output, system, signal }: BrowserContext,
+  { output, system, signal }: Pick<CommandContext, 'output' | 'system' | 'signal'>,
   { openId, configuration, issuer }: Provider,
   { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {

@@ -1,6 +1,6 @@
 import type { TokenEndpointResponse } from 'openid-client';
+import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
 import type { SignInConfiguration } from './discovery.js';
 import { callIssuer, type Provider } from './provider.js';
 import { waitForUser } from './timeout.js';
@@ -12,7 +12,7 @@ export function supportsDevices({ configuration }: Provider): boolean {
 
 /** Signs in with a code that the user enters in a browser on any device (RFC 8628). */
 export async function signInByDevice(
-  { output, signal }: { readonly output: Output; readonly signal: AbortSignal },
+  { output, signal }: Pick<CommandContext, 'output' | 'signal'>,
   provider: Provider,
   { scope, resource }: SignInConfiguration,
 ): Promise<TokenEndpointResponse> {

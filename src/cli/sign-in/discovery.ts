@@ -1,7 +1,7 @@
 import { ResponseError, ServiceError } from '../../client/errors.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
-import { type FlagValues, readText } from '../command/command.js';
-import type { Connect } from '../connect/clients.js';
+import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
 
 /** Where and how people sign in to a service. */
@@ -15,11 +15,7 @@ export interface SignInConfiguration {
   readonly scope: string;
 }
 
-interface DiscoveryContext {
-  readonly connect: Connect;
-  readonly flags: FlagValues;
-  readonly signal: AbortSignal;
-}
+type DiscoveryContext = Pick<CommandContext, 'connect' | 'flags' | 'signal'>;
 
 // Decided: the default scopes request the identity of the user and a refresh token.
 const DEFAULT_SCOPES = ['openid', 'profile', 'email', 'offline_access'];

@@ -104,7 +104,8 @@ function choosePrompts(env: Environment): Prompts {
 }
 
 const inquirer: Prompts = {
-  password: (message) => askPerson(({ password }) => password({ message, mask: '*' }, PROMPT_CONTEXT)),
+  password: (message) =>
+    askPerson(({ password }) => password({ message, mask: '*', toggleMask: false }, PROMPT_CONTEXT)),
   confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, PROMPT_CONTEXT)),
   input: (message, initial, findProblem = () => undefined) =>
     askPerson(({ input }) => {

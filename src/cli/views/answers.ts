@@ -51,16 +51,30 @@ const LedgerEntry = z.object({
   batch: z.literal(true).optional(),
 });
 
+/** One line of the output of a batch: the outcome of a job. */
 const JobResult = z.object({
   line: Count,
   id: z.string(),
   status: z.enum(['done', 'failed', 'running', 'unsaved', 'unanswered', 'unsent']),
   task_id: z.string().nullable(),
   credits: z.number().nullable(),
-  outputs: z.array(z.string()).optional(),
+  outputs: z.array(z.string()).optional().describe('URLs; saved has paths instead'),
   saved: z.array(z.string()).optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
+
+export type JobResult = Readonly<z.infer<typeof JobResult>>;
+
+/** One of several folders that were published. */
+const PublishRow = z.object({
+  dir: z.string(),
+  node_id: z.string().nullable(),
+  version: z.string().nullable(),
+  node_version: NodeVersion.nullable().describe('As returned by the registry; null if it was not published'),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+export type PublishRow = Readonly<z.infer<typeof PublishRow>>;
 
 const FolderReport = z.object({
   data: z.string().optional(),
@@ -85,17 +99,7 @@ const describeAnyTask = () =>
 
 /** The answers that are composed on this machine; those of all other commands are the responses of operations. */
 const COMPOSED: Readonly<Record<string, () => z.ZodType>> = {
-  'version publish': () =>
-    z.union([
-      NodeVersion,
-      Row({
-        dir: z.string(),
-        node_id: z.string().nullable(),
-        version: z.string().nullable(),
-        node_version: NodeVersion.nullable(),
-        error: z.object({ code: z.string(), message: z.string() }).nullable(),
-      }),
-    ]),
+  'version publish': () => z.union([NodeVersion, z.array(PublishRow)]),
   'version pack': () =>
     z.union([
       z.array(File),

@@ -22,9 +22,10 @@ export const authViews: readonly View[] = [
         "Store the token as this publisher's personal access token, for publishing",
       ),
     ],
+    notes: ['With both --profile and --base-url, the profile is added.'],
     examples: [
-      'regen auth login --base-url https://registry.example.com',
-      'regen auth login --with-token --base-url https://registry.example.com < token.txt',
+      'regen auth login --profile team --base-url https://registry.example.com',
+      'regen auth login --profile team --with-token < token.txt',
       'regen auth login --with-token --publisher my-team < publish-token.txt',
     ],
   },

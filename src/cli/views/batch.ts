@@ -1,5 +1,5 @@
 import { flag } from '../command/flags.js';
-import { saveFlags, waitFlags } from './generation.js';
+import { batchSaveFlags, waitFlags } from './generation.js';
 import type { View } from './view.js';
 
 export const batchViews: readonly View[] = [
@@ -8,7 +8,7 @@ export const batchViews: readonly View[] = [
     module: 'batch',
     changes: true,
     summary: 'Run many image and video jobs, and print one result per line; run the command again to resume',
-    explain: { jobs: "File with one job per line, as JSON or CSV (.csv); '-' for standard input" },
+    explain: { jobs: 'File with one job per line, as JSON or CSV (.csv); - for standard input' },
     flags: [
       flag('--concurrency <number>', 'Tasks to run in parallel (1 to 100; default 4)'),
       flag(
@@ -17,7 +17,7 @@ export const batchViews: readonly View[] = [
       ),
       flag('--retry-failed', 'Retry jobs that failed in earlier runs'),
       flag('--state <path>', 'File that stores the state of each job (default <jobs>.state)'),
-      ...saveFlags,
+      ...batchSaveFlags,
       ...waitFlags,
     ],
     shape: {
@@ -26,7 +26,7 @@ export const batchViews: readonly View[] = [
     },
     notes: [
       'Each line has a "command", such as "image relight", and its arguments and flags by name; nested objects and dotted names are equivalent. In CSV, the first row has the names, and an empty cell sets nothing.',
-      'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them; --output also supports {line} and {id}.',
+      'A job is identified by its "id", or by the content of its line. Paths are relative to the current folder. --output, --force, --receipt, --timeout and --interval apply to lines that do not set them.',
       'A result has the line, id, status, task id and credits, and then the URLs or paths, or the error. The status is done or failed, or one that the next run resumes: running, unsaved, unanswered or unsent.',
     ],
     examples: [

@@ -5,8 +5,10 @@ import type { NamingMap } from '../../contract/naming/naming-map.js';
 import type { Operation } from '../../contract/operation.js';
 import { describeFields, type FieldDescription } from '../../contract/schema/fields.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
+import type { Models as ContractModels } from '../../contract/schema/model-rules.js';
 import { getRules } from '../../contract/schema/rule.js';
-import type { Argument, Command, CommandTree, Flag } from '../command/command.js';
+import { videoModels } from '../../contract/video-models.js';
+import type { Argument, Command, CommandTree, Flag, Models } from '../command/command.js';
 import { deriveFlags, flag } from '../command/flags.js';
 import { adminViews } from './admin.js';
 import { apiViews } from './api.js';
@@ -19,7 +21,6 @@ import { globals, groups } from './globals.js';
 import { hostNodeViews } from './host-nodes.js';
 import { imageViews } from './image.js';
 import { keyViews } from './key.js';
-import { listModels } from './models.js';
 import { nodeViews } from './node.js';
 import { publisherViews } from './publisher.js';
 import { schemaViews } from './schema.js';
@@ -236,4 +237,25 @@ function toArgument(written: string, view: View, fields: ReadonlyMap<string, Req
     ...(description && { description }),
     ...(field && { target: field.target, type: { type: field.description.type ?? 'string' } }),
   };
+}
+
+/** Lists what each model of a request can generate, within the limits of the request's own fields. */
+function listModels({
+  model,
+  duration,
+  resolution,
+}: Readonly<Record<string, FieldDescription>>): Models | undefined {
+  if (!model?.enum || !duration || !resolution?.enum) return undefined;
+  const { minimum = 1, maximum = Number.POSITIVE_INFINITY } = duration;
+  const known = resolution.enum.map(String);
+  const modes = model.enum.map(String).map((name) => {
+    const all = (videoModels as ContractModels)[name]?.modes ?? [];
+    const limited = all.map(({ from, to, resolutions }) => ({
+      from: Math.max(from, minimum),
+      to: Math.min(to, maximum),
+      resolutions: resolutions.filter((one) => known.includes(one)),
+    }));
+    return [name, limited.filter(({ from, to }) => from <= to)] as const;
+  });
+  return { standard: String(model.default), modes: Object.fromEntries(modes) };
 }

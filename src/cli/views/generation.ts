@@ -10,17 +10,27 @@ export const waitFlags: readonly Flag[] = [
   flag('--interval <duration>', 'Maximum polling interval (default 10s)'),
 ];
 
-/** Where a command saves the results of a task. */
-export const saveFlags: readonly Flag[] = [
-  flag(
-    '-o, --output <path>',
-    'Save the results to a file, a folder/, or a pattern with {name}, {n}, {task_id}, {index} and {ext}, and print the paths; - writes one result to stdout',
-  ),
+const describeOutput = (placeholders: string) =>
+  `Save the results to a file, a folder/, or a pattern with ${placeholders}, {task_id}, {index} and {ext}, and print the paths`;
+
+const savingFlags: readonly Flag[] = [
   flag('--force', 'Overwrite existing files'),
   flag(
     '--receipt',
     'Write <file>.receipt.json next to each saved file: request, seed, task id, credits, SHA-256',
   ),
+];
+
+/** Where a command saves the results of a task. */
+export const saveFlags: readonly Flag[] = [
+  flag('-o, --output <path>', `${describeOutput('{name}, {n}')}; - writes one result to stdout`),
+  ...savingFlags,
+];
+
+/** Where a batch saves the results of its jobs. */
+export const batchSaveFlags: readonly Flag[] = [
+  flag('-o, --output <path>', describeOutput('{name}, {line}, {id}')),
+  ...savingFlags,
 ];
 
 export const openFlag = flag('--open', 'Open the results in the default program');

@@ -5,7 +5,7 @@ import { flag } from '../command/flags.js';
 export const globals: readonly Flag[] = [
   flag('--base-url <url>', 'Address of the service', { only: 'service' }),
   flag('--profile <name>', "Profile to use; 'local' is the embedded service", { only: 'service' }),
-  flag('--token-file <path>', "File with the token to send, or '-' for standard input", { only: 'service' }),
+  flag('--token-file <path>', 'File with the token to send, or - for standard input', { only: 'service' }),
   flag(
     '--request-timeout <duration>',
     'Idle timeout: fail a request that makes no progress for this long (default 60s)',

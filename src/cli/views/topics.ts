@@ -110,8 +110,8 @@ export const topics: Readonly<Record<string, Topic>> = {
       },
       {
         items: [
-          ['regen config set profiles.team.base_url <url>', 'Add the profile team'],
-          ['regen auth login --profile team', 'Sign in to it'],
+          ['regen auth login --profile team --base-url <url>', 'Add the profile team, and sign in'],
+          ['regen config set profiles.team.base_url <url>', 'Add it without signing in'],
           ['regen config set profile team', 'Use it by default'],
           ['regen config list', 'Show every setting and where its value comes from'],
         ],

@@ -20,7 +20,7 @@ export const versionViews: readonly View[] = [
     flags: [
       publisher,
       flag('--changelog <text>', 'Summary of the changes in this version'),
-      flag('--changelog-file <path>', "File with the changelog, or '-' for standard input"),
+      flag('--changelog-file <path>', 'File with the changelog, or - for standard input'),
       allowSecrets,
       flag('--allow-findings', 'Publish even if a finding would flag the version'),
       flag('--skip-existing', 'Succeed if this exact version is already published'),

@@ -2,10 +2,7 @@ import { flag } from '../command/flags.js';
 import { startFlags, taskExplain } from './generation.js';
 import type { View } from './view.js';
 
-const fromTask = flag(
-  '--from-task <task_id>',
-  'Task that made the video, instead of --video-creation-id and --video-url',
-);
+const fromTask = flag('--from-task <task_id>', 'The same as <task_id>');
 
 export const videoViews: readonly View[] = [
   {
@@ -37,14 +34,18 @@ export const videoViews: readonly View[] = [
     ],
   },
   {
-    usage: 'video extend',
+    usage: 'video extend [task_id]',
     operation: 'video.extend',
     module: 'generate',
     summary: 'Extend a video',
+    explain: {
+      task_id: `${taskExplain.task_id}; instead of --video-creation-id and --video-url`,
+    },
     optional: ['video_creation_id', 'video_url'],
     flags: [fromTask, ...startFlags],
     examples: [
-      'regen video extend --from-task 0b5f3c1e-8d7a-4e52-9c1f-2a6b7d8e9f00 --duration 3 -o longer.mp4',
+      'regen video extend boat.mp4 --duration 3 -o longer.mp4',
+      'regen video extend @last:video --prompt "it sails away" -o longer.mp4',
       'regen video extend --video-creation-id 1234 --video-url https://example.com/boat.mp4 --images end.jpg',
     ],
   },

@@ -1,18 +1,13 @@
 import { spawn } from 'node:child_process';
-import { type FlagValues, readText } from '../command/command.js';
-import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
+import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
+import { oneLine } from '../terminal/text.js';
 import { readAddress } from './address.js';
 import type { Event } from './event.js';
 import { DONE, isDone, type Reply } from './inbox.js';
 import { postEvent } from './post-event.js';
 
-interface ActionsContext {
-  readonly flags: FlagValues;
-  readonly output: Output;
-  readonly system: Pick<System, 'cwd' | 'env' | 'stderr'>;
-  readonly signal: AbortSignal;
-}
+type ActionsContext = Pick<CommandContext, 'flags' | 'output' | 'system' | 'signal'>;
 
 /** Runs `--forward-to` and `--exec`, and replies with the first failure. */
 export function createActions(context: ActionsContext): (event: Event) => Promise<Reply> {
@@ -69,8 +64,8 @@ async function runCommand(
       ...system.env,
       REGEN_WEBHOOK_ID: event.id,
       REGEN_WEBHOOK_EVENT: event.name,
-      REGEN_WEBHOOK_TASK_ID: event.taskId ?? '',
-      REGEN_WEBHOOK_STATE: event.seen?.state ?? '',
+      REGEN_WEBHOOK_TASK_ID: oneLine(event.taskId ?? ''),
+      REGEN_WEBHOOK_STATE: oneLine(event.seen?.state ?? ''),
     },
     stdio: 'pipe',
     signal,

@@ -21,12 +21,10 @@ export interface Event {
   readonly replaces?: readonly string[];
 }
 
-type ReceivedWebhook = Pick<Event, 'id' | 'body' | 'headers'> & { readonly header: string };
-
-/** Parses a verified webhook. Its kind comes from the body, because the header is not signed. */
-export function parseEvent({ id, body, headers, header }: ReceivedWebhook): Event {
+/** Parses a verified webhook. Its kind comes from the body, because the header `webhook-event` is not signed. */
+export function parseEvent({ id, body, headers }: Pick<Event, 'id' | 'body' | 'headers'>): Event {
   const payload = parseBody(body);
-  const { task_id, status, id: videoId, state } = (payload ?? {}) as Record<string, unknown>;
+  const { task_id, status, id: videoId, state, type } = (payload ?? {}) as Record<string, unknown>;
   const own = { id, body, headers, caughtUp: false };
   if (typeof task_id === 'string' && typeof status === 'string') {
     const answer = { generated: [], ...(payload as object) } as unknown as ImageTask;
@@ -35,7 +33,8 @@ export function parseEvent({ id, body, headers, header }: ReceivedWebhook): Even
   if (typeof videoId === 'string' && typeof state === 'string') {
     return { ...own, name: 'video.task.updated', taskId: videoId, seen: readTaskState('video', payload) };
   }
-  return { ...own, name: oneLine(header), taskId: undefined, seen: undefined };
+  // In the bodies of other services, as Standard Webhooks recommends.
+  return { ...own, name: oneLine(typeof type === 'string' ? type : ''), taskId: undefined, seen: undefined };
 }
 
 /** The event as one line of `--json`. */

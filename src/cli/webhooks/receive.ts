@@ -88,7 +88,7 @@ async function answerRequest(
     return { status: 401 };
   }
   const headers = request.headers as Readonly<Record<string, string | readonly string[]>>;
-  return inbox.take(parseEvent({ id, body, headers, header: header(webhookHeaders.event) }));
+  return inbox.take(parseEvent({ id, body, headers }));
 }
 
 /** @returns undefined if it is too large */

@@ -2,19 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { isWebhookSecret } from '../../client/webhook.js';
-import { type FlagValues, readText } from '../command/command.js';
-import type { ServiceConnector } from '../connect/services.js';
+import { readText } from '../command/command.js';
+import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
-import type { System } from '../terminal/system.js';
 
-export interface SecretsContext {
-  readonly services: ServiceConnector;
-  readonly flags: FlagValues;
-  readonly output: Output;
-  readonly system: Pick<System, 'cwd' | 'env' | 'now'>;
-  readonly signal: AbortSignal;
-}
+type SecretsContext = Pick<CommandContext, 'services' | 'flags' | 'output' | 'system' | 'signal'>;
 
 /** Reads the signing secrets from a file, the environment or the service. The newest is first. */
 export async function readSecrets(context: Omit<SecretsContext, 'output'>): Promise<readonly string[]> {

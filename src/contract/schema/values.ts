@@ -24,6 +24,10 @@ export const MAX_LINE = 1000;
 export const MAX_URL = 4096;
 export const MAX_TEXT = 100_000;
 
+/** An optional text of a query, which selects what is listed. */
+export const filter = (most: number, description: string) =>
+  z.string().min(1).max(most).optional().describe(description);
+
 /** An optional list of strings. */
 export const textList = (description: string, meta: { readonly readOnly?: true } = {}) =>
   z
@@ -34,7 +38,8 @@ export const textList = (description: string, meta: { readonly readOnly?: true }
 /** A URL that the service calls or reads. */
 export const WebAddress = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https', abort: true })
-  .max(MAX_URL)
+  // Otherwise the sentence above would be said of it.
+  .max(MAX_URL, { error: `must have at most ${MAX_URL} characters` })
   // Whoever reads the task or its deliveries would see it.
   .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' });
 

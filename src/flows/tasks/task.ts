@@ -106,7 +106,7 @@ export async function findTask(
       if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     }
   }
-  const message = `Task ${id} was not found, neither in the ledger nor on ${target.name}.`;
+  const message = `Task ${id} was not found, neither among those that were started from here nor on ${target.name}.`;
   throw new FlowError('task_not_found', message);
 }
 

@@ -1,5 +1,6 @@
+import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { ENGINE_NOTE, type OnProgress, PreviewFailure, type PreviewJob } from '../job.js';
-import { loadSharp } from '../sharp.js';
+import { loadSharp, openImage } from '../sharp.js';
 import type { Size } from './planes.js';
 
 /** Pixels as 8-bit sRGB, row by row; the fourth channel is opacity. */
@@ -29,8 +30,7 @@ export async function readPicture(
   path: string,
   { size, fit = 'fill', denoised }: ReadOptions = {},
 ): Promise<Picture> {
-  const sharp = await loadSharp();
-  let reading = sharp(path, { limitInputPixels: false, failOn: 'error' }).autoOrient();
+  let reading = (await openImage(path, { failOn: 'error' })).autoOrient();
   if (denoised) reading = reading.median(3);
   if (size) reading = reading.resize(size.width, size.height, { fit, kernel: 'lanczos3' });
   try {
@@ -41,19 +41,24 @@ export async function readPicture(
       .toBuffer({ resolveWithObject: true });
     return { data, width: info.width, height: info.height, channels: info.channels === 4 ? 4 : 3 };
   } catch (error) {
-    throw new PreviewFailure('The image cannot be decoded.', { cause: error });
+    throw toVerdict(error);
   }
 }
 
 /** @throws PreviewFailure */
 export async function readSize(path: string): Promise<Size> {
-  const sharp = await loadSharp();
+  const picture = await openImage(path, {});
   try {
-    const { width, height } = (await sharp(path, { limitInputPixels: false }).metadata()).autoOrient;
+    const { width, height } = (await picture.metadata()).autoOrient;
     return { width, height };
   } catch (error) {
-    throw new PreviewFailure('The image cannot be decoded.', { cause: error });
+    throw toVerdict(error);
   }
+}
+
+function toVerdict(error: unknown): unknown {
+  if (isMachineTrouble(error)) return error;
+  return new PreviewFailure('The image cannot be decoded.', { cause: error });
 }
 
 /** The size of the reduced picture with the same aspect ratio. */

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
+import { isMachineTrouble } from '../../disk/machine-trouble.js';
 
 export class CodecsMissing extends Error {
   override readonly name = 'CodecsMissing';
@@ -25,7 +26,7 @@ export async function loadCodecs(): Promise<Codecs> {
     const [webcodecs, mediabunny] = await Promise.all([import('@napi-rs/webcodecs'), import('mediabunny')]);
     return { webcodecs, mediabunny };
   } catch (error) {
-    throw new CodecsMissing(error);
+    throw isMachineTrouble(error) ? error : new CodecsMissing(error);
   }
 }
 

@@ -15,6 +15,8 @@ export interface Still {
   readonly frame: Frame;
   /** The nearness of things, 0 to 1, at each point of the grid. */
   readonly near: Float32Array;
+  /** Where water begins, as a part of the height; absent: there is none. */
+  readonly shore?: number;
 }
 
 /**
@@ -52,18 +54,20 @@ interface AnimationOptions {
   readonly count: number;
   /** Whether the first frame is the one after the picture instead of the picture itself. */
   readonly beginsAfter?: boolean;
+  /** Whether it was painted for the shot, with its tone, and need not begin unchanged. */
+  readonly isScene?: boolean;
 }
 
 /** Animates a picture, or turns one into another. At the ends the pictures are unchanged. */
 export function* animatePicture(
   shot: Shot,
-  { from, to, count, beginsAfter }: AnimationOptions,
+  { from, to, count, beginsAfter, isScene }: AnimationOptions,
 ): Iterable<Frame> {
   const { seed, isAnime } = shot;
   const frame = newFrame(from.frame);
   const other = to && newFrame(to.frame);
-  const leave = createMotion(shot, from.near, from.frame, seed);
-  const arrive = to && createMotion(shot, to.near, to.frame, seed + 1);
+  const leave = createMotion(shot, from, from.frame, seed);
+  const arrive = to && createMotion(shot, to, to.frame, seed + 1);
   const blend = to && createDissolve(to.frame, seed);
   const tone = combineAdjustments(shot.tone, isAnime ? { steps: 0.8 } : {});
   const weather = readSetting(shot.prompt, seed).weather;
@@ -83,10 +87,10 @@ export function* animatePicture(
         blend(frame, other, part);
       }
       // Nothing at the ends, where the pictures are unchanged.
-      const share = smoothStep(0, 0.3, part) * (to ? smoothStep(0, 0.3, 1 - part) : 1);
+      const share = isScene ? 1 : smoothStep(0, 0.3, part) * (to ? smoothStep(0, 0.3, 1 - part) : 1);
       fall?.(frame, time, share);
       richness?.(frame, time, share);
-      grade(frame, tone, 0.75 * share);
+      if (!isScene) grade(frame, tone, 0.75 * share);
     }
     yield frame;
   }

@@ -1,14 +1,42 @@
 import { clamp, smoothStep } from '../image/curves.js';
+import type { Picture } from '../image/picture.js';
 import { blur, type Size } from '../image/planes.js';
-import { createNoise, createRandom, sumOctaves } from '../image/random.js';
-import { type Layer, type Paint, paintLayer } from './layer.js';
+import { createNoise, createRandom, type Noise, sumOctaves } from '../image/random.js';
+import { computeCoverage } from './outline.js';
 import type { Hour, Place } from './setting.js';
-import type { Rgb } from './shapes.js';
+import type { Rgb, Shape } from './shapes.js';
 
-interface SkyOptions {
+/** A picture that is painted in place, with three channels. */
+export type Canvas = Omit<Picture, 'data'> & { readonly data: Uint8ClampedArray };
+
+/** Sets red, green and blue of a pixel, 0 to 255. @returns its opacity, 0 to 1 */
+type Paint = (x: number, y: number, colour: Float32Array) => number;
+
+interface Box extends Size {
+  readonly left: number;
+  readonly top: number;
+}
+
+function paintOver(canvas: Canvas, paint: Paint, box: Box = { left: 0, top: 0, ...canvas }): void {
+  const { data, width, height } = canvas;
+  const colour = new Float32Array(3);
+  const [right, bottom] = [Math.min(width, box.left + box.width), Math.min(height, box.top + box.height)];
+  for (let y = Math.max(0, box.top); y < bottom; y++) {
+    for (let x = Math.max(0, box.left); x < right; x++) {
+      const opacity = paint(x, y, colour);
+      if (opacity <= 0) continue;
+      for (let channel = 0, at = (y * width + x) * 3; channel < 3; channel++, at++) {
+        const before = data[at] as number;
+        data[at] = before + ((colour[channel] as number) - before) * opacity;
+      }
+    }
+  }
+}
+
+/** What every part of a scene is painted with. */
+export interface SceneOptions {
   readonly hour: Hour;
-  /** Where the sky ends, in pixels from the top. */
-  readonly horizon: number;
+  readonly place: Place;
   readonly isAnime: boolean;
   readonly seed: number;
 }
@@ -18,200 +46,150 @@ function mixColours(one: Rgb, other: Rgb, share: number): Rgb {
   return [part(0), part(1), part(2)];
 }
 
+/** Where the sky ends, in pixels from the top. */
+function locateHorizon({ height }: Size, { place }: SceneOptions): number {
+  return Math.min(place.horizon, 1) * height;
+}
+
 /** Locates the sun or the moon, in pixels. */
-export function locateOrb(
-  { width, height }: Size,
-  { hour, horizon, seed }: SkyOptions,
-): readonly [number, number] {
-  const across = 0.22 + 0.56 * createRandom(seed ^ 0x51)();
-  return [across * width, horizon - (hour.orb?.height ?? 0) * Math.min(horizon, height * 0.9)];
+function locateOrb(size: Size, options: SceneOptions): readonly [number, number] {
+  const { width, height } = size;
+  const horizon = locateHorizon(size, options);
+  const across = 0.22 + 0.56 * createRandom(options.seed ^ 0x51)();
+  return [across * width, horizon - (options.hour.orb?.height ?? 0) * Math.min(horizon, height * 0.9)];
 }
 
 /** Paints the sky with its sun or moon and its stars. */
-export function paintSky(size: Size, wish: SkyOptions): Layer {
-  const { hour, horizon, isAnime, seed } = wish;
+export function paintSky(canvas: Canvas, options: SceneOptions): void {
+  const { hour, isAnime, seed } = options;
+  const { width, height } = canvas;
   const [zenith, middle, low] = hour.sky;
-  const short = Math.min(size.width, size.height);
-  const [orbX, orbY] = locateOrb(size, wish);
+  const horizon = locateHorizon(canvas, options);
+  const short = Math.min(width, height);
+  const [orbX, orbY] = locateOrb(canvas, options);
   const radius = short * (hour.orb && hour.orb.height < 0.3 ? 0.085 : 0.055);
-  const stars = hour.stars > 0 ? createStarField(size, seed, hour.stars) : undefined;
   const steps = 14;
-  const colours = Array.from({ length: size.height }, (_, y) => {
+  const colours = Array.from({ length: height }, (_, y) => {
     const even = clamp(y / horizon);
     const down = isAnime ? (Math.floor(even * steps) + smoothStep(0.8, 1, (even * steps) % 1)) / steps : even;
     const upper = mixColours(zenith, middle, smoothStep(0, 0.55, down));
-    return { down, colour: down < 0.55 ? upper : mixColours(middle, low, smoothStep(0.55, 1, down)) };
+    return down < 0.55 ? upper : mixColours(middle, low, smoothStep(0.55, 1, down));
   });
-  return paintLayer(size, (x, y, into) => {
-    const { down, colour } = colours[y] as (typeof colours)[number];
-    into.set(colour);
-    into[3] = 1;
-    const star = stars?.[y * size.width + x] ?? 0;
-    if (star > 0) lightenPixel(into, [255, 255, 255], star * (1 - 0.8 * down));
-    if (hour.orb) {
-      const far = Math.hypot(x - orbX, y - orbY);
-      lightenPixel(into, hour.orb.colour, 0.55 * Math.exp(-far / (radius * (isAnime ? 1.6 : 2.6))));
-      lightenPixel(into, hour.orb.colour, smoothStep(radius + 1, radius - 1, far));
-    }
+  paintOver(canvas, (_, y, colour) => {
+    colour.set(colours[y] as Rgb);
+    return 1;
+  });
+  paintStars(canvas, seed, hour.stars, horizon);
+  const { orb } = hour;
+  if (!orb) return;
+  paintOver(canvas, (x, y, colour) => {
+    const far = Math.hypot(x - orbX, y - orbY);
+    colour.set(orb.colour);
+    const glow = 0.55 * Math.exp(-far / (radius * (isAnime ? 1.6 : 2.6)));
+    return Math.max(glow, smoothStep(radius + 1, radius - 1, far));
   });
 }
 
-function lightenPixel(into: Float32Array, colour: Rgb, share: number): void {
-  for (const channel of [0, 1, 2] as const) {
-    const value = into[channel] as number;
-    into[channel] = value + (colour[channel] - value) * share;
-  }
-}
-
-function createStarField({ width, height }: Size, seed: number, amount: number): Float32Array {
+function paintStars(canvas: Canvas, seed: number, amount: number, horizon: number): void {
   const next = createRandom(seed ^ 0x57a5);
-  const field = new Float32Array(width * height);
+  const { width, height } = canvas;
   const size = Math.max(0.6, Math.min(width, height) / 900);
   for (let star = 0; star < 260 * amount; star++) {
-    const x = next() * width;
-    const y = next() ** 1.3 * height;
-    const bright = 0.35 + 0.65 * next() ** 3;
+    const [starX, starY] = [next() * width, next() ** 1.3 * height];
+    const bright = (0.35 + 0.65 * next() ** 3) * (1 - 0.8 * clamp(starY / horizon));
     const radius = size * (0.7 + next());
-    for (let row = Math.max(0, Math.floor(y - 3)); row < Math.min(height, y + 4); row++) {
-      for (let column = Math.max(0, Math.floor(x - 3)); column < Math.min(width, x + 4); column++) {
-        const at = row * width + column;
-        const share = bright * clamp(radius + 0.6 - Math.hypot(column - x, row - y));
-        field[at] = Math.max(field[at] as number, share);
-      }
-    }
+    const paint: Paint = (x, y, colour) => {
+      colour.fill(255);
+      return bright * clamp(radius + 0.6 - Math.hypot(x - starX, y - starY));
+    };
+    paintOver(canvas, paint, {
+      left: Math.floor(starX - 3),
+      top: Math.floor(starY - 3),
+      width: 7,
+      height: 7,
+    });
   }
-  return field;
 }
 
 /** Paints clouds; a grey sky has more of them. */
-export function paintClouds(size: Size, { hour, horizon, isAnime, seed }: SkyOptions): Layer {
-  const short = Math.min(size.width, size.height);
+export function paintClouds(canvas: Canvas, options: SceneOptions): void {
+  const { hour, isAnime, seed } = options;
+  const horizon = locateHorizon(canvas, options);
+  const short = Math.min(canvas.width, canvas.height);
   const cloud = createNoise(seed ^ 0xc10d);
   const lit = mixColours(hour.sky[2], [255, 255, 255], 0.55);
   const shaded = mixColours(hour.sky[1], hour.sky[2], 0.35);
   const least = hour.orb ? 0.52 : 0.4;
   const density = (x: number, y: number) =>
     sumOctaves(5, (scale) => cloud.plane((x / short) * 2.2 * scale, (y / short) * 5 * scale));
-  // Computed at a quarter of the size, because clouds are soft.
-  const coarse = sampleCoarsely(size, density);
-  const paint: Paint = (x, y, into) => {
-    if (y >= horizon) return;
-    const here = coarse(x, y);
-    const below = coarse(x, y + short * 0.03);
-    const edge = isAnime ? smoothStep(least, least + 0.025, here) : smoothStep(least, least + 0.28, here);
-    if (edge <= 0) return;
+  paintOver(canvas, (x, y, colour) => {
+    if (y >= horizon) return 0;
+    const here = density(x, y);
+    const edge = smoothStep(least, least + (isAnime ? 0.025 : 0.28), here);
+    if (edge <= 0) return 0;
+    const below = density(x, y + short * 0.03);
     const light = clamp(0.62 + (below - here) * (isAnime ? 9 : 5) + (here - least) * 0.6);
-    const [red, green, blue] = mixColours(shaded, lit, isAnime ? (light > 0.62 ? 1 : 0.45) : light);
-    into[0] = red;
-    into[1] = green;
-    into[2] = blue;
-    into[3] = edge * 0.92 * smoothStep(horizon, horizon * 0.6, y);
-  };
-  return paintLayer(size, paint);
+    colour.set(mixColours(shaded, lit, isAnime ? (light > 0.62 ? 1 : 0.45) : light));
+    return edge * 0.92 * smoothStep(horizon, horizon * 0.6, y);
+  });
 }
 
-const COARSENESS = 4;
-
-function sampleCoarsely({ width, height }: Size, value: (x: number, y: number) => number) {
-  const across = Math.ceil(width / COARSENESS) + 2;
-  const down = Math.ceil(height / COARSENESS) + 16;
-  const values = new Float32Array(across * down);
-  for (let y = 0, at = 0; y < down; y++) {
-    for (let x = 0; x < across; x++, at++) values[at] = value(x * COARSENESS, y * COARSENESS);
-  }
-  return (x: number, y: number) => {
-    const left = Math.floor(x / COARSENESS);
-    const top = Math.min(down - 2, Math.floor(y / COARSENESS));
-    const [fx, fy] = [x / COARSENESS - left, Math.min(1, y / COARSENESS - top)];
-    const at = top * across + left;
-    const upper = (values[at] as number) + ((values[at + 1] as number) - (values[at] as number)) * fx;
-    const low = at + across;
-    const lower = (values[low] as number) + ((values[low + 1] as number) - (values[low] as number)) * fx;
-    return upper + (lower - upper) * fy;
-  };
-}
-
-interface RidgeOptions {
-  readonly place: Place;
-  readonly hour: Hour;
-  readonly isAnime: boolean;
-  /** 0 is the most distant, 1 the nearest. */
-  readonly near: number;
-  /** The short side of the frame in pixels. */
-  readonly short: number;
-  readonly seed: number;
-}
-
-/** The height above the ground at a place, both in short sides. */
-type Outline = (x: number) => number;
-
-/** Paints a row of hills, trees or houses, paler with distance. */
-export function paintRidge(size: Size, { place, hour, isAnime, near, short, seed }: RidgeOptions): Layer {
+/**
+ * Paints a row of hills, trees or houses, paler with distance.
+ * @param near 0 is the most distant, 1 the nearest
+ */
+export function paintRidge(canvas: Canvas, { place, hour, isAnime, seed }: SceneOptions, near: number): void {
+  const { width, height } = canvas;
+  const short = Math.min(width, height);
   const outline = createOutline(place.ridge, near, seed);
-  const ground = place.horizon * size.height;
+  const ground = place.horizon * height;
   const heights = Float32Array.from(
-    { length: size.width },
+    { length: width },
     (_, x) => ground - outline(x / short) * short * (1.15 - 0.85 * near),
   );
   const haze = 0.82 * (1 - near) ** 1.3;
-  const [red, green, blue] = place.near;
   const [lightRed, lightGreen, lightBlue] = hour.light;
-  const own = [red * lightRed, green * lightGreen, blue * lightBlue] as const;
-  const soft = blur(heights, { width: size.width, height: 1 }, short * 0.03, 2);
-  const colour = mixColours(own, hour.sky[2], haze);
+  const soft = blur(heights, { width, height: 1 }, short * 0.03, 2);
+  const base = mixColours(multiplyColours(place.near, hour.light), hour.sky[2], haze);
   const line = Math.max(1, short * 0.003);
   const texture = createNoise(seed ^ 0x7e47);
   const windows = place.ridge === 'towers' ? createNoise(seed ^ 0x11d0) : undefined;
   const isNight = hour.light[0] < 0.7;
-  return paintLayer(size, (x, y, into) => {
+  paintOver(canvas, (x, y, colour) => {
     const top = heights[x] as number;
-    const inside = clamp(y + 1 - top);
-    if (inside <= 0) return;
     const below = (y - top) / short;
-    let shade = 1.06 - Math.min(0.26, below * 0.55);
+    if (y + 1 <= top) return 0;
     const fine = texture.plane((x / short) * 9, (y / short) * 46) - 0.5;
-    shade += isAnime ? (fine > 0.12 ? 0.06 : 0) : fine * 0.08 * near;
-    let [r, g, b] = [colour[0] * shade, colour[1] * shade, colour[2] * shade];
+    const grain = isAnime ? (fine > 0.12 ? 0.06 : 0) : fine * 0.08 * near;
+    let shown = mixColours([0, 0, 0], base, 1.06 - Math.min(0.26, below * 0.55) + grain);
     if (place.ridge === 'peaks' && near < 0.8) {
       const depth = (y - (soft[x] as number)) / short;
-      const snow = smoothStep(0.1, 0.05, depth + fine * 0.09) * (isAnime ? 1 : 0.85);
       const rise = (soft[Math.max(0, x - 2)] as number) - (soft[x] as number);
       const slope = 0.88 + 0.12 * Math.tanh(rise + fine * 2);
-      const [sr, sg, sb] = mixColours(
-        [244 * lightRed * slope, 246 * lightGreen * slope, 252 * lightBlue * slope],
-        hour.sky[2],
-        haze * 0.6,
-      );
-      [r, g, b] = [r + (sr - r) * snow, g + (sg - g) * snow, b + (sb - b) * snow];
+      const snow: Rgb = [244 * lightRed * slope, 246 * lightGreen * slope, 252 * lightBlue * slope];
+      const share = smoothStep(0.1, 0.05, depth + fine * 0.09) * (isAnime ? 1 : 0.85);
+      shown = mixColours(shown, mixColours(snow, hour.sky[2], haze * 0.6), share);
     }
-    if (windows && y < ground && isLit(windows, x, y, short, near) && below > 0.015) {
-      const share = isNight ? 0.85 : 0.22;
-      [r, g, b] = isNight
-        ? [r + (255 - r) * share, g + (206 - g) * share, b + (120 - b) * share]
-        : [r * 0.82, g * 0.86, b * 0.95];
-    }
-    if (isAnime && y - top < line) [r, g, b] = [r * 0.5, g * 0.5, b * 0.55];
-    into[0] = clamp(r, 0, 255);
-    into[1] = clamp(g, 0, 255);
-    into[2] = clamp(b, 0, 255);
-    into[3] = inside;
+    if (windows && y < ground && isLit(windows, x, y, short, near) && below > 0.015)
+      shown = isNight ? mixColours(shown, [255, 206, 120], 0.85) : multiplyColours(shown, [0.82, 0.86, 0.95]);
+    colour.set(isAnime && y - top < line ? mixColours(shown, [0, 0, 0], 0.5) : shown);
+    return clamp(y + 1 - top);
   });
 }
 
-function isLit(
-  windows: { plane(x: number, y: number): number },
-  x: number,
-  y: number,
-  short: number,
-  near: number,
-) {
+function multiplyColours(one: Rgb, other: Rgb): Rgb {
+  return [one[0] * other[0], one[1] * other[1], one[2] * other[2]];
+}
+
+function isLit(windows: Noise, x: number, y: number, short: number, near: number): boolean {
   const cell = short * (0.012 + 0.012 * near);
   const [column, row] = [Math.floor(x / cell), Math.floor(y / (cell * 1.3))];
   const [across, down] = [(x / cell) % 1, (y / (cell * 1.3)) % 1];
   return across > 0.3 && across < 0.8 && down > 0.3 && down < 0.75 && windows.plane(column, row) > 0.58;
 }
 
-function createOutline(kind: Place['ridge'], near: number, seed: number): Outline {
+/** Creates the height above the ground at a place, both in short sides. */
+function createOutline(kind: Place['ridge'], near: number, seed: number): (x: number) => number {
   const shape = createNoise(seed);
   const shift = near * 37;
   const wave = (x: number, frequency: number, fine: number) =>
@@ -219,7 +197,7 @@ function createOutline(kind: Place['ridge'], near: number, seed: number): Outlin
   const high = 0.1 + 0.34 * (1 - near);
   switch (kind) {
     case 'peaks':
-      return (x) => high * 1.35 * (0.25 + toRidge(wave(x, 1.7, 6)));
+      return (x) => high * 1.35 * (1.25 - Math.abs(2 * wave(x, 1.7, 6) - 1) * 1.4);
     case 'trees':
       return (x) => {
         const hill = high * (0.35 + 0.6 * wave(x, 0.9, 2));
@@ -242,7 +220,79 @@ function createOutline(kind: Place['ridge'], near: number, seed: number): Outlin
   }
 }
 
-/** Creates a sharp ridge where the noise crosses its middle. */
-function toRidge(value: number): number {
-  return 1 - Math.abs(2 * value - 1) * 1.4;
+/** Paints water below the horizon that mirrors what is above it, with waves and the glitter of the sun or the moon. */
+export function paintWater(canvas: Canvas, water: Rgb, options: SceneOptions): void {
+  const { data, width, height } = canvas;
+  const shore = Math.round(locateHorizon(canvas, options));
+  const own = multiplyColours(water, options.hour.light);
+  const [orbX] = locateOrb(canvas, options);
+  const paint: Paint = (x, y, colour) => {
+    const near = (y - shore + 0.5) / (height - shore);
+    // Nearer waves look longer and higher.
+    const phase = 9 / (near + 0.08);
+    const wave = Math.sin(phase) + 0.6 * Math.sin(phase * 1.83);
+    const row = clamp(Math.round(2 * shore - 1 - y - Math.abs(wave) * 0.03 * near * height), 0, shore - 1);
+    const column = clamp(Math.round(x + wave * width * (0.001 + 0.006 * near)), 0, width - 1);
+    const at = (row * width + column) * 3;
+    const mirror: Rgb = [data[at] as number, data[at + 1] as number, data[at + 2] as number];
+    const shown = mixColours(own, mirror, 0.72 - 0.4 * near + 0.1 * wave * near);
+    const far = (x - orbX) / (width * (0.035 + 0.1 * near));
+    const crest = Math.sin(x / (width * (0.004 + 0.03 * near)) + 3 * Math.sin(40 / (near + 0.1)));
+    const glitter = options.hour.orb ? smoothStep(0.3, 1, crest * Math.sin(40 / (near + 0.1))) : 0;
+    colour.set(mixColours(shown, [255, 255, 255], 0.85 * glitter * Math.exp(-far * far)));
+    return 1;
+  };
+  paintOver(canvas, paint, { left: 0, top: shore, width, height });
+}
+
+const INK: Rgb = [36, 30, 46];
+
+/**
+ * Paints a shape.
+ * @param x the middle of its lower edge, as `y`
+ */
+export function paintShape(
+  canvas: Canvas,
+  { parts, height }: Shape,
+  x: number,
+  y: number,
+  options: SceneOptions,
+): void {
+  const { hour, place, isAnime } = options;
+  const side = 2 * Math.ceil((height * Math.min(canvas.width, canvas.height)) / 2);
+  const box = { left: Math.round(x - side / 2), top: Math.round(y - side), width: side, height: side };
+  const at = (column: number, row: number) => (row - box.top) * side + column - box.left;
+  const whole = new Float32Array(side * side);
+  const light = mixColours([1, 1, 1], hour.light, 0.65);
+  for (const { points, colour: own, glows } of parts) {
+    const inside = computeCoverage(
+      points.map(([left, top]) => [left * side, top * side] as const),
+      side,
+    );
+    const shade = glows ? own : multiplyColours(own, light);
+    const around = isAnime ? blur(inside, box, Math.max(1, side * 0.012), 1) : whole;
+    paintOver(
+      canvas,
+      (column, row, colour) => {
+        const cell = at(column, row);
+        const share = inside[cell] as number;
+        whole[cell] = Math.max(whole[cell] as number, share);
+        // Light comes from the upper left.
+        const lit = isAnime ? 1 : 1.08 - (0.26 * (column - box.left + row - box.top)) / (2 * side);
+        const line = isAnime ? clamp(4 * (around[cell] as number)) : share;
+        colour.set(mixColours(INK, [shade[0] * lit, shade[1] * lit, shade[2] * lit], share / (line || 1)));
+        return line;
+      },
+      box,
+    );
+  }
+  if (!place.water || y < place.horizon * canvas.height) return;
+  const { data, width } = canvas;
+  const mirror: Paint = (column, row, colour) => {
+    const above = 2 * Math.round(y) - 1 - row;
+    const from = (above * width + column) * 3;
+    colour.set(data.subarray(from, from + 3));
+    return 0.32 * (whole[at(column, above)] as number);
+  };
+  paintOver(canvas, mirror, { ...box, top: Math.round(y) });
 }

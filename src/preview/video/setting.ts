@@ -24,53 +24,39 @@ export interface Place {
 
 export type Weather = 'clear' | 'rain' | 'snow' | 'petals' | 'fireflies' | 'dust';
 
+/** @param hex such as `5c76be` */
+function rgb(hex: string): Rgb {
+  const [red = 0, green = 0, blue = 0] = Buffer.from(hex, 'hex');
+  return [red, green, blue];
+}
+
 const HOURS = {
   dawn: {
-    sky: [
-      [92, 118, 190],
-      [230, 162, 178],
-      [255, 220, 176],
-    ],
+    sky: [rgb('5c76be'), rgb('e6a2b2'), rgb('ffdcb0')],
     orb: { colour: [255, 232, 190], height: 0.12 },
     light: [0.92, 0.84, 0.86],
     stars: 0,
   },
   day: {
-    sky: [
-      [48, 116, 208],
-      [120, 182, 238],
-      [216, 236, 250],
-    ],
+    sky: [rgb('3074d0'), rgb('78b6ee'), rgb('d8ecfa')],
     orb: { colour: [255, 250, 226], height: 0.62 },
     light: [1, 1, 0.98],
     stars: 0,
   },
   sunset: {
-    sky: [
-      [46, 48, 112],
-      [206, 92, 104],
-      [255, 188, 98],
-    ],
+    sky: [rgb('2e3070'), rgb('ce5c68'), rgb('ffbc62')],
     orb: { colour: [255, 220, 140], height: 0.1 },
     light: [0.78, 0.6, 0.6],
     stars: 0.15,
   },
   night: {
-    sky: [
-      [7, 11, 34],
-      [20, 32, 76],
-      [60, 78, 130],
-    ],
+    sky: [rgb('070b22'), rgb('14204c'), rgb('3c4e82')],
     orb: { colour: [238, 242, 252], height: 0.66 },
     light: [0.3, 0.36, 0.52],
     stars: 1,
   },
   grey: {
-    sky: [
-      [96, 108, 122],
-      [142, 154, 166],
-      [196, 204, 208],
-    ],
+    sky: [rgb('606c7a'), rgb('8e9aa6'), rgb('c4ccd0')],
     light: [0.72, 0.76, 0.8],
     stars: 0,
   },

@@ -73,26 +73,44 @@ function addNoiseBed({ left, right }: Sound, bed: NoiseBed, seed: number): void 
 }
 
 /** Birds by day, crickets by night. */
-function addCalls({ left, right }: Sound, isNight: boolean, seed: number): void {
+function addCalls(sound: Sound, isNight: boolean, seed: number): void {
   const next = createRandom(seed ^ 0xca11);
-  const seconds = left.length / SAMPLE_RATE;
+  const seconds = sound.left.length / SAMPLE_RATE;
   for (let begin = 0.2 + next() * 0.4; begin < seconds; begin += isNight ? 0.5 : 0.4 + next() * 1.2) {
     const pitch = isNight ? 4300 : 2200 + next() * 1800;
     const aside = next();
     const chirps = isNight ? 3 : 2 + Math.floor(next() * 4);
     const bend = isNight ? 0 : (next() - 0.4) * 1400;
     for (let chirp = 0; chirp < chirps; chirp++) {
-      const from = Math.round((begin + chirp * (isNight ? 0.06 : 0.11)) * SAMPLE_RATE);
-      const length = Math.round((isNight ? 0.035 : 0.075) * SAMPLE_RATE);
+      const from = begin + chirp * (isNight ? 0.06 : 0.11);
       let turn = 0;
-      for (let at = 0; at < length && from + at < left.length; at++) {
-        const part = at / length;
+      addTone(sound, { begin: from, length: isNight ? 0.035 : 0.075, aside }, (_, part) => {
         turn += (2 * Math.PI * (pitch + bend * part)) / SAMPLE_RATE;
-        const value = 0.09 * Math.sin(Math.PI * part) ** 2 * Math.sin(turn);
-        left[from + at] = (left[from + at] as number) + value * (1 - aside);
-        right[from + at] = (right[from + at] as number) + value * aside;
-      }
+        return 0.05 * Math.sin(Math.PI * part) ** 2 * Math.sin(turn);
+      });
     }
+  }
+}
+
+/** When a tone is heard, in seconds, and where: 0 left, 1 right. */
+interface ToneSpan {
+  readonly begin: number;
+  readonly length: number;
+  readonly aside?: number;
+}
+
+/** Adds a tone. @param sample its value at a sample, and at the part of it that has passed */
+function addTone(
+  { left, right }: Sound,
+  { begin, length, aside = 0.5 }: ToneSpan,
+  sample: (at: number, part: number) => number,
+): void {
+  const from = Math.round(begin * SAMPLE_RATE);
+  const samples = Math.round(length * SAMPLE_RATE);
+  for (let at = 0; at < samples && from + at < left.length; at++) {
+    const value = sample(at, at / samples);
+    left[from + at] = (left[from + at] as number) + value * (1.3 - 0.6 * aside);
+    right[from + at] = (right[from + at] as number) + value * (0.7 + 0.6 * aside);
   }
 }
 
@@ -143,33 +161,21 @@ function addMusic(sound: Sound, seed: number): void {
   }
 }
 
-interface Note {
-  /** Seconds. */
-  readonly begin: number;
-  readonly length: number;
+interface Note extends ToneSpan {
   /** Hertz. */
   readonly pitch: number;
   readonly loud: number;
   /** Whether it swells instead of being plucked. */
   readonly soft: boolean;
-  /** 0 left, 1 right. */
-  readonly aside?: number;
 }
 
-function playNote({ left, right }: Sound, { begin, length, pitch, loud, soft, aside = 0.5 }: Note): void {
-  const from = Math.round(begin * SAMPLE_RATE);
-  const samples = Math.round(length * SAMPLE_RATE);
+function playNote(sound: Sound, { pitch, loud, soft, ...span }: Note): void {
   const turn = (2 * Math.PI * pitch) / SAMPLE_RATE;
-  for (let at = 0; at < samples && from + at < left.length; at++) {
-    const part = at / samples;
-    const swell = soft
-      ? Math.sin(Math.PI * Math.sqrt(part))
-      : Math.min(1, at / 200) * Math.exp(-5 * part) * (1 - part);
+  addTone(sound, span, (at, part) => {
+    const plucked = Math.min(1, at / 200) * Math.exp(-5 * part) * (1 - part);
     const tone = Math.sin(turn * at) + 0.35 * Math.sin(2.003 * turn * at) + 0.12 * Math.sin(3 * turn * at);
-    const value = loud * swell * tone;
-    left[from + at] = (left[from + at] as number) + value * (1.3 - 0.6 * aside);
-    right[from + at] = (right[from + at] as number) + value * (0.7 + 0.6 * aside);
-  }
+    return loud * (soft ? Math.sin(Math.PI * Math.sqrt(part)) : plucked) * tone;
+  });
 }
 
 /** The formants of the vowels a, e, i, o and u, in Hertz, for a medium voice. */
@@ -209,10 +215,7 @@ function addSpeech(sound: Sound, voice: string, prompt: string, seed: number): v
   }
 }
 
-interface Syllable {
-  /** Seconds. */
-  readonly begin: number;
-  readonly length: number;
+interface Syllable extends ToneSpan {
   /** Hertz. */
   readonly pitch: number;
   readonly peaks: readonly number[];
@@ -220,23 +223,18 @@ interface Syllable {
   readonly hiss: number;
 }
 
-function saySyllable({ left, right }: Sound, { begin, length, pitch, peaks, hiss }: Syllable): void {
-  const from = Math.round(begin * SAMPLE_RATE);
-  const samples = Math.round(length * SAMPLE_RATE);
-  const next = createRandom(from);
+function saySyllable(sound: Sound, { pitch, peaks, hiss, ...span }: Syllable): void {
+  const next = createRandom(Math.round(span.begin * SAMPLE_RATE));
   const bands = peaks.map((peak, at) => createResonator(peak, 70 + 30 * at, [1, 0.6, 0.25][at] as number));
   let turn = 0;
-  for (let at = 0; at < samples && from + at < left.length; at++) {
-    const part = at / samples;
+  addTone(sound, span, (_, part) => {
     turn += (pitch * (1 - 0.08 * part)) / SAMPLE_RATE;
     const cords = 1 - 2 * (turn % 1);
     const breath = (next() * 2 - 1) * (hiss > 0.6 && part < 0.22 ? 0.9 : 0.04);
     const source = (part < 0.18 && hiss > 0.6 ? 0.2 : 1) * cords + breath;
     const loud = Math.min(1, part * 9, (1 - part) * 5);
-    const value = 0.42 * loud * bands.reduce((sum, band) => sum + band(source), 0);
-    left[from + at] = (left[from + at] as number) + value;
-    right[from + at] = (right[from + at] as number) + value;
-  }
+    return 0.42 * loud * bands.reduce((sum, band) => sum + band(source), 0);
+  });
 }
 
 /** Creates a band-pass filter around a pitch; both in Hertz. */

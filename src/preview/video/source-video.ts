@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type * as Webcodecs from '@napi-rs/webcodecs';
 import type * as Mediabunny from 'mediabunny';
+import { isMachineTrouble, throwMachineTrouble } from '../../disk/machine-trouble.js';
 import type { Size } from '../image/planes.js';
 import { PreviewFailure } from '../job.js';
 import { loadSharp } from '../sharp.js';
@@ -42,7 +43,7 @@ export async function openSource(path: string, resolution: Shot['resolution']): 
   const count = Math.max(1, Math.round(seconds * FRAME_RATE));
   const turned = { rotation: track.rotation, size };
   // If the sound is broken, the video is silent.
-  const sound = await readSound(codecs, audio, from, count / FRAME_RATE).catch(() => undefined);
+  const sound = await readSound(codecs, audio, from, count / FRAME_RATE).catch(throwMachineTrouble);
   return {
     size,
     count,
@@ -89,8 +90,8 @@ async function readOrFail<Result>(read: () => Promise<Result>): Promise<Result> 
   }
 }
 
-function createUnreadable(cause: unknown): PreviewFailure {
-  return new PreviewFailure('The video cannot be decoded.', { cause });
+function createUnreadable(cause: unknown): unknown {
+  return isMachineTrouble(cause) ? cause : new PreviewFailure('The video cannot be decoded.', { cause });
 }
 
 /** Decodes the frames of the track in display order; each is closed when the next is requested. */
@@ -252,7 +253,8 @@ async function readSound(
   } finally {
     if (decoder.state !== 'closed') decoder.close();
   }
-  return failure ? undefined : sound;
+  if (failure) throw failure;
+  return sound;
 }
 
 /** Copies a block to its place, converted to our sample rate. */

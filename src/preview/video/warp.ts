@@ -83,7 +83,7 @@ const MAX_ZOOM = 0.42;
  */
 export function createMotion(
   shot: Pick<Shot, 'model' | 'movement' | 'seconds'>,
-  near: Float32Array,
+  { near, shore = 1 }: { readonly near: Float32Array; readonly shore?: number },
   size: Size,
   seed: number,
 ): Motion {
@@ -110,9 +110,12 @@ export function createMotion(
         // The zoom cuts off the edges, which leaves room to move sideways.
         const room = (1 - 1 / (1 + 0.65 * zoom)) / 2;
         const sway = alive * (0.3 + closeness);
+        const deep = Math.max(0, y + 0.5 - shore);
+        const wave = size.width * 0.02 * movement * deep * Math.sin(time * 2.1 + 2 / (deep + 0.08));
         field.across[at] =
           (x * kept - x + room * 0.85 * aside * (1 + 0.15 * closeness)) * size.width +
-          sway * Math.sin(time * 1.7 + y * 7 + phase);
+          sway * Math.sin(time * 1.7 + y * 7 + phase) +
+          wave;
         field.down[at] =
           (y * kept - y + room * 0.85 * upwards) * size.height +
           0.6 * sway * Math.sin(time * 1.3 + x * 6 + phase);

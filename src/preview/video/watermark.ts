@@ -1,6 +1,6 @@
-import { readPicture, readSize } from '../image/picture.js';
-import { type Film, type Frame, newFrame } from './frame.js';
-import { computeCoverage, curve, ellipse, type Layer, paintLayer } from './layer.js';
+import { type Picture, readPicture, readSize } from '../image/picture.js';
+import { type Film, type Frame, newFrame, toYuv } from './frame.js';
+import { computeCoverage, ellipse, type Point } from './outline.js';
 import type { Corner } from './shot.js';
 
 /** As parts of the short side of the frame. */
@@ -33,71 +33,57 @@ export async function addWatermark(film: Film, corner: Corner, path: string | un
   return { ...film, frames };
 }
 
-function stampMark(frame: Frame, mark: Layer, left: number, top: number): void {
-  layPlane(frame.y, frame.width, [mark.y, mark.keep, mark.width], left, top);
-  const half = [frame.width / 2, mark.width / 2] as const;
-  layPlane(frame.u, half[0], [mark.u, mark.keepHalf, half[1]], left / 2, top / 2);
-  layPlane(frame.v, half[0], [mark.v, mark.keepHalf, half[1]], left / 2, top / 2);
+/** Blends a picture into a frame. */
+function stampMark(frame: Frame, mark: Picture, left: number, top: number): void {
+  const { data, channels, width, height } = mark;
+  for (let y = 0, from = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, from += channels) {
+      const opacity = OPACITY * (channels === 4 ? (data[from + 3] as number) / 255 : 1);
+      const [bright, blue, red] = toYuv(
+        ...([data[from], data[from + 1], data[from + 2]] as [number, number, number]),
+      );
+      mixInto(frame.y, (top + y) * frame.width + left + x, bright, opacity);
+      if (x % 2 === 1 || y % 2 === 1) continue;
+      const half = ((top + y) / 2) * (frame.width / 2) + (left + x) / 2;
+      mixInto(frame.u, half, blue, opacity);
+      mixInto(frame.v, half, red, opacity);
+    }
+  }
+}
+
+function mixInto(plane: Uint8Array, at: number, value: number, share: number): void {
+  plane[at] = (plane[at] as number) + (value - (plane[at] as number)) * share + 0.5;
 }
 
 const toEven = (value: number) => 2 * Math.round(value / 2);
 
-async function readMark(path: string, short: number): Promise<Layer> {
-  const whole = await readSize(path);
-  const scale = Math.min((short * MAX_WIDTH) / whole.width, (short * MAX_HEIGHT) / whole.height);
-  const size = {
-    width: Math.max(2, toEven(whole.width * scale)),
-    height: Math.max(2, toEven(whole.height * scale)),
-  };
-  const { data, channels } = await readPicture(path, { size });
-  return paintLayer(size, (x, y, into) => {
-    const at = (y * size.width + x) * channels;
-    for (const channel of [0, 1, 2]) into[channel] = data[at + channel] as number;
-    into[3] = OPACITY * (channels === 4 ? (data[at + 3] as number) / 255 : 1);
-  });
+async function readMark(path: string, short: number): Promise<Picture> {
+  const { width, height } = await readSize(path);
+  const scale = Math.min((short * MAX_WIDTH) / width, (short * MAX_HEIGHT) / height);
+  const size = { width: Math.max(2, toEven(width * scale)), height: Math.max(2, toEven(height * scale)) };
+  return readPicture(path, { size });
 }
 
 /** Draws a play symbol in a ring. No letters, because there may be no font. */
-function drawMark(pixels: number): Layer {
+function drawMark(pixels: number): Picture {
   const side = toEven(pixels);
-  const at = (value: number) => value * side;
-  const area = (points: readonly (readonly [number, number])[]) =>
+  const cover = (points: readonly Point[]) =>
     computeCoverage(
-      points.map(([x, y]) => [at(x), at(y)] as const),
-      side,
+      points.map(([x, y]) => [x * side, y * side] as const),
       side,
     );
-  const disc = area(ellipse([0.5, 0.5], 0.47));
-  const [outer, inner] = [area(ellipse([0.5, 0.5], 0.43)), area(ellipse([0.5, 0.5], 0.36))];
-  const triangle = area(
-    curve(
-      [
-        [0.41, 0.3],
-        [0.41, 0.7],
-        [0.72, 0.5],
-      ],
-      1,
-    ),
-  );
-  return paintLayer({ width: side, height: side }, (x, y, into) => {
-    const place = y * side + x;
-    const light = (outer[place] as number) - (inner[place] as number) + (triangle[place] as number);
-    const dark = 0.45 * (disc[place] as number) * (1 - light);
-    const whole = light + dark;
-    into.fill(whole > 0 ? (255 * light) / whole : 0, 0, 3);
-    into[3] = OPACITY * whole;
+  const [disc, outer, inner] = [0.47, 0.43, 0.36].map((radius) => cover(ellipse([0.5, 0.5], radius)));
+  const triangle = cover([
+    [0.41, 0.3],
+    [0.41, 0.7],
+    [0.72, 0.5],
+  ]);
+  const data = new Uint8Array(side * side * 4);
+  triangle.forEach((share, at) => {
+    const light = (outer?.[at] ?? 0) - (inner?.[at] ?? 0) + share;
+    const whole = light + 0.45 * (disc?.[at] ?? 0) * (1 - light);
+    data.fill(whole > 0 ? (255 * light) / whole : 0, at * 4, at * 4 + 3);
+    data[at * 4 + 3] = 255 * whole;
   });
-}
-
-function layPlane(
-  target: Uint8Array,
-  width: number,
-  [source, keep, side]: readonly [Uint8Array, Uint8Array, number],
-  left: number,
-  top: number,
-): void {
-  for (let at = 0; at < source.length; at++) {
-    const to = (top + Math.floor(at / side)) * width + left + (at % side);
-    target[to] = (source[at] as number) + ((target[to] as number) * (keep[at] as number)) / 255 + 0.5;
-  }
+  return { data, width: side, height: side, channels: 4 };
 }

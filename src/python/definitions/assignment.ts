@@ -6,12 +6,11 @@ import {
   type ClassValue,
   createArguments,
   createUnknown,
+  type EvaluationContext,
   getNames,
   isKind,
   isObject,
-  type Machine,
   replaceMissing,
-  type Scope,
   type Value,
 } from './values.js';
 
@@ -21,21 +20,19 @@ import {
  */
 type Certainty = 'certain' | 'maybe' | 'fallback';
 
-export interface Frame {
-  readonly scope: Scope;
-  readonly machine: Machine;
+export interface Frame extends EvaluationContext {
   readonly returned: Value[];
   readonly certainty: Certainty;
   readonly owner?: ClassValue;
 }
 
 export function executeAssignment(statement: Statement & { kind: 'assign' }, frame: Frame): void {
-  const { scope, machine } = frame;
-  let value = evaluate(statement.value, scope, machine);
+  const { machine } = frame;
+  let value = evaluate(statement.value, frame);
   if (statement.operator !== undefined) {
     const [target] = statement.targets;
     if (!target) return;
-    const before = evaluate(target, scope, machine);
+    const before = evaluate(target, frame);
     const update = isKind(before, 'dict') ? 'update' : 'extend';
     // `+=` and `|=` change a list or dict in place, which other names for it must see.
     if (isObject(before) && (before.kind === 'dict' || (before.kind === 'list' && before.of !== 'tuple'))) {
@@ -51,25 +48,18 @@ export function executeAssignment(statement: Statement & { kind: 'assign' }, fra
     );
   }
   for (const target of statement.targets)
-    bindTarget(target, value, scope, machine, (one, inner) => setTarget(one, inner, frame));
+    bindTarget(target, value, frame, (one, inner) => setTarget(one, inner, frame));
 }
 
 export function setTarget(target: Expression, value: Value, frame: Frame): void {
-  const { scope, machine } = frame;
   if (target.kind === 'tuple' || target.kind === 'list') {
-    bindTarget(target, value, scope, machine, (one, inner) => setTarget(one, inner, frame));
+    bindTarget(target, value, frame, (one, inner) => setTarget(one, inner, frame));
   } else if (target.kind === 'name') {
     setName(target.id, value, showPlace(target), frame);
   } else if (target.kind === 'item') {
-    setItem(
-      evaluate(target.object, scope, machine),
-      evaluate(target.key, scope, machine),
-      value,
-      target,
-      frame,
-    );
+    setItem(evaluate(target.object, frame), evaluate(target.key, frame), value, target, frame);
   } else if (target.kind === 'attribute') {
-    const object = evaluate(target.object, scope, machine);
+    const object = evaluate(target.object, frame);
     const names = getNames(object);
     if (names) settleName(names, target.name, value, showPlace(target), frame);
   }
@@ -111,12 +101,13 @@ function setItem(
   }
 }
 
-export function removeTarget(target: Expression, { scope, machine }: Frame): void {
+export function removeTarget(target: Expression, frame: Frame): void {
+  const { scope, machine } = frame;
   machine.spend(1);
   if (target.kind === 'name') scope.names.delete(target.id);
   if (target.kind !== 'item') return;
-  const object = evaluate(target.object, scope, machine);
-  const key = evaluate(target.key, scope, machine);
+  const object = evaluate(target.object, frame);
+  const key = evaluate(target.key, frame);
   if (isKind(object, 'dict') && !isObject(key)) object.entries.delete(key);
   if (isKind(object, 'list') && typeof key === 'bigint') object.items.splice(Number(key), 1);
 }

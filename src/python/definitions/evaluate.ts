@@ -10,6 +10,7 @@ import {
   createDict,
   createList,
   createUnknown,
+  type EvaluationContext,
   type FunctionValue,
   findTruth,
   hasMany,
@@ -19,7 +20,6 @@ import {
   isUnknown,
   MAX_ITEMS,
   MAX_TEXT,
-  type Machine,
   measureSize,
   payFor,
   replaceMissing,
@@ -29,11 +29,12 @@ import {
 } from './values.js';
 
 /** Works out what an expression is worth. Never throws but for the machine's own end of steps. */
-export function evaluate(expression: Expression, scope: Scope, machine: Machine): Value {
+export function evaluate(expression: Expression, context: EvaluationContext): Value {
+  const { machine } = context;
   machine.spend(1);
   if (!machine.enter()) return createUnknownAt(expression);
   try {
-    return replaceMissing(evaluateKind(expression, scope, machine), createUnknownAt(expression));
+    return replaceMissing(evaluateKind(expression, context), createUnknownAt(expression));
   } finally {
     machine.leave();
   }
@@ -43,8 +44,9 @@ function createUnknownAt(expression: Expression): UnknownValue {
   return { kind: 'unknown', text: showPlace(expression), at: expression };
 }
 
-function evaluateKind(expression: Expression, scope: Scope, machine: Machine): Value | undefined {
-  const of = (inner: Expression) => evaluate(inner, scope, machine);
+function evaluateKind(expression: Expression, context: EvaluationContext): Value | undefined {
+  const { scope, machine } = context;
+  const of = (inner: Expression) => evaluate(inner, context);
   switch (expression.kind) {
     case 'constant':
       return expression.value;
@@ -62,13 +64,13 @@ function evaluateKind(expression: Expression, scope: Scope, machine: Machine): V
         machine,
       );
     case 'call':
-      return evaluateCall(expression, scope, machine);
+      return evaluateCall(expression, context);
     case 'list':
     case 'tuple':
     case 'set':
-      return evaluateItems(expression, scope, machine);
+      return evaluateItems(expression, context);
     case 'dict':
-      return evaluateDict(expression.entries, scope, machine);
+      return evaluateDict(expression.entries, context);
     case 'format':
       return payFor(joinParts(expression.parts, of), machine);
     case 'binary':
@@ -88,24 +90,20 @@ function evaluateKind(expression: Expression, scope: Scope, machine: Machine): V
       return test === undefined ? undefined : of(test ? expression.value : expression.otherwise);
     }
     case 'comprehension':
-      return evaluateComprehension(expression, scope, machine);
+      return evaluateComprehension(expression, context);
     case 'lambda':
-      return createLambda(expression, scope, machine);
+      return createLambda(expression, context);
     default:
       return undefined;
   }
 }
 
-export function evaluateArguments(
-  given: Argument[],
-  text: string,
-  scope: Scope,
-  machine: Machine,
-): Arguments {
+export function evaluateArguments(given: Argument[], text: string, context: EvaluationContext): Arguments {
+  const { machine } = context;
   const result: Arguments = { list: [], named: new Map(), uncertain: false, text };
   let uncertain = false;
   for (const argument of given) {
-    const one = evaluate(argument.value, scope, machine);
+    const one = evaluate(argument.value, context);
     if (argument.name !== undefined) result.named.set(argument.name, one);
     else if (argument.spread === '*') {
       const isPlain = isKind(one, 'list') && !hasMany(one.items, machine);
@@ -128,11 +126,11 @@ export function evaluateArguments(
 
 function evaluateCall(
   expression: Expression & { kind: 'call' },
-  scope: Scope,
-  machine: Machine,
+  context: EvaluationContext,
 ): Value | undefined {
+  const { scope, machine } = context;
   const { callee } = expression;
-  const given = evaluateArguments(expression.args, showPlace(expression), scope, machine);
+  const given = evaluateArguments(expression.args, showPlace(expression), context);
   if (callee.kind === 'name' && callee.id === 'super' && given.list.length !== 1) {
     const owner = lookUpName('__class__', scope);
     const self = lookUpName('__self__', scope);
@@ -142,22 +140,22 @@ function evaluateCall(
     if (callee.id === 'globals') return shareNames(scope.module.scope);
     if (callee.id === 'locals') return shareNames(scope);
   }
-  return machine.call(evaluate(callee, scope, machine), given);
+  return machine.call(evaluate(callee, context), given);
 }
 
 function evaluateItems(
   expression: Expression & { kind: 'list' | 'tuple' | 'set' },
-  scope: Scope,
-  machine: Machine,
+  context: EvaluationContext,
 ): Value | undefined {
+  const { machine } = context;
   const result: Value[] = [];
   machine.spend(LIST_STEPS);
   for (const one of expression.items) {
     if (one.kind !== 'spread') {
-      result.push(addPlace(evaluate(one, scope, machine), one));
+      result.push(addPlace(evaluate(one, context), one));
       continue;
     }
-    for (const inner of listItems(evaluate(one.value, scope, machine), machine) ?? [
+    for (const inner of listItems(evaluate(one.value, context), machine) ?? [
       createUnknown(showPlace(one), true),
     ])
       if (result.length < MAX_ITEMS) result.push(inner);
@@ -167,15 +165,14 @@ function evaluateItems(
 
 function evaluateDict(
   entries: { readonly key?: Expression; readonly value: Expression }[],
-  scope: Scope,
-  machine: Machine,
+  context: EvaluationContext,
 ): Value {
+  const { machine } = context;
   const result = createDict();
   machine.spend(NAMES_STEPS);
   for (const entry of entries) {
-    const inner = addPlace(evaluate(entry.value, scope, machine), entry.value);
-    if (entry.key)
-      putEntry(result, evaluate(entry.key, scope, machine), inner, showPlace(entry.key), machine);
+    const inner = addPlace(evaluate(entry.value, context), entry.value);
+    if (entry.key) putEntry(result, evaluate(entry.key, context), inner, showPlace(entry.key), machine);
     else if (isKind(inner, 'dict')) addAll(result, inner, machine);
     else if (!isAbsent(inner)) addRest(result, createUnknown(`**${showPlace(entry.value)}`), inner);
   }
@@ -210,11 +207,11 @@ function evaluateLogical(operator: string, left: Value, right: () => Value): Val
 
 function createLambda(
   expression: Expression & { kind: 'lambda' },
-  scope: Scope,
-  machine: Machine,
+  context: EvaluationContext,
 ): FunctionValue {
+  const { scope, machine } = context;
   machine.spend(8 + expression.parameters.length / 4);
-  const defaults = expression.parameters.map((one) => one.fallback && evaluate(one.fallback, scope, machine));
+  const defaults = expression.parameters.map((one) => one.fallback && evaluate(one.fallback, context));
   return {
     kind: 'function',
     name: '<lambda>',
@@ -227,22 +224,23 @@ function createLambda(
 
 function evaluateComprehension(
   expression: Expression & { kind: 'comprehension' },
-  scope: Scope,
-  machine: Machine,
+  { scope: outer, machine }: EvaluationContext,
 ): Value {
-  const inner: Scope = { names: new Map(), parent: scope, module: scope.module, elsewhere: new Map() };
+  const scope: Scope = { names: new Map(), parent: outer, module: outer.module, elsewhere: new Map() };
+  const context = { scope, machine };
   const text = showPlace(expression);
   const items: Value[] = [];
   const result = createDict();
   machine.spend(2 * NAMES_STEPS);
   const add = () => {
-    const one = evaluate(expression.value, inner, machine);
-    if (expression.key) putEntry(result, evaluate(expression.key, inner, machine), one, text, machine);
+    const one = evaluate(expression.value, context);
+    if (expression.key) putEntry(result, evaluate(expression.key, context), one, text, machine);
     else if (items.length < MAX_ITEMS) items.push(one);
   };
-  runClauses(expression.clauses, 0, inner, machine, text, add, (key) => {
-    if (expression.key) addRest(result, key, key);
-    else if (items.length < MAX_ITEMS) items.push(key);
+  runClauses(expression.clauses, context, add, () => {
+    const mark = createUnknown(text, true);
+    if (expression.key) addRest(result, mark, mark);
+    else if (items.length < MAX_ITEMS) items.push(mark);
   });
   return expression.of === 'dict' ? result : createList(items, expression.of);
 }
@@ -252,34 +250,28 @@ const MAX_CLAUSES = 10;
 
 function runClauses(
   clauses: Clause[],
-  depth: number,
-  scope: Scope,
-  machine: Machine,
-  text: string,
+  context: EvaluationContext,
   add: () => void,
-  addUnknown: (mark: UnknownValue) => void,
+  addUnknown: () => void,
+  depth = 0,
 ): void {
+  const { machine } = context;
   const clause = clauses[depth];
   if (!clause) {
     add();
     return;
   }
-  const mark = createUnknown(text, true);
-  const items =
-    depth < MAX_CLAUSES ? listItems(evaluate(clause.iterable, scope, machine), machine) : undefined;
-  if (!items) {
-    addUnknown(mark);
-    return;
-  }
-  for (const one of items) {
+  const items = depth < MAX_CLAUSES ? listItems(evaluate(clause.iterable, context), machine) : undefined;
+  if (!items) addUnknown();
+  for (const one of items ?? []) {
     if (isMany(one)) {
-      addUnknown(mark);
+      addUnknown();
       continue;
     }
-    bindTarget(clause.target, one, scope, machine);
-    const answers = clause.conditions.map((condition) => findTruth(evaluate(condition, scope, machine)));
+    bindTarget(clause.target, one, context);
+    const answers = clause.conditions.map((condition) => findTruth(evaluate(condition, context)));
     if (answers.includes(false)) continue;
-    if (answers.includes(undefined)) addUnknown(mark);
-    else runClauses(clauses, depth + 1, scope, machine, text, add, addUnknown);
+    if (answers.includes(undefined)) addUnknown();
+    else runClauses(clauses, context, add, addUnknown, depth + 1);
   }
 }

@@ -42,7 +42,7 @@ function executeStatement(statement: Statement, frame: Frame): Ending {
   const { scope, machine } = frame;
   switch (statement.kind) {
     case 'expression':
-      evaluate(statement.value, scope, machine);
+      evaluate(statement.value, frame);
       return undefined;
     case 'assign':
       executeAssignment(statement, frame);
@@ -66,13 +66,13 @@ function executeStatement(statement: Statement, frame: Frame): Ending {
       return executeTry(statement, frame);
     case 'with':
       for (const item of statement.items) {
-        const value = evaluate(item.value, scope, machine);
+        const value = evaluate(item.value, frame);
         if (item.as)
           setTarget(item.as, isObject(value) ? createUnknown(showPlace(item.value)) : value, frame);
       }
       return execute(statement.body, frame);
     case 'return':
-      frame.returned.push(statement.value ? evaluate(statement.value, scope, machine) : null);
+      frame.returned.push(statement.value ? evaluate(statement.value, frame) : null);
       return 'return';
     case 'delete':
       for (const target of statement.targets) removeTarget(target, frame);
@@ -96,7 +96,7 @@ function executeStatement(statement: Statement, frame: Frame): Ending {
 
 /** Branches that may or may not run end nothing outside of them. */
 function executeBranch(statement: Statement & { kind: 'if' }, frame: Frame): Ending {
-  const test = statement.test && findTruth(evaluate(statement.test, frame.scope, frame.machine));
+  const test = statement.test && findTruth(evaluate(statement.test, frame));
   if (test !== undefined) return execute(test ? statement.body : statement.otherwise, frame);
   const maybe: Frame = { ...frame, certainty: frame.certainty === 'fallback' ? 'fallback' : 'maybe' };
   const endings = frame.machine.maybe(() => [
@@ -108,7 +108,7 @@ function executeBranch(statement: Statement & { kind: 'if' }, frame: Frame): End
 
 function executeLoop(statement: Statement & { kind: 'for' }, frame: Frame): Ending {
   const { machine } = frame;
-  const iterable = evaluate(statement.iterable, frame.scope, machine);
+  const iterable = evaluate(statement.iterable, frame);
   const items = listItems(iterable, machine) ?? [createUnknown(showPlace(statement.iterable), true)];
   for (const item of items) {
     const round: Frame = isMany(item) ? { ...frame, certainty: 'maybe' } : frame;
@@ -122,7 +122,7 @@ function executeLoop(statement: Statement & { kind: 'for' }, frame: Frame): Endi
 
 function executeWhile(statement: Statement & { kind: 'while' }, frame: Frame): Ending {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const test = findTruth(evaluate(statement.test, frame.scope, frame.machine));
+    const test = findTruth(evaluate(statement.test, frame));
     if (test === false) return undefined;
     const sure = test === true;
     const ending = execute(statement.body, sure ? frame : { ...frame, certainty: 'maybe' });
@@ -157,7 +157,7 @@ function makeFunction(syntax: FunctionSyntax, frame: Frame): FunctionValue {
     kind: 'function',
     name: syntax.name,
     parameters: syntax.parameters,
-    defaults: syntax.parameters.map((one) => one.fallback && evaluate(one.fallback, scope, machine)),
+    defaults: syntax.parameters.map((one) => one.fallback && evaluate(one.fallback, frame)),
     body: syntax,
     scope,
     ...(frame.owner && { owner: frame.owner }),
@@ -174,9 +174,7 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
     name: syntax.name,
     path: scope.module.path,
     line: syntax.line,
-    bases: syntax.bases
-      .filter((base) => base.name === undefined)
-      .map((base) => evaluate(base.value, scope, machine)),
+    bases: syntax.bases.filter((base) => base.name === undefined).map((base) => evaluate(base.value, frame)),
     attributes,
   };
   const own: Scope = { names: attributes, parent: scope, module: scope.module, elsewhere: new Map() };
@@ -189,10 +187,7 @@ function makeClass(syntax: ClassSyntax, frame: Frame): Value {
     becomeMembers(made);
   }
   return syntax.decorators.reduceRight((value: Value, decorator) => {
-    const wrapped = machine.call(
-      evaluate(decorator, scope, machine),
-      createArguments([value], showPlace(decorator)),
-    );
+    const wrapped = machine.call(evaluate(decorator, frame), createArguments([value], showPlace(decorator)));
     return isKind(wrapped, 'class') ? wrapped : value;
   }, made);
 }

@@ -14,6 +14,11 @@ export function getField(node: Node, name: string): Node | undefined {
   return node.childForFieldName(name) ?? undefined;
 }
 
+/** A name as Python reads it, to which `𝐞𝐱𝐞𝐜` is `exec`. */
+export function readName(node: Node | undefined): string {
+  return node?.text.normalize('NFKC') ?? '';
+}
+
 export class Expressions {
   #depth = 0;
   /** @param budget how many nodes are read; what comes after is unknown */
@@ -48,7 +53,7 @@ export class Expressions {
   #shape(node: Node): object {
     switch (node.type) {
       case 'identifier':
-        return { kind: 'name', id: node.text };
+        return { kind: 'name', id: readName(node) };
       case 'integer':
       case 'float': {
         const value = parseNumber(node.text);
@@ -68,7 +73,7 @@ export class Expressions {
         return {
           kind: 'attribute',
           object: this.read(getField(node, 'object')),
-          name: getField(node, 'attribute')?.text ?? '',
+          name: readName(getField(node, 'attribute')),
         };
       case 'subscript':
         return this.#subscript(node);
@@ -189,7 +194,7 @@ export class Expressions {
     if (node.type === 'generator_expression') return [{ value: this.read(node) }];
     return listParts(node).map((child): Argument => {
       if (child.type === 'keyword_argument')
-        return { name: getField(child, 'name')?.text ?? '', value: this.read(getField(child, 'value')) };
+        return { name: readName(getField(child, 'name')), value: this.read(getField(child, 'value')) };
       if (child.type === 'list_splat') return { spread: '*', value: this.read(listParts(child)[0]) };
       if (child.type === 'dictionary_splat') return { spread: '**', value: this.read(listParts(child)[0]) };
       return { value: this.read(child) };
@@ -201,18 +206,16 @@ export class Expressions {
     return listParts(node).flatMap((child): Parameter[] => {
       switch (child.type) {
         case 'identifier':
-          return [{ name: child.text }];
+          return [{ name: readName(child) }];
         case 'default_parameter':
         case 'typed_default_parameter':
-          return [
-            { name: getField(child, 'name')?.text ?? '', fallback: this.read(getField(child, 'value')) },
-          ];
+          return [{ name: readName(getField(child, 'name')), fallback: this.read(getField(child, 'value')) }];
         case 'typed_parameter':
           return this.parameters(child).slice(0, 1);
         case 'list_splat_pattern':
-          return [{ name: listParts(child)[0]?.text ?? '', spread: '*' }];
+          return [{ name: readName(listParts(child)[0]), spread: '*' }];
         case 'dictionary_splat_pattern':
-          return [{ name: listParts(child)[0]?.text ?? '', spread: '**' }];
+          return [{ name: readName(listParts(child)[0]), spread: '**' }];
         default:
           return [];
       }

@@ -258,7 +258,7 @@ export class Interpreter implements Machine {
       elsewhere: new Map(),
     };
     if (callee.owner) scope.names.set('__class__', callee.owner).set('__self__', self ?? callee.owner);
-    if (callee.body.kind !== 'function') return evaluate(callee.body, scope, this);
+    if (callee.body.kind !== 'function') return evaluate(callee.body, { scope, machine: this });
     const returned: Value[] = [];
     const ending = execute(this.#body(callee.body), { scope, machine: this, returned, certainty: 'certain' });
     if (returned.length === 0) return ending === 'raise' ? undefined : null;

@@ -7,6 +7,7 @@ import {
   createList,
   createUnknown,
   type DictValue,
+  type EvaluationContext,
   type FunctionValue,
   hasMany,
   isKind,
@@ -52,12 +53,12 @@ export function putEntry(target: DictValue, key: Value, value: Value, text: stri
 export function bindTarget(
   target: Expression,
   value: Value,
-  scope: Scope,
-  machine: Machine,
+  context: EvaluationContext,
   set: (target: Expression, value: Value) => void = (one, inner) => {
-    if (one.kind === 'name') scope.names.set(one.id, inner);
+    if (one.kind === 'name') context.scope.names.set(one.id, inner);
   },
 ): void {
+  const { machine } = context;
   machine.spend(1);
   if (target.kind !== 'tuple' && target.kind !== 'list') {
     set(target, value);
@@ -72,11 +73,11 @@ export function bindTarget(
       const after = target.items.length - index - 1;
       const rest = items && createList(items.slice(index, Math.max(index, items.length - after)));
       machine.spend(measureSize(rest));
-      bindTarget(one.value, rest ?? createUnknown(showPlace(target)), scope, machine, set);
+      bindTarget(one.value, rest ?? createUnknown(showPlace(target)), context, set);
       continue;
     }
     const at = starred !== -1 && index > starred ? index - target.items.length : index;
-    bindTarget(one, replaceMissing(items?.at(at), otherwise), scope, machine, set);
+    bindTarget(one, replaceMissing(items?.at(at), otherwise), context, set);
   }
 }
 

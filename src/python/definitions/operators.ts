@@ -34,11 +34,11 @@ export function applyOperator(
     return operator === '|' && isKind(right, 'dict') ? mergeDicts(left, right, machine) : undefined;
   const [a, b] = [toNumber(left), toNumber(right)];
   if (typeof a === 'bigint' && typeof b === 'bigint') {
-    const result = operateOnWholes(operator, a, b);
+    const result = WHOLE_OPERATORS[operator]?.(a, b);
     return typeof result === 'bigint' && getMagnitude(result) > MAX_WHOLE ? undefined : result;
   }
   if (a === undefined || b === undefined) return undefined;
-  return operateOnFloats(operator, Number(a), Number(b));
+  return FLOAT_OPERATORS[operator]?.(Number(a), Number(b));
 }
 
 /** Characters of a path; those of a pack's files are shorter. */
@@ -144,36 +144,33 @@ export function mergeDicts(left: DictValue, right: DictValue, machine: Machine):
   return result;
 }
 
-function operateOnWholes(operator: string, a: bigint, b: bigint): Value | undefined {
-  switch (operator) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return getMagnitude(a) > MAX_OPERAND || getMagnitude(b) > MAX_OPERAND ? undefined : a * b;
-    case '/':
-      return b === 0n ? undefined : Number(a) / Number(b);
-    case '//':
-      return b === 0n ? undefined : (a - findRemainder(a, b)) / b;
-    case '%':
-      return b === 0n ? undefined : findRemainder(a, b);
-    case '**':
-      return b < 0n || b > 512n || getMagnitude(a) > 2n ** 64n ? undefined : a ** b;
-    case '<<':
-      return b < 0n || b > 512n || getMagnitude(a) > MAX_OPERAND ? undefined : a << b;
-    case '>>':
-      return b < 0n || b > 512n ? undefined : a >> b;
-    case '|':
-      return a | b;
-    case '&':
-      return a & b;
-    case '^':
-      return a ^ b;
-    default:
-      return undefined;
-  }
-}
+type Operators<Operand> = Record<string, (a: Operand, b: Operand) => bigint | number | undefined>;
+
+const isSmall = (value: bigint) => getMagnitude(value) <= MAX_OPERAND;
+const isShift = (value: bigint) => value >= 0n && value <= 512n;
+
+const WHOLE_OPERATORS: Operators<bigint> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => (isSmall(a) && isSmall(b) ? a * b : undefined),
+  '/': (a, b) => (b === 0n ? undefined : Number(a) / Number(b)),
+  '//': (a, b) => (b === 0n ? undefined : (a - findRemainder(a, b)) / b),
+  '%': (a, b) => (b === 0n ? undefined : findRemainder(a, b)),
+  '**': (a, b) => (isShift(b) && getMagnitude(a) <= 2n ** 64n ? a ** b : undefined),
+  '<<': (a, b) => (isShift(b) && isSmall(a) ? a << b : undefined),
+  '>>': (a, b) => (isShift(b) ? a >> b : undefined),
+  '|': (a, b) => a | b,
+  '&': (a, b) => a & b,
+  '^': (a, b) => a ^ b,
+};
+
+const FLOAT_OPERATORS: Operators<number> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => (b === 0 ? undefined : a / b),
+  '**': (a, b) => a ** b,
+};
 
 function getMagnitude(value: bigint): bigint {
   return value < 0n ? -value : value;
@@ -182,23 +179,6 @@ function getMagnitude(value: bigint): bigint {
 /** Python's remainder has the sign of the divisor. */
 function findRemainder(a: bigint, b: bigint): bigint {
   return ((a % b) + b) % b;
-}
-
-function operateOnFloats(operator: string, a: number, b: number): number | undefined {
-  switch (operator) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
-    case '/':
-      return b === 0 ? undefined : a / b;
-    case '**':
-      return a ** b;
-    default:
-      return undefined;
-  }
 }
 
 export function applyUnary(operator: string, operand: Value): Value | undefined {

@@ -25,24 +25,14 @@ function createPath(at: string | undefined): Value | undefined {
   return at === undefined ? undefined : { kind: 'path', path: at };
 }
 
-const getParent = (at: string): Value | undefined =>
-  createPath(at === '' ? undefined : at.split('/').slice(0, -1).join('/'));
+const getParent = (at: string): string => at.split('/').slice(0, -1).join('/');
 const getName = (at: string): string => at.slice(at.lastIndexOf('/') + 1);
 const getSuffix = (at: string): string => /(?<=[^.])\.[^.]*$/.exec(getName(at))?.[0] ?? '';
-const getStem = (at: string): string => getName(at).slice(0, getName(at).length - getSuffix(at).length);
+const removeSuffix = (at: string): string => at.slice(0, at.length - getSuffix(at).length);
 
-const keepPath: Imitation = ({ list: [at] }) => createPath(toPathText(at));
-
-function joinSegments({ list: segments }: Arguments): Value | undefined {
-  const [first, ...others] = segments;
-  const at = toPathText(first);
-  if (at === undefined) {
-    const texts = segments.every((segment) => typeof segment === 'string');
-    const length = segments.reduce<number>((sum, segment) => sum + String(segment).length + 1, 0);
-    return texts && segments.length > 0 && length <= MAX_TEXT ? segments.join('/') : undefined;
-  }
-  if (!others.every((segment) => typeof segment === 'string' && !segment.startsWith('/'))) return undefined;
-  return createPath(joinPath(at, ...others.map(String)));
+function joinSegments(at: string, { list: segments }: Arguments): Value | undefined {
+  if (!segments.every((segment) => typeof segment === 'string' && !segment.startsWith('/'))) return undefined;
+  return createPath(joinPath(at, ...segments.map(String)));
 }
 
 function listMatches(at: string, pattern: string, machine: Machine): Value[] {
@@ -82,66 +72,14 @@ function matchPattern(at: string, pattern: Value | undefined, machine: Machine):
   return createList(listMatches(at, pattern, machine));
 }
 
-const findExistence = (at: Value | undefined, machine: Machine): boolean | undefined => {
-  const known = toPathText(at);
-  if (known === undefined) return undefined;
-  // Only Python files are seen here, so the absence of others proves nothing.
-  return machine.entries(getParentText(known)).includes(getName(known)) || undefined;
-};
-const getParentText = (at: string) => at.split('/').slice(0, -1).join('/');
-const isFolder = (at: Value | undefined, machine: Machine): boolean | undefined => {
-  const known = toPathText(at);
-  return known === undefined
-    ? undefined
-    : machine.entries(known).length > 0 || (known.endsWith('.py') ? false : undefined);
-};
-const isFile = (at: Value | undefined): boolean | undefined =>
-  toPathText(at)?.endsWith('.py') ? true : undefined;
+type PathMethod = (at: string, given: Arguments, machine: Machine) => Value | undefined;
 
-/** Functions of os, os.path, glob and pathlib, by their full names. */
-export const pathFunctions: Record<string, Imitation> = {
-  'os.path.abspath': keepPath,
-  'os.path.realpath': keepPath,
-  'os.path.normpath': keepPath,
-  'os.fspath': keepPath,
-  'pathlib.Path': (given, machine) =>
-    given.list.length > 1 ? joinSegments(given) : keepPath(given, machine),
-  'os.path.join': joinSegments,
-  'os.path.dirname': ({ list: [at] }) => {
-    const known = toPathText(at);
-    return known === undefined ? undefined : getParent(known);
-  },
-  'os.path.basename': ({ list: [at] }) => {
-    const known = toPathText(at) ?? (typeof at === 'string' ? at : undefined);
-    return known === undefined || known === '' ? undefined : getName(known);
-  },
-  'os.path.splitext': ({ list: [at] }) => {
-    const text = typeof at === 'string' ? at : undefined;
-    if (text !== undefined)
-      return createList([text.slice(0, text.length - getSuffix(text).length), getSuffix(text)], 'tuple');
-    const known = toPathText(at);
-    if (known === undefined) return undefined;
-    return createList(
-      [{ kind: 'path', path: known.slice(0, known.length - getSuffix(known).length) }, getSuffix(known)],
-      'tuple',
-    );
-  },
-  'os.path.exists': ({ list: [at] }, machine) => findExistence(at, machine),
-  'os.path.isdir': ({ list: [at] }, machine) => isFolder(at, machine),
-  'os.path.isfile': ({ list: [at] }) => isFile(at),
-  'os.listdir': ({ list: [at] }, machine) => {
-    const known = toPathText(at);
-    return known === undefined ? undefined : createList(machine.entries(known));
-  },
-  'os.walk': ({ list: [at] }, machine) => {
-    const known = toPathText(at);
-    return known === undefined ? undefined : createList(walkFolder(known, machine));
-  },
-  'glob.glob': ({ list: [pattern] }, machine) => {
-    const known = toPathText(pattern);
-    return known?.includes('*') ? matchPattern('', known, machine) : undefined;
-  },
-};
+// Only Python files are seen here, so the absence of others proves nothing.
+const findExistence: PathMethod = (at, _, machine) =>
+  machine.entries(getParent(at)).includes(getName(at)) || undefined;
+const isFolder: PathMethod = (at, _, machine) =>
+  machine.entries(at).length > 0 || (at.endsWith('.py') ? false : undefined);
+const isFile: PathMethod = (at) => at.endsWith('.py') || undefined;
 
 function walkFolder(at: string, machine: Machine): Value[] {
   machine.spend(100);
@@ -152,43 +90,80 @@ function walkFolder(at: string, machine: Machine): Value[] {
   return [here, ...folders.flatMap((folder) => walkFolder(joinPath(at, folder) ?? '', machine))];
 }
 
-/** Attributes and methods of a path, as pathlib and as text have them. */
-export function getPathAttribute(at: string, wanted: string, text: string): Value | undefined {
-  switch (wanted) {
-    case 'parent':
-      return getParent(at);
-    case 'name':
-      return getName(at);
-    case 'stem':
-      return getStem(at);
-    case 'suffix':
-      return getSuffix(at);
-  }
-  const methods: Record<string, Imitation> = {
-    resolve: () => createPath(at),
-    absolute: () => createPath(at),
-    as_posix: () => createPath(at),
-    joinpath: ({ list: segments, ...rest }) =>
-      joinSegments({ ...rest, list: [{ kind: 'path', path: at }, ...segments] }),
-    iterdir: (_, machine) =>
-      createList(machine.entries(at).map((entry) => ({ kind: 'path', path: joinPath(at, entry) ?? '' }))),
-    glob: ({ list: [pattern] }, machine) => matchPattern(at, pattern, machine),
-    rglob: ({ list: [pattern] }, machine) =>
-      matchPattern(at, typeof pattern === 'string' ? `**/${pattern}` : pattern, machine),
-    exists: (_, machine) => findExistence({ kind: 'path', path: at }, machine),
-    is_dir: (_, machine) => isFolder({ kind: 'path', path: at }, machine),
-    is_file: () => isFile({ kind: 'path', path: at }),
-    endswith: ({ list: [end] }) => (typeof end === 'string' ? at.endsWith(end) : undefined),
-    with_suffix: ({ list: [end] }) =>
-      createPath(
-        typeof end === 'string' ? joinPath(at.slice(0, at.length - getSuffix(at).length) + end) : undefined,
-      ),
+/** Methods of a path, as pathlib and as text have them. */
+const pathMethods: Record<string, PathMethod> = {
+  resolve: createPath,
+  absolute: createPath,
+  as_posix: createPath,
+  joinpath: joinSegments,
+  iterdir: (at, _, machine) => matchPattern(at, '*', machine),
+  glob: (at, { list: [pattern] }, machine) => matchPattern(at, pattern, machine),
+  rglob: (at, { list: [pattern] }, machine) =>
+    matchPattern(at, typeof pattern === 'string' ? `**/${pattern}` : pattern, machine),
+  exists: findExistence,
+  is_dir: isFolder,
+  is_file: isFile,
+  endswith: (at, { list: [end] }) => (typeof end === 'string' ? at.endsWith(end) : undefined),
+  with_suffix: (at, { list: [end] }) =>
+    typeof end === 'string' ? createPath(joinPath(removeSuffix(at) + end)) : undefined,
+};
+
+/** Makes a function of the method of a path, which its first argument is. */
+function toFunction(method: PathMethod): Imitation {
+  return ({ list: [first, ...list], ...rest }, machine) => {
+    const at = toPathText(first);
+    return at === undefined ? undefined : method(at, { list, ...rest }, machine);
   };
-  const method = Object.hasOwn(methods, wanted) ? methods[wanted] : undefined;
+}
+
+const keepPath = toFunction(createPath);
+const joinPaths: Imitation = (given, machine) => {
+  const { list: segments } = given;
+  const length = segments.reduce<number>((sum, segment) => sum + String(segment).length + 1, 0);
+  const isText = segments.length > 0 && segments.every((segment) => typeof segment === 'string');
+  if (isText) return length <= MAX_TEXT ? segments.join('/') : undefined;
+  return toFunction(joinSegments)(given, machine);
+};
+
+/** Functions of os, os.path, glob and pathlib, by their full names. */
+export const pathFunctions: Record<string, Imitation> = {
+  'os.path.abspath': keepPath,
+  'os.path.realpath': keepPath,
+  'os.path.normpath': keepPath,
+  'os.fspath': keepPath,
+  'pathlib.Path': (given, machine) => (given.list.length > 1 ? joinPaths : keepPath)(given, machine),
+  'os.path.join': joinPaths,
+  'os.path.dirname': toFunction((at) => (at === '' ? undefined : createPath(getParent(at)))),
+  'os.path.basename': ({ list: [at] }) => {
+    const known = toPathText(at) ?? at;
+    return typeof known === 'string' && known !== '' ? getName(known) : undefined;
+  },
+  'os.path.splitext': ({ list: [at] }) => {
+    if (typeof at === 'string') return createList([removeSuffix(at), getSuffix(at)], 'tuple');
+    const known = toPathText(at);
+    if (known === undefined) return undefined;
+    return createList([{ kind: 'path', path: removeSuffix(known) }, getSuffix(known)], 'tuple');
+  },
+  'os.path.exists': toFunction(findExistence),
+  'os.path.isdir': toFunction(isFolder),
+  'os.path.isfile': toFunction(isFile),
+  'os.listdir': toFunction((at, _, machine) => createList(machine.entries(at))),
+  'os.walk': toFunction((at, _, machine) => createList(walkFolder(at, machine))),
+  'glob.glob': toFunction((at, _, machine) => (at.includes('*') ? matchPattern('', at, machine) : undefined)),
+};
+
+/** Attributes and methods of a path. */
+export function getPathAttribute(at: string, wanted: string, text: string): Value | undefined {
+  if (wanted === 'parent') return at === '' ? undefined : createPath(getParent(at));
+  if (wanted === 'name') return getName(at);
+  if (wanted === 'stem') return getName(removeSuffix(at));
+  if (wanted === 'suffix') return getSuffix(at);
+  const method = Object.hasOwn(pathMethods, wanted) ? pathMethods[wanted] : undefined;
   return (
     method && {
       kind: 'native',
-      call: (given, machine) => replaceMissing(payFor(method(given, machine), machine), createUnknown(text)),
+      call: (given, machine) =>
+        replaceMissing(payFor(method(at, given, machine), machine), createUnknown(text)),
     }
   );
 }

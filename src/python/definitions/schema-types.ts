@@ -1,123 +1,63 @@
+/** Types whose word is their name, such as `CONTROL_NET` of `ControlNet`. */
+const PLAIN_TYPES = `Boolean Int Float String Combo Image WanCameraEmbedding Webcam Mask Latent Conditioning Sampler
+  Sigmas Noise Guider Clip ControlNet Vae Model ClipVision ClipVisionOutput StyleModel Gligen
+  UpscaleModel LatentUpscaleModel Audio Video SVG LoraModel LossMap Voxel Mesh Hooks HookKeyframes
+  TimestepsRange LatentOperation FlowControl Accumulation Photomaker Point FaceAnalysis BBOX
+  BoundingBox SEGS MODEL_PATCH ModelPatch AudioEncoder AudioEncoderOutput Tracks Color`;
+
 /**
  * The host's types as a schema names them, with the word they have in a workflow. Source: `comfy_api/latest/_io.py` of
  * ComfyUI. Types whose inputs depend on others (Autogrow, DynamicCombo …) keep their word; their details are computed.
  */
 export const SCHEMA_TYPES: Record<string, string> = {
-  Boolean: 'BOOLEAN',
-  Int: 'INT',
-  Float: 'FLOAT',
-  String: 'STRING',
-  Combo: 'COMBO',
+  ...Object.fromEntries(
+    PLAIN_TYPES.split(/\s+/).map((name) => [name, name.replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()]),
+  ),
   MultiCombo: 'COMBO',
-  Image: 'IMAGE',
-  WanCameraEmbedding: 'WAN_CAMERA_EMBEDDING',
-  Webcam: 'WEBCAM',
-  Mask: 'MASK',
-  Latent: 'LATENT',
-  Conditioning: 'CONDITIONING',
-  Sampler: 'SAMPLER',
-  Sigmas: 'SIGMAS',
-  Noise: 'NOISE',
-  Guider: 'GUIDER',
-  Clip: 'CLIP',
-  ControlNet: 'CONTROL_NET',
-  Vae: 'VAE',
-  Model: 'MODEL',
-  ClipVision: 'CLIP_VISION',
-  ClipVisionOutput: 'CLIP_VISION_OUTPUT',
-  StyleModel: 'STYLE_MODEL',
-  Gligen: 'GLIGEN',
-  UpscaleModel: 'UPSCALE_MODEL',
-  LatentUpscaleModel: 'LATENT_UPSCALE_MODEL',
-  Audio: 'AUDIO',
-  Video: 'VIDEO',
-  SVG: 'SVG',
-  LoraModel: 'LORA_MODEL',
-  LossMap: 'LOSS_MAP',
-  Voxel: 'VOXEL',
-  Mesh: 'MESH',
-  Hooks: 'HOOKS',
-  HookKeyframes: 'HOOK_KEYFRAMES',
-  TimestepsRange: 'TIMESTEPS_RANGE',
-  LatentOperation: 'LATENT_OPERATION',
-  FlowControl: 'FLOW_CONTROL',
-  Accumulation: 'ACCUMULATION',
   Load3DCamera: 'LOAD3D_CAMERA',
   Load3D: 'LOAD_3D',
   Load3DAnimation: 'LOAD_3D_ANIMATION',
-  Photomaker: 'PHOTOMAKER',
-  Point: 'POINT',
-  FaceAnalysis: 'FACE_ANALYSIS',
-  BBOX: 'BBOX',
-  BoundingBox: 'BOUNDING_BOX',
-  SEGS: 'SEGS',
   AnyType: '*',
-  MODEL_PATCH: 'MODEL_PATCH',
-  ModelPatch: 'MODEL_PATCH',
-  AudioEncoder: 'AUDIO_ENCODER',
-  AudioEncoderOutput: 'AUDIO_ENCODER_OUTPUT',
-  Tracks: 'TRACKS',
   MatchType: 'COMFY_MATCHTYPE_V3',
   Autogrow: 'COMFY_AUTOGROW_V3',
   DynamicCombo: 'COMFY_DYNAMICCOMBO_V3',
   DynamicSlot: 'COMFY_DYNAMICSLOT_V3',
-  Color: 'COLOR',
   ImageCompare: 'IMAGECOMPARE',
 };
 
-const WIDGET_ORDER = ['id', 'display_name', 'optional', 'tooltip', 'lazy', 'default'];
+const order = (names: string): readonly string[] => names.split(' ');
+const WIDGET_ORDER = order('display_name optional tooltip lazy default');
 
 /** Order of the arguments an input may be given without their names. */
 export const INPUT_ORDER: Record<string, readonly string[]> = {
-  Boolean: [...WIDGET_ORDER, 'label_on', 'label_off', 'socketless', 'force_input'],
-  Int: [...WIDGET_ORDER, 'min', 'max', 'step', 'control_after_generate', 'display_mode'],
-  Float: [...WIDGET_ORDER, 'min', 'max', 'step', 'round', 'display_mode'],
-  String: [
-    'id',
-    'display_name',
-    'optional',
-    'tooltip',
-    'lazy',
-    'multiline',
-    'placeholder',
-    'default',
-    'dynamic_prompts',
-  ],
+  Boolean: ['id', ...WIDGET_ORDER, ...order('label_on label_off socketless force_input')],
+  Int: ['id', ...WIDGET_ORDER, ...order('min max step control_after_generate display_mode')],
+  Float: ['id', ...WIDGET_ORDER, ...order('min max step round display_mode')],
+  String: order('id display_name optional tooltip lazy multiline placeholder default dynamic_prompts'),
   Combo: [
-    'id',
-    'options',
-    ...WIDGET_ORDER.slice(1),
-    'control_after_generate',
-    'upload',
-    'image_folder',
-    'remote',
+    ...order('id options'),
+    ...WIDGET_ORDER,
+    ...order('control_after_generate upload image_folder remote'),
   ],
-  MultiCombo: ['id', 'options', ...WIDGET_ORDER.slice(1), 'placeholder', 'chip'],
-  MultiType: ['id', 'types', 'display_name', 'optional', 'tooltip', 'lazy'],
-  MatchType: ['id', 'template', 'display_name', 'optional', 'tooltip', 'lazy'],
-  Autogrow: ['id', 'template', 'display_name', 'optional', 'tooltip', 'lazy'],
-  DynamicCombo: ['id', 'options', 'display_name', 'optional', 'tooltip', 'lazy'],
+  MultiCombo: [...order('id options'), ...WIDGET_ORDER, ...order('placeholder chip')],
+  MultiType: order('id types display_name optional tooltip lazy'),
+  MatchType: order('id template display_name optional tooltip lazy'),
+  Autogrow: order('id template display_name optional tooltip lazy'),
+  DynamicCombo: order('id options display_name optional tooltip lazy'),
 };
 
-export const PLAIN_INPUT_ORDER: readonly string[] = [
-  'id',
-  'display_name',
-  'optional',
-  'tooltip',
-  'lazy',
-  'extra_dict',
-];
+export const PLAIN_INPUT_ORDER = order('id display_name optional tooltip lazy extra_dict');
+
+/** The same for outputs. */
+export const OUTPUT_ORDER: Record<string, readonly string[]> = {
+  MatchType: order('template id display_name tooltip is_output_list'),
+  Combo: order('id display_name options tooltip is_output_list'),
+};
+
+export const PLAIN_OUTPUT_ORDER = order('id display_name tooltip is_output_list');
 
 /** Order of a schema's own arguments. */
-export const SCHEMA_ORDER: readonly string[] = [
-  'node_id',
-  'display_name',
-  'category',
-  'inputs',
-  'outputs',
-  'hidden',
-  'description',
-];
+export const SCHEMA_ORDER = order('node_id display_name category inputs outputs hidden description');
 
 /** Arguments whose name in a workflow differs. */
 export const RENAMED: Record<string, string> = {

@@ -4,7 +4,9 @@ import { Definition, describeValue, getKnownItems } from './render.js';
 import {
   DYNAMIC_TYPES,
   INPUT_ORDER,
+  OUTPUT_ORDER,
   PLAIN_INPUT_ORDER,
+  PLAIN_OUTPUT_ORDER,
   RENAMED,
   SCHEMA_ORDER,
   SCHEMA_TYPES,
@@ -75,6 +77,10 @@ function nameArguments(given: Arguments, order: readonly string[]): Map<string, 
   return named;
 }
 
+function findOrder(orders: Record<string, readonly string[]>, name: string): readonly string[] | undefined {
+  return Object.hasOwn(orders, name) ? orders[name] : undefined;
+}
+
 /** The type a port is of: its name in the host's table, and its word in a workflow. */
 function getPortType(port: ExternalValue): { name: string; word: Value } {
   const name = port.name.split('.').at(-2) ?? '';
@@ -114,10 +120,7 @@ function readInput(
   const given = findCall(item, 'Input');
   if (!given || !isKind(item, 'external')) return undefined;
   const { name, word: type } = getPortType(item);
-  const named = nameArguments(
-    given,
-    (Object.hasOwn(INPUT_ORDER, name) ? INPUT_ORDER[name] : undefined) ?? PLAIN_INPUT_ORDER,
-  );
+  const named = nameArguments(given, findOrder(INPUT_ORDER, name) ?? PLAIN_INPUT_ORDER);
   machine.spend(50);
   const id = named.get('id');
   if (name === 'MultiType') return readMultiType(named, machine);
@@ -220,20 +223,10 @@ function readOutputs(definition: Definition, value: Value | undefined): void {
   const ports = items.map((item) => {
     definition.machine.spend(10);
     const given = findCall(item, 'Output');
-    if (!given || !isKind(item, 'external'))
-      return {
-        type: createUnknown(describeValue(item)),
-        name: createUnknown(describeValue(item)),
-        isList: createUnknown(describeValue(item)),
-      };
+    const unknown = createUnknown(describeValue(item));
+    if (!given || !isKind(item, 'external')) return { type: unknown, name: unknown, isList: unknown };
     const { name, word: type } = getPortType(item);
-    const order =
-      name === 'MatchType'
-        ? ['template', 'id', 'display_name', 'tooltip', 'is_output_list']
-        : name === 'Combo'
-          ? ['id', 'display_name', 'options', 'tooltip', 'is_output_list']
-          : ['id', 'display_name', 'tooltip', 'is_output_list'];
-    const named = nameArguments(given, order);
+    const named = nameArguments(given, findOrder(OUTPUT_ORDER, name) ?? PLAIN_OUTPUT_ORDER);
     return { type, name: named.get('display_name') || type, isList: named.get('is_output_list') ?? false };
   });
   definition.json('return_types', createList(ports.map(({ type }) => type)));

@@ -153,6 +153,12 @@ export interface Machine {
   runImport(syntax: ImportSyntax, scope: Scope, onlyMissing: boolean): void;
 }
 
+/** The names that an expression sees, and what follows it. */
+export interface EvaluationContext {
+  readonly scope: Scope;
+  readonly machine: Machine;
+}
+
 export function createUnknown(text: string, many = false): UnknownValue {
   return many ? { kind: 'unknown', text, many } : { kind: 'unknown', text };
 }

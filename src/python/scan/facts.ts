@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter';
-import { Expressions, getField, listParts } from '../definitions/expressions.js';
+import { Expressions, getField, listParts, readName } from '../definitions/expressions.js';
 import type { Expression, Source } from '../definitions/syntax.js';
 
 /** A call, and the function it stands in: 0 for the module itself. */
@@ -22,6 +22,10 @@ const MAX_READ = 400_000;
 
 /** Arguments of one call that are searched for the value of a parameter. */
 const MAX_ARGUMENTS = 100;
+
+/** What gets another name by an assignment: it is known by the name that it has otherwise. */
+const SECOND_NAMED =
+  /^(?:exec|eval|compile|getattr|__import__|__builtins__|builtins|requests|httpx|urllib|subprocess|os|importlib|base64|pickle|marshal|codecs|zlib)(?:\.\w+)*$/;
 
 const FUNCTIONS = ['function_definition', 'lambda'];
 const BINDINGS = ['assignment', 'with_item', 'for_statement'];
@@ -68,7 +72,7 @@ export class Facts {
     const id = this.#functions.size + 1;
     const names = this.#read.parameters(getField(node, 'parameters')).map(({ name }) => name);
     const isMethod = ['self', 'cls', 's'].includes(names[0] ?? '');
-    this.#functions.set(id, { name: getField(node, 'name')?.text ?? '', names, isMethod });
+    this.#functions.set(id, { name: readName(getField(node, 'name')), names, isMethod });
     return id;
   }
 
@@ -98,7 +102,7 @@ export class Facts {
       case 'call': {
         const name = this.nameOf(callee.callee, depth + 1);
         const [first, second] = callee.args;
-        if (name === 'getattr' && first && second) {
+        if (/^(?:builtins\.)?getattr$/.test(name) && first && second) {
           const attribute = getPlainText(second.value);
           return attribute === undefined ? '' : `${this.nameOf(first.value, depth + 1)}.${attribute}`;
         }
@@ -131,11 +135,13 @@ export class Facts {
   }
 
   #import(node: Node): void {
-    const from = getField(node, 'module_name')?.text;
+    const module = getField(node, 'module_name');
+    const from = module && readName(module);
     for (const child of node.childrenForFieldName('name')) {
       if (!child) continue;
-      const name = (child.type === 'aliased_import' ? getField(child, 'name')?.text : child.text) ?? '';
-      const alias = child.type === 'aliased_import' ? getField(child, 'alias')?.text : undefined;
+      const isAliased = child.type === 'aliased_import';
+      const name = readName(isAliased ? getField(child, 'name') : child);
+      const alias = isAliased ? readName(getField(child, 'alias')) : undefined;
       if (from !== undefined) this.#modules.set(alias ?? name, `${from}.${name}`);
       else if (alias) this.#modules.set(alias, name);
     }
@@ -162,10 +168,15 @@ export class Facts {
           : [];
     for (const name of names) {
       if (name.type !== 'identifier') continue;
-      const key = `${scope} ${name.text}`;
+      const id = readName(name);
+      const key = `${scope} ${id}`;
       const values = this.#assigned.get(key) ?? [];
-      if (values.length < 20) values.push(this.#read.read(value));
+      const read = this.#read.read(value);
+      if (values.length < 20) values.push(read);
       this.#assigned.set(key, values);
+      // `run = exec`, `net = __import__('requests')`
+      const meant = this.nameOf(read);
+      if (SECOND_NAMED.test(meant) && !this.#modules.has(id)) this.#modules.set(id, meant);
     }
   }
 }
@@ -182,6 +193,5 @@ export function getPlainText(expression: Expression, depth = 0): string | undefi
     ];
     return left === undefined || right === undefined ? undefined : left + right;
   }
-  if (expression.kind === 'slice' && !expression.from && !expression.to) return undefined;
   return undefined;
 }

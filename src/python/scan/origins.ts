@@ -29,15 +29,12 @@ export class Origins {
       if (DOWNLOADS.test(call.name))
         this.#remember(args[1]?.value ?? args.find((a) => a.name === 'filename')?.value);
       // `open(path, 'wb').write(response.content)`, most often through `with … as file`.
-      if (!call.name.endsWith('.write') && !call.name.endsWith('.copyfileobj')) continue;
-      const written = call.name.endsWith('.write') ? args[0]?.value : args[0]?.value;
+      const isWrite = call.name.endsWith('.write');
+      if (!isWrite && !call.name.endsWith('.copyfileobj')) continue;
+      const written = args[0]?.value;
       if (!written || !this.of(written, call.scope).has('network')) continue;
       const { callee } = call.expression;
-      const file = call.name.endsWith('.write')
-        ? callee.kind === 'attribute'
-          ? callee.object
-          : undefined
-        : args[1]?.value;
+      const file = isWrite ? (callee.kind === 'attribute' ? callee.object : undefined) : args[1]?.value;
       for (const opened of file ? this.#opened(file, call.scope) : []) this.#remember(opened);
     }
   }
@@ -92,6 +89,8 @@ export class Origins {
     };
     switch (expression.kind) {
       case 'name': {
+        // `map(chr, …)`
+        if (expression.id === 'chr') found.add('decoded');
         const key = `${scope} ${expression.id}`;
         if (seen.has(key)) return;
         seen.add(key);

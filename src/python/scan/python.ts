@@ -8,7 +8,7 @@ import { isNetwork, Origins } from './origins.js';
 const TELLING_WORDS =
   /\b(?:exec|eval|compile|__import__|getattr|builtins|pickle|dill|cloudpickle|joblib|marshal|subprocess|system|popen|startfile|runpy|pty|rmtree|urlopen|urlretrieve|requests|httpx|pip|execfile|run_path|spawn\w*|exec[lv]\w*)\b/;
 
-const RUNNERS = /^(?:(?:__builtins__|builtins)\.)?(?:exec|eval|execfile)$/;
+const RUNNERS = /^(?:(?:.*\.)?(?:__builtins__|builtins)(?:\.__dict__)?\.)?(?:exec|eval|execfile)$/;
 const UNPICKLERS = /^(?:c?_?[Pp]ickle|dill|cloudpickle|joblib)\.(?:loads?|Unpickler\(\)\.load)$/;
 const PROGRAMS =
   /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|startfile|exec[lv]\w*|spawn\w*)|pty\.spawn|commands\.getoutput|asyncio\.create_subprocess_(?:exec|shell))$/;
@@ -24,7 +24,7 @@ const MAX_WORDS = 2000;
 
 /** Looks at one file of Python for code that runs what it should not. */
 export function scanPython(root: Node, source: Source): Finding[] {
-  if (!TELLING_WORDS.test(source.text)) return [];
+  if (!TELLING_WORDS.test(source.text.normalize('NFKC'))) return [];
   const facts = new Facts(root, source);
   const origins = new Origins(facts);
   const found = new Map<string, Finding>();
@@ -77,7 +77,7 @@ function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   const parts =
     call.name.startsWith('os.') || call.name.startsWith('asyncio.') ? given : command ? [command] : [];
   // The program itself, not a downloaded picture that ffmpeg is given to read.
-  if (command && origins.isDownloaded(findProgram(command, words))) return 'downloaded-program';
+  if (command && origins.isDownloaded(findProgram(command))) return 'downloaded-program';
   if (
     /^(?:ba|z|da)?sh$|python/.test(words.split(' ')[0] ?? '') &&
     parts.some((part) => origins.isDownloaded(part))
@@ -93,9 +93,9 @@ function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   return /^\s*(?:sudo )?rm\s+-\w*r|\brmdir\s+\/s/i.test(words) ? 'deletes-folders' : 'subprocess';
 }
 
-function findProgram(command: Expression, words: string): Expression {
+function findProgram(command: Expression): Expression {
   const first = command.kind === 'list' || command.kind === 'tuple' ? command.items[0] : undefined;
-  return first ?? (words.includes(' ') && command.kind !== 'format' ? command : command);
+  return first ?? command;
 }
 
 /** Expressions that are read for the words of one command; names can refer to each other without end. */

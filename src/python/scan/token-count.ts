@@ -6,6 +6,26 @@ const MAX_NESTING = 1000;
 const PLAIN_ENCODINGS =
   /^(?:utf-?8(?:-.*)?|u8|ascii|us-ascii|latin-?1|iso-?8859-\d+|(?:cp|windows-)125\d|cp9(?:32|36|49|50)|gbk|gb2312|gb18030|big5|euc-?\w+|shift-?jis|sjis|koi8-[ru])$/i;
 
+/** Of these, a letter may end in the byte of a sign, such as a backslash. */
+const WIDE_ENCODINGS: readonly (readonly [name: RegExp, label: string])[] = [
+  [/^(?:gb|cp936)/, 'gb18030'],
+  [/^(?:big5|cp950)/, 'big5'],
+  [/^(?:s|cp932)/, 'shift_jis'],
+  [/^(?:euc-?kr|cp949)/, 'euc-kr'],
+];
+
+/**
+ * Decodes a file as Python does, which ends lines at each carriage return.
+ * @returns the reason if that is not possible, as the end of a sentence
+ */
+export function decodePython(content: Buffer): { readonly text: string } | { readonly problem: string } {
+  const encoding = findEncoding(content)?.toLowerCase().replaceAll('_', '-');
+  if (encoding && !PLAIN_ENCODINGS.test(encoding))
+    return { problem: `it is written in the encoding ${encoding}` };
+  const label = WIDE_ENCODINGS.find(([name]) => name.test(encoding ?? ''))?.[1];
+  return { text: new TextDecoder(label).decode(content).replace(/\r\n?/g, '\n') };
+}
+
 export interface TokenCount {
   readonly tokens: number;
   /** Why the file must not be parsed, as the end of a sentence; absent where it may be. */
@@ -16,9 +36,6 @@ export interface TokenCount {
  * Counts words and signs in one pass over the bytes, before a parser takes two hundred bytes of memory for each of them.
  */
 export function countTokens(content: Buffer): TokenCount {
-  const encoding = findEncoding(content);
-  if (encoding && !PLAIN_ENCODINGS.test(encoding.replaceAll('_', '-')))
-    return { tokens: 0, problem: `it is written in the encoding ${encoding}` };
   let tokens = 0;
   let depth = 0;
   for (let at = 0; at < content.length && tokens <= MAX_TOKENS; tokens++) {
@@ -38,8 +55,11 @@ export function countTokens(content: Buffer): TokenCount {
 }
 
 function findEncoding(content: Buffer): string | undefined {
-  const lines = content.toString('latin1', 0, 1000).split(/\r?\n|\r/, 2);
-  return lines
+  // Whole lines, however long the first is.
+  const end = findLineEnd(content, findLineEnd(content, 0) + 1);
+  return content
+    .toString('latin1', 0, end)
+    .split(/\r\n?|\n/, 2)
     .map((line) => /^(?:\xef\xbb\xbf)?\s*#.*?coding[:=][ \t]*([-\w.]+)/.exec(line)?.[1])
     .find(Boolean);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Tx } from '../database/database.js';
+import { insertRow, type Tx } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { isIssuedFor, MAX_TOKEN_SECONDS, signJwt, verifyJwt } from './tokens.js';
@@ -28,10 +28,7 @@ export async function createAdminToken(
   const created_at = new Date(at).toISOString();
   // The audit log keeps who created the expired ones.
   await tx.deleteFrom('admin_tokens').where('expires_at', '<=', created_at).execute();
-  await tx
-    .insertInto('admin_tokens')
-    .values({ jti, user_id: userId, created_at, expires_at: expiresAt })
-    .execute();
+  await insertRow(tx, 'admin_tokens', { jti, user_id: userId, created_at, expires_at: expiresAt });
   const token = await signJwt(
     { keys, now: () => at },
     { audience: ADMIN_AUDIENCE, subject: userId, jti, expiresInSeconds: LIFETIME_SECONDS },

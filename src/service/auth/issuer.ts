@@ -70,7 +70,7 @@ function issuerUnavailable(issuer: string): Refused {
 function toIdentity(claims: JWTPayload, { issuer, rolesClaim, adminRole }: IssuerSettings): Identity {
   const subject = claims.sub;
   // OpenID Connect Core 2: at most 255 characters.
-  if (typeof subject !== 'string' || !/^[^\p{Cc}]{1,255}$/u.test(subject)) throw invalidToken();
+  if (typeof subject !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(subject)) throw invalidToken();
   return {
     kind: 'identity_provider',
     issuer,
@@ -93,7 +93,9 @@ function readName({ name }: JWTPayload): string | undefined {
     name
       .replace(/\p{Cc}/gu, ' ')
       .trim()
-      .slice(0, 200) || undefined
+      .slice(0, 200)
+      // Stored otherwise, it would differ from the token each time.
+      .toWellFormed() || undefined
   );
 }
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { recordEvent } from '../database/audit-log.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx } from '../database/database.js';
 import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
@@ -81,7 +81,7 @@ async function generateSigningKey(): Promise<string> {
 
 async function insertKey(tx: Tx, use: KeyUse, secret: string, now: number) {
   const row = { id: randomUUID(), use, secret, created_at: new Date(now).toISOString() };
-  await tx.insertInto('keys').values(row).execute();
+  await insertRow(tx, 'keys', row);
   return row;
 }
 

@@ -1,36 +1,5 @@
-import type { Database } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
-import { createRandomToken, hashToken, isWellFormed, type RandomToken } from './random-tokens.js';
-
-const TOKEN_PREFIX = 'regen_pat_';
-
-export function createPersonalAccessToken(): RandomToken {
-  return createRandomToken(TOKEN_PREFIX);
-}
-
-export function maskToken({ prefix }: Pick<PersonalAccessTokenRow, 'prefix'>): string {
-  return `${TOKEN_PREFIX}${prefix}****`;
-}
-
-export function isPersonalAccessToken(text: string): boolean {
-  return text.startsWith(TOKEN_PREFIX);
-}
-
-/** @returns undefined if the token is unknown, revoked or expired */
-export async function findPersonalAccessToken(
-  database: Database,
-  token: string,
-  now: number,
-): Promise<PersonalAccessTokenRow | undefined> {
-  if (!isWellFormed(TOKEN_PREFIX, token)) return undefined;
-  const row = await database
-    .selectFrom('personal_access_tokens')
-    .selectAll()
-    .where('hash', '=', hashToken(token))
-    .executeTakeFirst();
-  return row && Date.parse(row.expires_at) <= now ? undefined : row;
-}
 
 /** The ids of the nodes that a token is limited to; undefined if it is not. */
 export function listTokenNodes({ nodes }: Pick<PersonalAccessTokenRow, 'nodes'>): string[] | undefined {

@@ -1,13 +1,11 @@
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, Read } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** RFC 9728: tells a client where to sign in and with which client id. */
-async function getProtectedResource({
-  context,
-}: OperationCall<'service.protectedResource'>): Promise<OperationAnswer<'service.protectedResource'>> {
+const getProtectedResource: Read<'service.protectedResource'> = async ({ context }) => {
   const { issuers } = context.configuration;
   const [first] = issuers;
   if (!first) {
@@ -20,7 +18,7 @@ async function getProtectedResource({
     scopes_supported: first.scopes,
     regen_client_id: first.clientId,
   };
-}
+};
 
 /** The `WWW-Authenticate` header of a 401: where to read how to sign in, if there is an identity provider. */
 export function formatChallenge({ configuration, baseUrl }: Context): string {

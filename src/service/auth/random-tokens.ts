@@ -1,29 +1,56 @@
-import { createHash, randomBytes } from 'node:crypto';
-import type { Tx } from '../database/database.js';
-import { Refused } from '../operation/refused.js';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Database, findRow, type Row, type Tx } from '../database/database.js';
+import { invalidField } from '../operation/refused.js';
 
-/** A secret of which the service keeps the hash and the first 4 random characters. */
-export interface RandomToken {
+/** How the tokens of each table begin. */
+const TOKEN_PREFIXES = { personal_access_tokens: 'regen_pat_', api_keys: 'regen_key_' } as const;
+
+type TokenTable = keyof typeof TOKEN_PREFIXES;
+
+/** Creates a secret of which the service keeps the hash and the first 4 random characters. */
+export function createRandomToken(table: TokenTable): {
   readonly token: string;
   readonly prefix: string;
   readonly hash: string;
-}
-
-/** @param kind how the token begins: `regen_pat_` */
-export function createRandomToken(kind: string): RandomToken {
+} {
   const random = randomBytes(32).toString('base64url');
-  const token = kind + random;
+  const token = TOKEN_PREFIXES[table] + random;
   return { token, prefix: random.slice(0, 4), hash: hashToken(token) };
 }
 
-/** Whether a text has the form of a token of this kind. */
-export function isWellFormed(kind: string, text: string): boolean {
-  return text.startsWith(kind) && /^[A-Za-z0-9_-]{43}$/.test(text.slice(kind.length));
+/** Whether a text claims to be a token of a table. */
+export function isRandomToken(table: TokenTable, text: string): boolean {
+  return text.startsWith(TOKEN_PREFIXES[table]);
+}
+
+export function maskToken(table: TokenTable, { prefix }: { readonly prefix: string }): string {
+  return `${TOKEN_PREFIXES[table]}${prefix}****`;
+}
+
+/** @returns undefined if the token is unknown, revoked or expired */
+export async function findToken<Table extends TokenTable>(
+  database: Database,
+  table: Table,
+  token: string,
+  now: number,
+): Promise<Row<Table> | undefined> {
+  if (!/^regen_[a-z]+_[A-Za-z0-9_-]{43}$/.test(token) || !isRandomToken(table, token)) return undefined;
+  const row: Row<TokenTable> | undefined = await findRow(database, table as TokenTable, {
+    hash: hashToken(token),
+  });
+  const isRevoked = row && 'revoked_at' in row && row.revoked_at !== null;
+  return row && !isRevoked && Date.parse(row.expires_at) > now ? (row as Row<Table>) : undefined;
 }
 
 /** SHA-256, hex. */
-export function hashToken(token: string): string {
+function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
+}
+
+/** Compares in constant time, so that timing reveals nothing about a secret. */
+export function isSameSecret(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
 }
 
 /** The last use is written at most this often. */
@@ -33,12 +60,7 @@ export function isUseOutdated(row: { readonly last_used_at: string | null }, now
   return row.last_used_at === null || now - Date.parse(row.last_used_at) >= USE_INTERVAL_MS;
 }
 
-export async function recordUse(
-  tx: Tx,
-  table: 'personal_access_tokens' | 'api_keys',
-  id: string,
-  now: number,
-): Promise<void> {
+export async function recordUse(tx: Tx, table: TokenTable, id: string, now: number): Promise<void> {
   const last_used_at = new Date(now).toISOString();
   await tx.updateTable(table).set({ last_used_at }).where('id', '=', id).execute();
 }
@@ -50,6 +72,5 @@ const LIFETIME_MS = 365 * 24 * 60 * 60_000;
 export function toExpiry(text: string | undefined, now: number): string {
   const at = text === undefined ? now + LIFETIME_MS : Date.parse(text);
   if (at > now) return new Date(at).toISOString();
-  const message = 'must be in the future';
-  throw new Refused('invalid_request', `expires_at ${message}.`, [{ path: 'expires_at', message }]);
+  throw invalidField('expires_at', 'must be in the future');
 }

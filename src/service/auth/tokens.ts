@@ -97,12 +97,14 @@ export async function verifyJwt(
   token: string,
   audience: string,
 ): Promise<JWTPayload> {
+  let lookup: Promise<void> | undefined;
   try {
     const { payload } = await jwtVerify(
       token,
       async ({ kid }) => {
         const find = () => keys.token.find((one) => one.kid === kid);
-        if (!find()) await keys.reload();
+        lookup = find() ? undefined : keys.reload();
+        await lookup;
         const key = find();
         if (!key || (key.retiredAt !== undefined && key.retiredAt <= now()))
           throw new errors.JWKSNoMatchingKey();
@@ -119,6 +121,8 @@ export async function verifyJwt(
     );
     return payload;
   } catch (error) {
+    // That the keys cannot be read says nothing of the token.
+    await lookup;
     throw invalidToken(error);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../database/audit-log.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
@@ -33,12 +33,7 @@ interface KnownUser {
 }
 
 function findUser(database: Database, { issuer, subject }: Person): Promise<KnownUser | undefined> {
-  return database
-    .selectFrom('users')
-    .select(['id', 'email', 'name'])
-    .where('issuer', '=', issuer)
-    .where('subject', '=', subject)
-    .executeTakeFirst();
+  return findRow(database, 'users', { issuer, subject });
 }
 
 /** Whether a token has a new address or name; what it does not contain stays unchanged. */
@@ -63,18 +58,13 @@ async function writeUser(tx: Tx, person: Person, now: number): Promise<string> {
 async function insertUser(tx: Tx, { issuer, subject }: Person, now: number): Promise<string> {
   const id = issuer === OWNER.issuer && subject === OWNER.subject ? OWNER_ID : randomUUID();
   const created_at = new Date(now).toISOString();
-  await tx.insertInto('users').values({ id, issuer, subject, email: null, name: null, created_at }).execute();
+  await insertRow(tx, 'users', { id, issuer, subject, email: null, name: null, created_at });
   return id;
 }
 
 /** Transfers the memberships granted to an address to the user who owns it. */
 async function acceptInvitation(tx: Tx, userId: string, email: string, now: number): Promise<void> {
-  const invitation = await tx
-    .selectFrom('users')
-    .select('id')
-    .where('email', '=', email)
-    .where('issuer', 'is', null)
-    .executeTakeFirst();
+  const invitation = await findRow(tx, 'users', { email, issuer: null });
   if (!invitation) return;
   await tx
     .insertInto('members')

@@ -1,4 +1,4 @@
-import type { Tx } from './database.js';
+import { insertRow, type Tx } from './database.js';
 
 /** What was changed, and the publisher that it belongs to, whose owners can read the event. */
 type AuditSubject =
@@ -25,17 +25,14 @@ export async function recordEvent(
   now: () => number,
   event: AuditAction & { readonly actor: string },
 ): Promise<void> {
-  await tx
-    .insertInto('events')
-    .values({
-      at: new Date(now()).toISOString(),
-      actor: event.actor,
-      subject_kind: event.kind,
-      subject_id: event.id,
-      publisher_id: event.publisherId ?? null,
-      action: event.action,
-      status: event.status ?? null,
-      reason: event.reason ?? null,
-    })
-    .execute();
+  await insertRow(tx, 'events', {
+    at: new Date(now()).toISOString(),
+    actor: event.actor,
+    subject_kind: event.kind,
+    subject_id: event.id,
+    publisher_id: event.publisherId ?? null,
+    action: event.action,
+    status: event.status ?? null,
+    reason: event.reason ?? null,
+  });
 }

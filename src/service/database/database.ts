@@ -1,4 +1,4 @@
-import type { Kysely, KyselyConfig, SelectQueryBuilder, Transaction } from 'kysely';
+import type { Insertable, Kysely, KyselyConfig, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
 import type { Schema } from './schema.js';
 
 export type Database = Kysely<Schema>;
@@ -20,4 +20,26 @@ export async function countRows<Tables, From extends keyof Tables>(
   const counting = query.select(({ fn }) => fn.countAll<number>().as('count'));
   const { count } = (await counting.executeTakeFirstOrThrow()) as { readonly count: number };
   return Number(count);
+}
+
+export type Row<Table extends keyof Schema> = Selectable<Schema[Table]>;
+
+/** Finds the row that has these values. */
+export function findRow<Table extends keyof Schema>(
+  database: Database,
+  table: Table,
+  values: Partial<Row<Table>>,
+): Promise<Row<Table> | undefined> {
+  // The types of a table and its columns match by name only; here the name is not known.
+  const rows = database.selectFrom(table as 'totals').selectAll();
+  const found = rows.where((where) => where.and(values as Partial<Row<'totals'>>)).executeTakeFirst();
+  return found as Promise<Row<Table> | undefined>;
+}
+
+export async function insertRow<Table extends keyof Schema>(
+  tx: Tx,
+  table: Table,
+  values: Insertable<Schema[Table]>,
+): Promise<void> {
+  await tx.insertInto<keyof Schema>(table).values(values).execute();
 }

@@ -1,11 +1,11 @@
-import { type Kysely, sql } from 'kysely';
-import { DataUnusable } from './data-unusable.js';
+import { CompiledQuery, type Driver, type Kysely, sql } from 'kysely';
+import { DataUnusable, DataUpgraded } from './data-unusable.js';
 import { migrations } from './migrations.js';
 import type { Schema } from './schema.js';
 
 /** What differs between engines. */
 export type EngineWords = Readonly<
-  Record<'begin' | 'identity' | 'inAYear' | 'char' | 'searchIndex' | 'requestModel', string>
+  Record<'begin' | 'users' | 'identity' | 'inAYear' | 'char' | 'searchIndex' | 'requestModel', string>
 >;
 
 /** Replaces `{name}` in a statement by the engine's words. */
@@ -13,10 +13,13 @@ export function fillWords(statement: string, words: EngineWords): string {
   return statement.replace(/\{(\w+)\}/g, (_, word: keyof EngineWords) => words[word]);
 }
 
+/** The newest schema that this release knows. */
+const SUPPORTED = Math.max(...migrations.map(({ number }) => number));
+
 /**
  * Migrates the database to the newest schema in one transaction, which also records the steps.
  * @param words what `{name}` stands for in the statements
- * @throws if the database was written by a newer release
+ * @throws DataUnusable if the database was written by a newer release, or services use it that cannot go on afterwards
  */
 export async function migrate(database: Kysely<Schema>, words: EngineWords): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -25,13 +28,53 @@ export async function migrate(database: Kysely<Schema>, words: EngineWords): Pro
     const { rows } = await sql<{ number: number }>`select number from migrations`.execute(transaction);
     const done = new Set(rows.map((row) => row.number));
     refuseNewer(done);
-    for (const step of migrations.filter(({ number }) => !done.has(number))) {
+    const pending = migrations.filter(({ number }) => !done.has(number));
+    if (done.size > 0 && !pending.every(({ rolling }) => rolling)) await refuseUsers(transaction, words);
+    for (const step of pending) {
       for (const statement of step.statements) {
         await sql.raw(fillWords(statement, words)).execute(transaction);
       }
       await sql`insert into migrations (number) values (${step.number})`.execute(transaction);
+      // The column is as old as the first of these steps.
+      if (step.rolling)
+        await sql`update migrations set rolling = 1 where number = ${step.number}`.execute(transaction);
     }
   });
+}
+
+async function refuseUsers(transaction: Kysely<Schema>, { users }: EngineWords): Promise<void> {
+  const { rows } = await sql<{ users: string | null }>`select ${sql.raw(users)} as users`.execute(
+    transaction,
+  );
+  const found = rows[0]?.users;
+  if (!found) return;
+  throw new DataUnusable(
+    `Services of an earlier release use the database (connected from ${found}) and could not go on after the upgrade; stop them first.`,
+  );
+}
+
+/** How often a running service looks whether a newer release has changed its data. */
+const LOOK_MS = 1_000;
+
+/** From now on, no transaction begins once a newer release has changed the data so that this one cannot go on. */
+export function watchSchema(driver: Driver): void {
+  const begin = driver.beginTransaction.bind(driver);
+  const query = CompiledQuery.raw(
+    `select max(number) as number from migrations where number > ${SUPPORTED} and rolling is null`,
+  );
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  driver.beginTransaction = async (connection, settings) => {
+    if (performance.now() - lookedAt >= LOOK_MS) {
+      const { rows } = await connection.executeQuery<{ number: number | null }>(query);
+      const newer = rows[0]?.number;
+      if (newer)
+        throw new DataUpgraded(
+          `A newer release has upgraded the data (schema ${newer}; this one supports ${SUPPORTED}); it must replace this service.`,
+        );
+      lookedAt = performance.now();
+    }
+    await begin(connection, settings);
+  };
 }
 
 /** The schema of data, and what this release would change. */
@@ -62,10 +105,10 @@ export async function readSchemaState(database: Kysely<Schema>): Promise<SchemaS
 }
 
 function refuseNewer(done: ReadonlySet<number>): void {
-  const [newest, supported] = [Math.max(0, ...done), Math.max(...migrations.map(({ number }) => number))];
-  if (newest <= supported) return;
+  const newest = Math.max(0, ...done);
+  if (newest <= SUPPORTED) return;
   throw new DataUnusable(
-    `The data was written by a newer release (schema ${newest}; this one supports ${supported}); upgrade regen.`,
+    `The data was written by a newer release (schema ${newest}; this one supports ${SUPPORTED}); upgrade regen.`,
   );
 }
 
@@ -77,9 +120,9 @@ export async function requireNewestSchema(database: Kysely<Schema>): Promise<voi
   const { rows } = await sql<{ number: number }>`select max(number) as number from migrations`.execute(
     database,
   );
-  const [found, supported] = [rows[0]?.number, Math.max(...migrations.map(({ number }) => number))];
-  if (found === supported) return;
+  const found = rows[0]?.number;
+  if (found === SUPPORTED) return;
   throw new DataUnusable(
-    `The data was written by another release (schema ${found}; this one has ${supported}); use that release.`,
+    `The data was written by another release (schema ${found}; this one has ${SUPPORTED}); use that release.`,
   );
 }

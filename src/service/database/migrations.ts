@@ -286,6 +286,8 @@ export const migrations: readonly Migration[] = [
         primary key (node_id, version))`,
     ],
   },
+  // Tells services of earlier releases which steps they can go on after.
+  { number: 15, rolling: true, statements: ['alter table migrations add column rolling integer'] },
 ];
 
 /** Puts a space for each separator of words. */

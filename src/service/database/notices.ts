@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Client } from 'pg';
 import type { Tx } from './database.js';
-import { isPostgres } from './postgres.js';
+import { isPostgres, SERVICE_LOCK } from './postgres.js';
 
 /** What services that share a database tell each other. */
 export type NoticeTopic = 'jobs' | 'keys' | 'callback';
@@ -41,6 +41,8 @@ export class Notices {
     });
     await client.connect();
     await client.query(`listen ${CHANNEL}`);
+    // As long as the connection lasts: no newer release changes the data of a service that cannot go on afterwards.
+    await client.query(`select pg_advisory_lock_shared(${SERVICE_LOCK})`);
     void lost.then(() => this.#listenAgain(url, onError));
   }
 

@@ -4,7 +4,7 @@ import { makePrivateDatabase } from '../../disk/private-file.js';
 import { DataUnusable } from './data-unusable.js';
 import { type QueryObserver, toKyselyLog } from './database.js';
 import { LibsqlDriver } from './libsql-driver.js';
-import { type EngineWords, migrate, requireNewestSchema } from './migrate.js';
+import { type EngineWords, migrate, requireNewestSchema, watchSchema } from './migrate.js';
 import type { Schema } from './schema.js';
 
 export interface SqliteOptions {
@@ -22,6 +22,8 @@ export interface SqliteOptions {
 export const SQLITE_WORDS: EngineWords = {
   // A transaction has the file for itself.
   begin: 'select 1',
+  // The lock of the data folder keeps them away.
+  users: 'null',
   identity: 'integer primary key autoincrement',
   inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
   char: 'char',
@@ -46,6 +48,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Kysely<Schema>
     if (options.verify) await verifyFile(database);
     if (options.migrates === false) await requireNewestSchema(database);
     else if (options.migrates !== 'unchecked') await migrate(database, SQLITE_WORDS);
+    if (options.migrates !== 'unchecked') watchSchema(driver);
     return database;
   } catch (error) {
     await database.destroy();

@@ -30,7 +30,8 @@ export function createImagePreviewEngine() {
   } satisfies Engine<ImageOperation>;
 }
 
-function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
+async function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Promise<EngineResult> {
+  await loadSharp();
   signal.throwIfAborted();
   const stop = new SharedArrayBuffer(4);
   const end = () => void Atomics.store(new Int32Array(stop), 0, 1);
@@ -52,7 +53,8 @@ function runInThread(job: ImageJob, signal: AbortSignal, progress: Progress): Pr
 
 type VideoJob = EngineJob<VideoOperation>;
 
-const CRASH_SIGNALS: readonly NodeJS.Signals[] = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE'];
+/** Others come from outside, or from a machine without memory, and the task is tried again. */
+const CRASH_SIGNALS: readonly NodeJS.Signals[] = ['SIGSEGV', 'SIGILL', 'SIGFPE'];
 
 /**
  * Creates the engine that makes video previews without a vendor and honours every parameter. Each task runs

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { Caller } from '../operation/caller.js';
 import { parseResults, type TaskResult } from './results.js';
 import { canSeeTask } from './task-access.js';
@@ -27,11 +27,7 @@ export async function findCreation(
   caller: Caller,
   creationId: string,
 ): Promise<Creation | undefined> {
-  const task = await database
-    .selectFrom('tasks')
-    .select(['id', 'creator', 'key_id', 'results'])
-    .where('id', '=', creationId.replace(/-\d+$/, ''))
-    .executeTakeFirst();
+  const task = await findRow(database, 'tasks', { id: creationId.replace(/-\d+$/, '') });
   if (!task || !canSeeTask(caller, task)) return undefined;
   return listCreations(task.id, parseResults(task.results)).find(({ id }) => id === creationId);
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { Budget as BudgetSchema } from '../../contract/usage.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -36,20 +36,17 @@ export async function chargeCredits(
 ): Promise<void> {
   await requireBudget(tx, context, charge);
   const at = new Date(context.now()).toISOString();
-  await tx
-    .insertInto('credits')
-    .values({
-      task_id: charge.taskId,
-      kind: 'charge',
-      user_id: charge.userId,
-      amount: charge.amount,
-      at,
-      month: toMonth(context.now()),
-      operation: charge.operation,
-      model: charge.model ?? null,
-      key_id: charge.keyId ?? null,
-    })
-    .execute();
+  await insertRow(tx, 'credits', {
+    task_id: charge.taskId,
+    kind: 'charge',
+    user_id: charge.userId,
+    amount: charge.amount,
+    at,
+    month: toMonth(context.now()),
+    operation: charge.operation,
+    model: charge.model ?? null,
+    key_id: charge.keyId ?? null,
+  });
 }
 
 /** Refunds the price of a task; a second call does nothing. */

@@ -1,9 +1,7 @@
-import type { Selectable } from 'kysely';
-import { insertApiKey, listKeyOperations, maskKey } from '../auth/api-keys.js';
-import { toExpiry } from '../auth/random-tokens.js';
-import type { Database, Tx } from '../database/database.js';
-import type { ApiKeyTable } from '../database/task-tables.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { randomUUID } from 'node:crypto';
+import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
+import { type Database, insertRow, type Row } from '../database/database.js';
+import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -12,24 +10,28 @@ import { readKeyBudget } from './credits.js';
 type ApiKey = OperationAnswer<'key.create'>;
 
 // Decided: an API key is shown once and stored as its SHA-256, with 4 characters to recognize it.
-async function createKey(call: OperationCall<'key.create'>, tx: Tx): Promise<ApiKey> {
+const createKey: Write<'key.create'> = async (call, tx) => {
   const { body, caller, context } = call;
-  const { row, token } = await insertApiKey(tx, {
+  const { token, prefix, hash } = createRandomToken('api_keys');
+  const row = {
+    id: randomUUID(),
     user_id: caller.userId as string,
     name: body.name,
+    prefix,
+    hash,
     operations: body.operations ? JSON.stringify(body.operations) : null,
     credits_per_month: body.credits_per_month ?? null,
     created_at: new Date(context.now()).toISOString(),
     expires_at: toExpiry(body.expires_at, context.now()),
-  });
+    last_used_at: null,
+    revoked_at: null,
+  };
+  await insertRow(tx, 'api_keys', row);
   await recordAction(call, tx, { kind: 'api_key', id: row.id, action: 'api_key.create' });
   return { ...(await viewKey(tx, context, row)), token };
-}
+};
 
-async function listKeys(
-  { caller, context }: OperationCall<'key.list'>,
-  database: Database,
-): Promise<OperationAnswer<'key.list'>> {
+const listKeys: Read<'key.list'> = async ({ caller, context }, database) => {
   const rows = await database
     .selectFrom('api_keys')
     .selectAll()
@@ -39,10 +41,10 @@ async function listKeys(
     .orderBy('id')
     .execute();
   return Promise.all(rows.map((row) => viewKey(database, context, row)));
-}
+};
 
 // Decided: admins may revoke the keys of all users, because a leaked key spends until it ends.
-async function revokeKey(call: OperationCall<'key.revoke'>, tx: Tx): Promise<undefined> {
+const revokeKey: Write<'key.revoke'> = async (call, tx) => {
   const { params, caller, context } = call;
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')
@@ -53,14 +55,14 @@ async function revokeKey(call: OperationCall<'key.revoke'>, tx: Tx): Promise<und
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new Refused('not_found', `There is no API key ${params.keyId}.`);
   await recordAction(call, tx, { kind: 'api_key', id: params.keyId, action: 'api_key.revoke' });
-}
+};
 
-async function viewKey(database: Database, context: Context, row: Selectable<ApiKeyTable>): Promise<ApiKey> {
+async function viewKey(database: Database, context: Context, row: Row<'api_keys'>): Promise<ApiKey> {
   return {
     id: row.id,
     name: row.name,
-    token: maskKey(row),
-    operations: listKeyOperations(row),
+    token: maskToken('api_keys', row),
+    operations: row.operations === null ? undefined : JSON.parse(row.operations),
     budget: await readKeyBudget(database, context, row),
     created_at: row.created_at,
     expires_at: row.expires_at,

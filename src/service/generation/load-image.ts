@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadSharp } from '../../preview/sharp.js';
+import { throwMachineTrouble } from '../../disk/machine-trouble.js';
+import { openImage } from '../../preview/sharp.js';
 import { FETCH_LIMITS } from '../network/fetch-media.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
-import { fetchInput, invalidInput } from './fetch-input.js';
+import { invalidField } from '../operation/refused.js';
+import { fetchInput } from './fetch-input.js';
 
 /** The limits of one image, which are part of the configuration. */
 export interface ImageLimits {
@@ -59,6 +61,8 @@ class Semaphore {
   }
 }
 
+/** Of wall time: an image that takes longer may be sent again. */
+const DECODING_SECONDS = 60;
 /** Decoding takes memory proportional to the image, so few run in parallel. */
 const decoding = new Semaphore(2);
 
@@ -97,30 +101,27 @@ async function writeImage(value: string, path: string, options: LoadImageOptions
 function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffer {
   const start = /^data:/i.test(value) ? value.slice(0, 200).indexOf(',') + 1 : 0;
   const bytes = Buffer.from(start === 0 ? value : value.slice(start), 'base64');
-  if (bytes.length === 0) throw invalidInput(field, 'must not be empty');
+  if (bytes.length === 0) throw invalidField(field, 'must not be empty');
   if (bytes.length > limits.imageBytes)
-    throw invalidInput(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
+    throw invalidField(field, `must be at most ${formatMegabytes(limits.imageBytes)}`);
   return bytes;
 }
 
 /** @returns its size as displayed */
 async function decodeImage(path: string, { field, limits, signal }: LoadImageOptions): Promise<ImageSize> {
   signal?.throwIfAborted();
-  const sharp = await loadSharp();
-  const picture = sharp(path, { failOn: 'error', limitInputPixels: false, sequentialRead: true });
-  const head = await picture.metadata().catch(() => undefined);
+  const picture = await openImage(path, { failOn: 'error', sequentialRead: true });
+  const head = await picture.metadata().catch(throwMachineTrouble);
   if (!head || !isSupported(head.format, head.compression))
-    throw invalidInput(field, `must be an image: ${FORMAT_NAMES}`);
+    throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);
   const { width, height } = head.autoOrient;
   if (width * height > limits.imagePixels) {
     const most = `${Math.floor(limits.imagePixels / 1e6)} megapixels`;
-    throw invalidInput(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
+    throw invalidField(field, `must have at most ${most}; it has ${width} × ${height} pixels`);
   }
-  try {
-    await picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: 60 }).toBuffer();
-  } catch {
-    throw invalidInput(field, 'is truncated or corrupt');
-  }
+  const decoded = picture.resize(16, 16, { fit: 'fill' }).raw().timeout({ seconds: DECODING_SECONDS });
+  if (!(await decoded.toBuffer().catch(throwMachineTrouble)))
+    throw invalidField(field, 'is truncated or corrupt');
   return { width, height };
 }
 

@@ -3,7 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../../contract/schema/limits.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
-import { fetchInput, invalidInput } from './fetch-input.js';
+import { invalidField } from '../operation/refused.js';
+import { fetchInput } from './fetch-input.js';
 
 interface LoadVideoOptions extends OwnOrigin {
   /** The field of the request, for error messages. */
@@ -27,8 +28,8 @@ export async function loadVideo(url: string, options: LoadVideoOptions): Promise
   const file = await open(path);
   try {
     if (!isVideo(await readBytes(file, 0, 12)))
-      throw invalidInput(field, 'must be a video: MP4, MOV, WebM or MKV');
-    if (await isTruncated(file)) throw invalidInput(field, 'is truncated');
+      throw invalidField(field, 'must be a video: MP4, MOV, WebM or MKV');
+    if (await isTruncated(file)) throw invalidField(field, 'is truncated');
   } finally {
     await file.close();
   }

@@ -1,7 +1,7 @@
 import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
-import { Refused, type RefusedDetail } from '../operation/refused.js';
+import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { findCreation } from './creations.js';
 import { type ImageSize, loadImage } from './load-image.js';
@@ -101,6 +101,8 @@ function requireUpscalable(
   const most = Math.floor(Math.sqrt(imagePixels / (width * height)));
   const sizes = `${width} × ${height} pixels would become ${width * factor} × ${height * factor}`;
   const fit = most < 2 ? 'this image cannot be upscaled' : `use at most ${most}`;
-  const message = `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels; ${fit}`;
-  throw new Refused('invalid_request', `scale_factor ${message}.`, [{ path: 'scale_factor', message }]);
+  throw invalidField(
+    'scale_factor',
+    `is too large: ${sizes}, more than ${imagePixels / 1e6} megapixels; ${fit}`,
+  );
 }

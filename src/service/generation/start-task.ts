@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskOperation } from '../../contract/index.js';
-import type { Tx } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall, PreparedWrite } from '../operation/call.js';
+import { insertRow, type Tx } from '../database/database.js';
+import type { Handlers, PreparedWrite, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
 import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
@@ -92,25 +92,22 @@ async function createTask(tx: Tx, call: StartCall, task: NewTask, inputs: readon
   const { webhook_url, callback_url, ...fields } = task.request;
   const creator = caller.userId as string;
   const { created: status } = TASK_STATUSES[getTaskKind(operation)];
-  await tx
-    .insertInto('tasks')
-    .values({
-      id,
-      operation,
-      creator,
-      key_id: readSpender(call).keyId ?? null,
-      status,
-      request: JSON.stringify(replaceImages(operation, fields)),
-      images: JSON.stringify(inputs),
-      seed,
-      webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
-      results: null,
-      reason: null,
-      error_code: null,
-      memory: null,
-      created_at: createdAt,
-    })
-    .execute();
+  await insertRow(tx, 'tasks', {
+    id,
+    operation,
+    creator,
+    key_id: readSpender(call).keyId ?? null,
+    status,
+    request: JSON.stringify(replaceImages(operation, fields)),
+    images: JSON.stringify(inputs),
+    seed,
+    webhook_url: ((webhook_url ?? callback_url) as string | undefined) ?? null,
+    results: null,
+    reason: null,
+    error_code: null,
+    memory: null,
+    created_at: createdAt,
+  });
   const model = task.request.model as string | undefined;
   const spender = readSpender(call);
   await chargeCredits(tx, context, { ...spender, taskId: id, amount: task.credits, operation, model });
@@ -148,10 +145,7 @@ function wrapPrepared<Call, Answer>(
 const CANCELLED = 'cancelled';
 
 /** Ends a task as failed, and refunds it. Repeating it changes nothing. */
-async function cancelTask(
-  call: OperationCall<'task.cancel'>,
-  tx: Tx,
-): Promise<OperationAnswer<'task.cancel'>> {
+const cancelTask: Write<'task.cancel'> = async (call, tx) => {
   const { caller, context } = call;
   const task = await getVisibleTask(call, tx);
   // Decided: an admin sees the tasks of others, but only cancels their own, and not with an admin token.
@@ -167,7 +161,7 @@ async function cancelTask(
   if (!isCancelled && task.error_code !== CANCELLED)
     throw new Refused('invalid_transition', `The task has already ended; its status is ${task.status}.`);
   return viewAccount(tx, await getVisibleTask(call, tx));
-}
+};
 
 export const taskHandlers = {
   'image.relight': { prepare: wrapPrepared(startImageTask('image.relight')) },

@@ -1,5 +1,5 @@
 import type { TaskOperation } from '../../contract/index.js';
-import type { Database } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -22,11 +22,7 @@ export async function getVisibleTask(
   database: Database,
   isExpected: (operation: TaskOperation) => boolean = () => true,
 ): Promise<TaskRow> {
-  const task = await database
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', params.task_id)
-    .executeTakeFirst();
+  const task = await findRow(database, 'tasks', { id: params.task_id });
   if (task && isExpected(task.operation) && canSeeTask(caller, task))
     return { ...task, results: readLinkedResults(context, task) };
   throw new Refused('not_found', 'Task not found.');

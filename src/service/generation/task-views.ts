@@ -5,7 +5,7 @@ import { ExtendTask, type VideoCreations, type VideoState, VideoTask } from '../
 import type { Database } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { TaskStatus } from '../database/task-tables.js';
-import type { Handlers } from '../operation/call.js';
+import type { Handlers, Read } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { ImageOperation } from '../operation/engine.js';
@@ -72,15 +72,15 @@ function readImageTask(
 }
 
 /** Answers `video.creations` for tasks of every video operation. */
-async function getCreations(call: TaskCall, database: Database): Promise<Creations> {
+const getCreations: Read<'video.creations'> = async (call, database) => {
   const task = await getVisibleTask(call, database, (operation) => getTaskKind(operation) === 'video');
   return viewCreations(call.context, database, task);
-}
+};
 
 /** Answers `task.get`: status and credits of a task of any kind. */
-async function getAccount(call: TaskCall, database: Database): Promise<z.output<typeof TaskAccount>> {
+const getAccount: Read<'task.get'> = async (call, database) => {
   return viewAccount(database, await getVisibleTask(call, database));
-}
+};
 
 export async function viewAccount(database: Database, task: TaskRow): Promise<z.output<typeof TaskAccount>> {
   return {

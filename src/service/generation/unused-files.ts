@@ -1,3 +1,4 @@
+import { findRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { removeOthers } from '../storage/storage.js';
 import { getResultKey, parseResults } from './results.js';
@@ -8,11 +9,7 @@ export async function removeUnusedFiles(
   { database, storage }: Pick<Context, 'database' | 'storage'>,
   taskId: string,
 ): Promise<void> {
-  const task = await database
-    .selectFrom('tasks')
-    .select(['status', 'results'])
-    .where('id', '=', taskId)
-    .executeTakeFirst();
+  const task = await findRow(database, 'tasks', { id: taskId });
   if (task && ACTIVE_STATUSES.includes(task.status)) return;
   const results = parseResults(task?.results ?? null);
   const kept = results.map((result) => getResultKey(taskId, result));

@@ -1,26 +1,23 @@
 import { sql } from 'kysely';
 import { MAX_USAGE_DAYS, usageDimensions } from '../../contract/usage.js';
-import type { Database, Tx } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Database } from '../database/database.js';
+import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import { readUserBudget } from './credits.js';
 
 type Usage = OperationAnswer<'admin.usage'>;
 type UsageCall = Pick<OperationCall<'admin.usage'>, 'query' | 'context'>;
 
-async function readOwnUsage(
-  { query, caller, context }: OperationCall<'user.usage'>,
-  database: Database,
-): Promise<Usage> {
+const readOwnUsage: Read<'user.usage'> = async ({ query, caller, context }, database) => {
   const userId = caller.userId as string;
   const usage = await readUsage({ query, context }, database, userId);
   return { ...usage, budget: await readUserBudget(database, context, userId) };
-}
+};
 
-async function readAllUsage(call: OperationCall<'admin.usage'>, database: Database): Promise<Usage> {
+const readAllUsage: Read<'admin.usage'> = async (call, database) => {
   return readUsage(call, database);
-}
+};
 
 /** @param userId absent: of all users */
 async function readUsage({ query, context }: UsageCall, database: Database, userId?: string): Promise<Usage> {
@@ -88,24 +85,20 @@ function chooseDays(query: UsageCall['query'], now: number): { readonly from: st
   for (const [path, day] of Object.entries({ to, from })) {
     const date = new Date(day);
     if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)) continue;
-    const message = 'must be a date such as 2026-03-01';
-    throw new Refused('invalid_request', `${path} ${message}.`, [{ path, message }]);
+    throw invalidField(path, 'must be a date such as 2026-03-01');
   }
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days >= 1 && days <= MAX_USAGE_DAYS) return { from, to };
   const message =
     days < 1 ? `must not be after ${to}` : `must be at most ${MAX_USAGE_DAYS} days before ${to}`;
-  throw new Refused('invalid_request', `from ${message}.`, [{ path: 'from', message }]);
+  throw invalidField('from', message);
 }
 
 function toNextDay(day: string): string {
   return new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
 }
 
-async function setUserBudget(
-  call: OperationCall<'admin.user.set'>,
-  tx: Tx,
-): Promise<OperationAnswer<'admin.user.set'>> {
+const setUserBudget: Write<'admin.user.set'> = async (call, tx) => {
   const { params, body, context } = call;
   const { credits_per_month } = body;
   const user = await tx
@@ -120,7 +113,7 @@ async function setUserBudget(
   const { id, email, name } = user;
   const budget = await readUserBudget(tx, context, id);
   return { id, email: email ?? undefined, name: name ?? undefined, budget };
-}
+};
 
 export const usageHandlers = {
   'user.usage': { read: readOwnUsage },

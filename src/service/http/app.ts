@@ -11,9 +11,10 @@ import { getRequestFacts, logRequests } from './access-log.js';
 import { acceptJsonBodies, watchBody } from './bodies.js';
 import { COMMON_HEADERS } from './common-headers.js';
 import { applyCors, createHostCheck, hostNotAllowed, requireOneHost } from './cross-origin.js';
+import { routeDownloads } from './downloads.js';
 import { refuseConnect, sendClientError, sendError } from './errors.js';
 import { PublicAnswers, replayPublicAnswers } from './public-answers.js';
-import { createRateLimit } from './rate-limit.js';
+import { createRateLimit, nameByAddress } from './rate-limit.js';
 import { createReadinessCheck } from './readiness.js';
 import { routeOperations } from './routes.js';
 import type { OpenScenario } from './scenario.js';
@@ -66,6 +67,7 @@ export function createApp(
   const answers = new PublicAnswers(context);
   const takeRequest = createRateLimit(context);
   routeOperations(app, { context, answers, takeRequest });
+  routeDownloads(app, context, takeRequest);
   const isHostAllowed = createHostCheck(context);
   const isBehindProxy = [context.configuration.trustedProxies].flat().some((proxy) => proxy !== 0);
   replayPublicAnswers(app.server, {
@@ -75,7 +77,7 @@ export function createApp(
       // The framework finds the client behind proxies.
       if (scenario || isBehindProxy || !isReady() || !isHostAllowed(headers.host)) return false;
       if (headersDistinct.host?.length !== 1) return false;
-      return takeRequest(`address:${socket.remoteAddress ?? '127.0.0.1'}`) === 0;
+      return takeRequest(nameByAddress(socket.remoteAddress)) === 0;
     },
   });
   const { configuration, log } = context;
@@ -85,15 +87,21 @@ export function createApp(
 
 /** Adds the OpenAPI document; with a naming also in the names of the other service. */
 function routeDocument(app: FastifyInstance, { configuration, naming, baseUrl }: Context): void {
-  // Built on the first request, because it takes a third of the start-up time.
-  let document: ReturnType<typeof createOpenApiDocument> | undefined;
-  const read = () => {
-    document ??= createOpenApiDocument(contract, { version: configuration.version });
-    return { ...document, servers: [{ url: baseUrl() }] };
+  // Built on the first request, because it takes a third of the start-up time, and kept: strangers ask for it.
+  const create = () => ({
+    ...createOpenApiDocument(contract, { version: configuration.version }),
+    servers: [{ url: baseUrl() }],
+  });
+  const route = (path: string, build: () => object) => {
+    let text: string | undefined;
+    app.get(path, async (_, reply) => {
+      text ??= JSON.stringify(build());
+      return reply.type('application/json; charset=utf-8').send(text);
+    });
   };
-  app.get('/openapi.json', async () => read());
+  route('/openapi.json', create);
   const other = naming?.rewrites.find(({ regen }) => regen === 'GET /openapi.json')?.real.split(' ')[1];
-  if (naming && other) app.get(other, async () => renameDocument(naming, read()));
+  if (naming && other) route(other, () => renameDocument(naming, create()));
 }
 
 /** X-Forwarded-For is believed as far as it was written by these proxies. */

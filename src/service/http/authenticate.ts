@@ -1,13 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { findAdminToken, isAdminToken } from '../auth/admin-tokens.js';
-import { findApiKey, isApiKey, listKeyOperations } from '../auth/api-keys.js';
-import {
-  findPersonalAccessToken,
-  isPersonalAccessToken,
-  listTokenNodes,
-} from '../auth/personal-access-tokens.js';
-import { isUseOutdated, recordUse } from '../auth/random-tokens.js';
+import { listTokenNodes } from '../auth/personal-access-tokens.js';
+import { findToken, isRandomToken, isSameSecret, isUseOutdated, recordUse } from '../auth/random-tokens.js';
 import { findOrCreateUser, getOwnerUser } from '../auth/users.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -46,22 +40,16 @@ export async function authenticate(context: Context, authorization: string | und
   if (authorization === undefined) return ANONYMOUS;
   const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization)?.[1];
   if (!token) throw new Refused('unauthenticated', 'Send the credential as `Authorization: Bearer <token>`.');
-  if (isOwner(context, token))
+  if (context.keys.owner !== undefined && isSameSecret(token, context.keys.owner))
     return toUserCaller(await getOwnerUser(context), { kind: 'owner', admin: true });
-  if (isPersonalAccessToken(token)) return toTokenCaller(context, token);
-  if (isApiKey(token)) return toKeyCaller(context, token);
+  if (isRandomToken('personal_access_tokens', token)) return toTokenCaller(context, token);
+  if (isRandomToken('api_keys', token)) return toKeyCaller(context, token);
   if (isAdminToken(token)) return toAdminTokenCaller(context, token);
   for (const verifier of context.verifiers) {
     const identity = await verifier(context, token);
     if (identity) return toIdentityCaller(context, identity);
   }
   throw new Refused('unauthenticated', 'The token is not valid for this service; sign in again.');
-}
-
-function isOwner({ keys }: Context, token: string): boolean {
-  // Hashed, because comparing in constant time needs equal lengths.
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return keys.owner !== undefined && timingSafeEqual(digest(token), digest(keys.owner));
 }
 
 async function toIdentityCaller(context: Context, identity: Identity): Promise<Caller> {
@@ -78,7 +66,7 @@ function toUserCaller(userId: string, rest: Pick<Caller, 'kind' | 'admin' | 'exp
 }
 
 async function toTokenCaller(context: Context, token: string): Promise<Caller> {
-  const row = await findPersonalAccessToken(context.database, token, context.now());
+  const row = await findToken(context.database, 'personal_access_tokens', token, context.now());
   if (!row) {
     throw new Refused('unauthenticated', 'The personal access token is unknown, expired or revoked.');
   }
@@ -96,14 +84,14 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
 }
 
 async function toKeyCaller(context: Context, token: string): Promise<Caller> {
-  const row = await findApiKey(context.database, token, context.now());
+  const row = await findToken(context.database, 'api_keys', token, context.now());
   if (!row) throw new Refused('unauthenticated', 'The API key is unknown, expired or revoked.');
   await noteUse(context, 'api_keys', row);
   return {
     kind: 'api_key',
     userId: row.user_id,
     admin: false,
-    operations: listKeyOperations(row),
+    operations: row.operations === null ? undefined : JSON.parse(row.operations),
     tokenId: row.id,
     expiresAt: row.expires_at,
     key: `key:${row.id}`,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOversizedJson } from '../operation/json-limits.js';
 import { Refused } from '../operation/refused.js';
-import { sendClientError } from './errors.js';
+import { SLOW_REQUEST, sendClientError } from './errors.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -43,6 +43,8 @@ function parseJson(body: Buffer): unknown {
 }
 
 const PACE_INTERVAL_MS = 30_000;
+/** The interval is counted in this many parts, of which a pause of this process takes up one at most. */
+const PACE_PARTS = 10;
 /** A sender that is slower than this per interval is cut off. */
 const MIN_BYTES_PER_INTERVAL = 64 * 1024;
 
@@ -54,15 +56,19 @@ export function watchBody(request: IncomingMessage, response: ServerResponse): v
   const { headers, socket } = request;
   if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return;
   let before = socket.bytesRead;
+  let parts = 0;
   const watch = setInterval(() => {
+    if (request.complete || socket.destroyed) return clearInterval(watch);
+    parts += 1;
+    if (parts % PACE_PARTS !== 0) return;
     const received = socket.bytesRead - before;
     before = socket.bytesRead;
-    if (request.complete || socket.destroyed) return clearInterval(watch);
     if (received >= MIN_BYTES_PER_INTERVAL) return;
     clearInterval(watch);
-    if (!response.headersSent) sendClientError(new Error('The body arrived too slowly.'), socket);
+    const slow = Object.assign(new Error('The body arrived too slowly.'), { code: SLOW_REQUEST });
+    if (!response.headersSent) sendClientError(slow, socket);
     socket.destroySoon();
-  }, PACE_INTERVAL_MS);
+  }, PACE_INTERVAL_MS / PACE_PARTS);
   watch.unref();
   request.once('close', () => {
     if (request.complete || socket.destroyed) clearInterval(watch);
@@ -99,17 +105,25 @@ export type BodyBudget = (request: FastifyRequest, reply: FastifyReply) => void;
  */
 export function createBodyBudget(limit: number): BodyBudget {
   let left = MAX_LARGE_BODIES * limit;
-  return ({ headers }, reply) => {
+  const held = new Map<string, number>();
+  return ({ headers, caller }, reply) => {
     // A chunked body may be of any size up to the limit; one announced as larger is refused unread.
     const announced =
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
     const size = announced > limit ? 0 : announced;
-    if (size > left) {
+    // One user takes half of it at most, because a body may take hours to arrive.
+    const user = caller.userId ?? caller.key;
+    const own = (held.get(user) ?? 0) + size;
+    if (size > left || own > (MAX_LARGE_BODIES / 2) * limit) {
       throw new Refused('unavailable', 'The service is handling too many large requests; try again soon.');
     }
     left -= size;
+    held.set(user, own);
     reply.raw.once('close', () => {
       left += size;
+      const rest = (held.get(user) as number) - size;
+      if (rest > 0) held.set(user, rest);
+      else held.delete(user);
     });
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Context } from '../operation/context.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 
 const EXPOSED_HEADERS = [
   'x-request-id',
@@ -53,7 +53,8 @@ export function createHostCheck({
   if (!isLoopbackHost(listensOn)) return () => true;
   const own = publicUrl && new URL(publicUrl).host;
   return (host) => {
-    const name = /^(\[[\da-f:]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? '')?.[1];
+    const [, name, port = 0] = /^(\[[\da-f:]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(host ?? '') ?? [];
+    if (Number(port) > 65_535) return false;
     return Boolean((name && isLoopbackHost(name)) || (own && host === own));
   };
 }
@@ -61,8 +62,7 @@ export function createHostCheck({
 /** A proxy may believe the other of two. */
 export function requireOneHost({ headersDistinct }: IncomingMessage): void {
   if ((headersDistinct.host?.length ?? 0) < 2) return;
-  const message = 'must not appear twice';
-  throw new Refused('invalid_request', `The header Host ${message}.`, [{ path: 'Host', message }]);
+  throw invalidField('Host', 'must not appear twice', 'The header Host');
 }
 
 export function hostNotAllowed(): Refused {

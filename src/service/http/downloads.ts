@@ -5,28 +5,31 @@ import { Refused } from '../operation/refused.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
 import { getVisibleVersion, loadViewer } from '../registry/access.js';
 import { authenticateReader } from './authenticate.js';
+import { admitCaller, type RateLimit } from './rate-limit.js';
 import { sendFile } from './send-file.js';
 import { routeUplinkArchives } from './uplink-archives.js';
 
 /** Adds GET and HEAD of every downloadUrl, those for the archives of the uplink included. */
-export function routeDownloads(app: FastifyInstance, context: Context): void {
+export function routeDownloads(app: FastifyInstance, context: Context, takeRequest: RateLimit): void {
+  const admit = (request: FastifyRequest) =>
+    admitCaller(takeRequest, request, () => authenticateReader(context, request));
   app.route<{ Params: ArchiveName }>({
     method: ['GET', 'HEAD'],
     // Fastify's own HEAD would read the whole archive and discard it.
     exposeHeadRoute: false,
     url: '/archives/:publisherId/:nodeId/:version/node.zip',
-    handler: (request, reply) => sendArchive(context, request, reply),
+    handler: async (request, reply) => sendArchive(context, await admit(request), request, reply),
   });
-  routeUplinkArchives(app, context);
+  routeUplinkArchives(app, context, admit);
 }
 
 async function sendArchive(
   context: Context,
+  caller: Caller,
   request: FastifyRequest<{ Params: ArchiveName }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { params } = request;
-  const caller = await authenticateReader(context, request);
   const archive = await findArchive(context, params, caller);
   // A version may be banned or deleted at any time.
   reply.header('cache-control', 'no-cache');

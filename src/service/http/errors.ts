@@ -4,8 +4,9 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.js';
 import type { ErrorBody } from '../../contract/errors.js';
+import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { formatChallenge } from '../auth/protected-resource.js';
-import { StoreLost } from '../database/data-unusable.js';
+import { DataUpgraded, StoreLost } from '../database/data-unusable.js';
 import { isDatabaseAway } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -40,15 +41,16 @@ const FRAMEWORK_REFUSALS: Record<string, [code: ErrorCode, message: string]> = {
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'A segment of the path is too long.'],
 };
 
-/** Failures that may pass by themselves: the disk or the database is full or busy. */
-const TRANSIENT_CODES = ['SQLITE_BUSY', 'SQLITE_FULL', 'ENOSPC', 'EMFILE', 'ENFILE'];
-
 /** Turns any error into a refusal. Unexpected errors are logged and become `internal`. */
 function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   if (error instanceof Refused) return error;
   if (error instanceof StoreLost || error instanceof StorageMissing) {
     log(error);
     return new Refused('unavailable', 'The service has lost its data folder; its operator must restart it.');
+  }
+  if (error instanceof DataUpgraded) {
+    log(error);
+    return new Refused('unavailable', 'A newer release has upgraded the data; it must replace this service.');
   }
   if (error instanceof StorageAway) {
     log(error);
@@ -61,7 +63,7 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);
-  if (TRANSIENT_CODES.includes(code) || isDatabaseAway(error)) {
+  if (isMachineTrouble(error) || isDatabaseAway(error)) {
     log(error);
     return new Refused('unavailable', 'The service is temporarily out of a resource; try again soon.');
   }
@@ -105,6 +107,9 @@ export async function sendError(
     .send(toErrorBody(refusal, findSpeech(context, request)));
 }
 
+/** The machine may be at fault: the request is not invalid for it. */
+export const SLOW_REQUEST = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 const refusedSockets = new WeakSet<Socket>();
 
 /** Whether a connection sent invalid HTTP and got an error, so that no other answer can follow. */
@@ -122,7 +127,9 @@ export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): v
   const refusal =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? new Refused('too_large', 'The headers are too large.')
-      : new Refused('invalid_request', 'The request is not valid HTTP or arrived too slowly.');
+      : error.code === SLOW_REQUEST
+        ? new Refused('unavailable', 'The request arrived too slowly; send it again.')
+        : new Refused('invalid_request', 'The request is not valid HTTP.');
   socket.end(formatRawAnswer(refusal));
 }
 

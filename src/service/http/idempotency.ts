@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 
 // Decided: a key holds 1 to 255 printable characters and is kept for 7 days.
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
@@ -20,8 +20,7 @@ export interface KeyedRequest {
 /** @throws Refused invalid_request */
 export function requireKey(header: string | string[]): string {
   if (typeof header === 'string' && KEY_PATTERN.test(header)) return header;
-  const message = 'must be 1 to 255 printable ASCII characters';
-  throw new Refused('invalid_request', `Idempotency-Key ${message}.`, [{ path: 'Idempotency-Key', message }]);
+  throw invalidField('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
 }
 
 export function hashRequest(path: string, bodyHash: Buffer | undefined): string {
@@ -144,17 +143,14 @@ export async function storeAnswer(
   answer: unknown,
 ): Promise<void> {
   await tx.deleteFrom('idempotency').where('created_at', '<=', getOldestTime(now)).execute();
-  await tx
-    .insertInto('idempotency')
-    .values({
-      caller: request.caller,
-      operation: request.operation,
-      key: request.key,
-      request_hash: request.hash,
-      status,
-      // A success without a body is stored as null.
-      body: JSON.stringify(answer ?? null),
-      created_at: new Date(now()).toISOString(),
-    })
-    .execute();
+  await insertRow(tx, 'idempotency', {
+    caller: request.caller,
+    operation: request.operation,
+    key: request.key,
+    request_hash: request.hash,
+    status,
+    // A success without a body is stored as null.
+    body: JSON.stringify(answer ?? null),
+    created_at: new Date(now()).toISOString(),
+  });
 }

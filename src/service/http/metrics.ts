@@ -1,9 +1,15 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isSameSecret } from '../auth/random-tokens.js';
 import type { Count, CountedEvent } from '../configuration/log.js';
 import { PortTaken } from '../configuration/start-errors.js';
 import type { Database, QueryObserver } from '../database/database.js';
@@ -170,7 +176,7 @@ export async function routeMetrics(app: FastifyInstance, route: MetricsRoute): P
   metrics.watchRequests(app.server);
   if (port === undefined) {
     app.get('/metrics', async ({ headers }, reply) => {
-      if (!isSameSecret(headers.authorization, token))
+      if (!isAuthorized(headers, token))
         throw new Refused(
           'unauthenticated',
           'Metrics require their token as `Authorization: Bearer <token>`.',
@@ -184,7 +190,7 @@ export async function routeMetrics(app: FastifyInstance, route: MetricsRoute): P
   const answer = async ({ method, url, headers }: IncomingMessage, response: ServerResponse) => {
     if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end();
     if (!isHostAllowed(headers.host)) return response.writeHead(403).end();
-    if (!isSameSecret(headers.authorization, token)) return response.writeHead(401).end();
+    if (!isAuthorized(headers, token)) return response.writeHead(401).end();
     const { type, text } = await metrics.scrape(store);
     return response.writeHead(200, { 'content-type': type }).end(text);
   };
@@ -204,8 +210,6 @@ export async function routeMetrics(app: FastifyInstance, route: MetricsRoute): P
   return server;
 }
 
-/** Compares in constant time. */
-function isSameSecret(authorization = '', token: string | undefined): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return token === undefined || timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
+function isAuthorized({ authorization = '' }: IncomingHttpHeaders, token: string | undefined): boolean {
+  return token === undefined || isSameSecret(authorization, `Bearer ${token}`);
 }

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { isSameSecret } from '../auth/random-tokens.js';
 import type { Keys } from '../operation/keys.js';
 import { Refused } from '../operation/refused.js';
 
@@ -44,9 +44,4 @@ export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): v
 function requireOwner({ keys }: OwnerRoutesOptions, authorization = ''): void {
   if (keys.owner !== undefined && isSameSecret(authorization, `Bearer ${keys.owner}`)) return;
   throw new Refused('unauthenticated', "This requires the owner's token.");
-}
-
-function isSameSecret(left: string, right: string): boolean {
-  const [a, b] = [left, right].map((text) => createHash('sha256').update(text).digest());
-  return timingSafeEqual(a as Buffer, b as Buffer);
 }

@@ -1,4 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import { isExposed } from '../configuration/configuration.js';
+import { toClientNetwork } from '../network/addresses.js';
+import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 
@@ -26,7 +29,9 @@ export function createRateLimit({ configuration, now }: Pick<Context, 'configura
 
 function createBuckets(perMinute: number, now: () => number): RateLimit {
   const buckets = new Map<string, Bucket>();
-  const refilled = ({ left, at }: Bucket) => Math.min(perMinute, left + ((now() - at) * perMinute) / 60_000);
+  // The clock may be set back.
+  const refilled = ({ left, at }: Bucket) =>
+    Math.min(perMinute, left + (Math.max(0, now() - at) * perMinute) / 60_000);
   return (caller) => {
     if (buckets.size >= MAX_BUCKETS) forgetQuiet();
     const before = buckets.get(caller);
@@ -40,10 +45,41 @@ function createBuckets(perMinute: number, now: () => number): RateLimit {
     for (const [caller, bucket] of buckets) {
       if (refilled(bucket) >= perMinute) buckets.delete(caller);
     }
+    // Strangers with that many addresses are not told apart any longer.
+    if (buckets.size >= MAX_BUCKETS) buckets.clear();
   }
 }
 
-export function rateLimitExceeded(milliseconds: number): Refused {
+/** The name of a caller without a valid credential: the network, because one customer has many IPv6 addresses. */
+export function nameByAddress(address: string | undefined): string {
+  // Connections to the socket of the data folder come from this machine and have no address.
+  return `address:${toClientNetwork(address ?? '127.0.0.1')}`;
+}
+
+/**
+ * Authenticates a caller, and counts the request against their limit. Callers without a valid credential, who may be
+ * guessing one, are counted by their network.
+ * @throws Refused rate_limited, and what `find` throws
+ */
+export async function admitCaller(
+  takeRequest: RateLimit,
+  { ip }: Pick<FastifyRequest, 'ip'>,
+  find: () => Promise<Caller>,
+): Promise<Caller> {
+  const take = (who: string) => {
+    const waitMs = takeRequest(who);
+    if (waitMs > 0) throw rateLimitExceeded(waitMs);
+  };
+  const caller = await find().catch((error) => {
+    take(nameByAddress(ip));
+    throw error;
+  });
+  if (caller.kind !== 'owner') take(caller.kind === 'none' ? nameByAddress(ip) : caller.key);
+  return caller;
+}
+
+function rateLimitExceeded(milliseconds: number): Refused {
   const seconds = Math.ceil(milliseconds / 1000);
-  return new Refused('rate_limited', `Too many requests; try again in ${seconds} s.`);
+  const message = `Too many requests; try again in ${seconds} s.`;
+  return new Refused('rate_limited', message, undefined, seconds);
 }

@@ -18,7 +18,7 @@ import { type BodyBudget, createBodyBudget } from './bodies.js';
 import { handlers } from './handlers.js';
 import { RunningKeys } from './idempotency.js';
 import { type PublicAnswers, sendPublicAnswer } from './public-answers.js';
-import { type RateLimit, rateLimitExceeded } from './rate-limit.js';
+import { admitCaller, type RateLimit } from './rate-limit.js';
 import { listRoutes, type OperationRoute } from './route-names.js';
 import { runOperation } from './run-operation.js';
 
@@ -100,8 +100,9 @@ function routeOperation(
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
       request.side = names?.side;
-      request.caller = await admitCaller(shared, request, reply);
-      const answer = isPublic && request.caller.kind === 'none' ? answers.find(request.url) : undefined;
+      const caller = await admitCaller(shared.takeRequest, request, () => identify(context, request));
+      request.caller = caller;
+      const answer = isPublic && caller.kind === 'none' ? answers.find(request.url) : undefined;
       if (answer) return sendPublicAnswer(answer, request, reply);
       requireValid(operation.params, request.params, 'path');
       await authorize(context.database, toAuthorization(request));
@@ -162,27 +163,10 @@ function serialize(reply: FastifyReply, response: z.ZodType, answer: unknown): s
   return serializer(answer as { [field: string]: unknown });
 }
 
-/** Authenticates the caller and counts the request against their rate limit. */
-async function admitCaller(
-  { context, takeRequest }: SharedState,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Caller> {
-  const take = (who: string) => {
-    const waitMs = takeRequest(who);
-    if (waitMs === 0) return;
-    reply.header('retry-after', Math.ceil(waitMs / 1000));
-    throw rateLimitExceeded(waitMs);
-  };
-  // Callers without a valid credential, who may be guessing one, are counted by their address.
-  const address = `address:${readAddress(request)}`;
-  const caller = await authenticate(context, readCredential(context, request)).catch((error) => {
-    take(address);
-    throw error;
-  });
+async function identify(context: Context, request: FastifyRequest): Promise<Caller> {
+  const caller = await authenticate(context, readCredential(context, request));
   if (caller.kind !== 'none')
     Object.assign(getRequestFacts(request.raw), { user: caller.userId, credential: caller.kind });
-  if (caller.kind !== 'owner') take(caller.kind === 'none' ? address : caller.key);
   return caller;
 }
 

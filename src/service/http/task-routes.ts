@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { findRow } from '../database/database.js';
 import type { VendorCallbacks } from '../engines/upstream/callbacks.js';
 import { getResultKey, parseResults } from '../generation/results.js';
 import type { Context } from '../operation/context.js';
@@ -36,11 +37,7 @@ async function sendResult(
       'This URL is expired or modified; read the status of the task for a new one.',
     );
   }
-  const task = await context.database
-    .selectFrom('tasks')
-    .select('results')
-    .where('id', '=', taskId)
-    .executeTakeFirst();
+  const task = await findRow(context.database, 'tasks', { id: taskId });
   const result = parseResults(task?.results ?? null).find((one) => one.name === name);
   if (!result) throw new Refused('not_found', 'Result not found.');
   // It never changes, but only holders of the URL may read it.

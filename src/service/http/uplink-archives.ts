@@ -8,7 +8,6 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
-import { authenticateReader } from './authenticate.js';
 import { sendFile } from './send-file.js';
 
 interface ArchiveOfUplink {
@@ -17,14 +16,21 @@ interface ArchiveOfUplink {
 }
 
 /** Adds GET and HEAD of the archives of the registry behind this one. Each is fetched once, and then kept. */
-export function routeUplinkArchives(app: FastifyInstance, context: Context): void {
+export function routeUplinkArchives(
+  app: FastifyInstance,
+  context: Context,
+  admit: (request: FastifyRequest) => Promise<unknown>,
+): void {
   if (!context.configuration.uplink) return;
   const running = new Map<string, Promise<void>>();
   app.route<{ Params: ArchiveOfUplink }>({
     method: ['GET', 'HEAD'],
     exposeHeadRoute: false,
     url: '/uplink/:nodeId/:version/node.zip',
-    handler: (request, reply) => sendArchive(context, running, request, reply),
+    handler: async (request, reply) => {
+      await admit(request);
+      return sendArchive(context, running, request, reply);
+    },
   });
 }
 
@@ -38,7 +44,6 @@ async function sendArchive(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { nodeId, version } = request.params;
-  await authenticateReader(context, request);
   if (!(await mayAsk(context, nodeId))) throw new Refused('not_found', 'Archive not found.');
   if (!(await findArchive(context, request.params))) {
     const key = `${nodeId}@${version}`;

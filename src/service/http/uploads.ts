@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../operation/context.js';
 import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import {
   type ArchiveName,
   getArchiveFolder,
@@ -77,8 +77,7 @@ function requireWhole(request: UploadRequest, size: number, announced: number | 
   }
   // Decided: an empty body does not use up the version number.
   if (size === 0) {
-    const message = 'must not be empty';
-    throw new Refused('invalid_request', `The archive ${message}.`, [{ path: 'body', message }]);
+    throw invalidField('body', 'must not be empty', 'The archive');
   }
 }
 
@@ -102,8 +101,7 @@ function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | 
   }
   // Decided: an upload is one PUT of the whole archive; a range would be stored as if it were the whole.
   if (headers['content-range'] !== undefined) {
-    const message = 'must be absent: send the whole archive in one request';
-    throw new Refused('invalid_request', `Content-Range ${message}.`, [{ path: 'Content-Range', message }]);
+    throw invalidField('Content-Range', 'must be absent: send the whole archive in one request');
   }
   const length = headers['content-length'];
   if (length === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { findRow } from '../database/database.js';
 import { advanceTask } from '../generation/task-states.js';
 import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
@@ -42,11 +43,7 @@ export function abandonVersion(context: Pick<Context, 'storage' | 'now'>): JobHa
 export function expireTask(context: Context): JobHandler {
   return async ({ key, commit }) => {
     await commit(async (tx) => {
-      const task = await tx
-        .selectFrom('tasks')
-        .select(['id', 'operation'])
-        .where('id', '=', key)
-        .executeTakeFirst();
+      const task = await findRow(tx, 'tasks', { id: key });
       if (!task) return;
       const reason = 'The task did not finish within the time limit for off-peak tasks.';
       await advanceTask(tx, context, task, { to: 'failed', reason, code: 'off_peak_expired' });

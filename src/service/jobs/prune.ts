@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { LEAST_DAYS, type RetentionSettings } from '../configuration/retention-settings.js';
-import type { Tx } from '../database/database.js';
+import { findRow, type Tx } from '../database/database.js';
 import { parseResults } from '../generation/results.js';
 import { ACTIVE_STATUSES } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
@@ -260,12 +260,7 @@ const DAILY = { kind: 'prune', key: 'daily', owner: '' } as const;
 /** Schedules the daily pruning, unless it is scheduled already. */
 export async function schedulePruning({ database, queue, now }: PruneContext): Promise<void> {
   await database.transaction().execute(async (tx) => {
-    const scheduled = await tx
-      .selectFrom('jobs')
-      .select('id')
-      .where('kind', '=', DAILY.kind)
-      .where('key', '=', DAILY.key)
-      .executeTakeFirst();
+    const scheduled = await findRow(tx, 'jobs', { kind: DAILY.kind, key: DAILY.key });
     if (!scheduled) await queue.enqueue(tx, { ...DAILY, runAt: now() + DAY_MS });
   });
 }

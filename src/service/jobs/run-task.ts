@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
@@ -99,11 +99,7 @@ async function beginTask(
 }
 
 function findTask(database: Database, taskId: string) {
-  return database
-    .selectFrom('tasks')
-    .select(['id', 'operation', 'creator', 'status', 'request', 'images', 'seed', 'callback'])
-    .where('id', '=', taskId)
-    .executeTakeFirst();
+  return findRow(database, 'tasks', { id: taskId });
 }
 
 function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>): boolean {
@@ -172,11 +168,7 @@ async function runEngine(
 function createMemory({ database }: Context, taskId: string, commit: RunningJob['commit']): EngineMemory {
   return {
     read: async () => {
-      const row = await database
-        .selectFrom('tasks')
-        .select('memory')
-        .where('id', '=', taskId)
-        .executeTakeFirst();
+      const row = await findRow(database, 'tasks', { id: taskId });
       return row?.memory ?? undefined;
     },
     write: async (memory) => {
@@ -201,7 +193,7 @@ function watchEnd(
   const abort = new AbortController();
   const { running } = TASK_STATUSES[getTaskKind(operation)];
   const look = async () => {
-    const row = await database.selectFrom('tasks').select('status').where('id', '=', id).executeTakeFirst();
+    const row = await findRow(database, 'tasks', { id });
     if (row?.status !== running) abort.abort(new TaskEnded('The task was ended.'));
   };
   const timer = setInterval(() => {

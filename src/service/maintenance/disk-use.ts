@@ -34,7 +34,8 @@ async function measureFiles(folder: string): Promise<number> {
 
 /** A service that runs may just have removed a file. */
 async function measureFile(path: string): Promise<number> {
-  return (await stat(path).catch(() => undefined))?.size ?? 0;
+  const found = await stat(path).catch(ignoreMissing);
+  return 'size' in found ? found.size : 0;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): [] {

@@ -3,7 +3,9 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { isMachineTrouble } from '../../disk/machine-trouble.js';
 import { AddressRefused, createGuardedAgent, type OwnOrigin } from './guarded-agent.js';
+import { runWithin, TimedOut } from './run-within.js';
 
 /** Decided: the timeout and the number of redirects when fetching an image. */
 export const FETCH_LIMITS = { seconds: 30, redirects: 3 } as const;
@@ -40,26 +42,26 @@ export class FetchFailed extends Error {
 
 /**
  * Fetches a URL into a new file. At every redirect the resolved address is checked, and no other is used.
- * @throws FetchFailed; the signal's reason if the caller aborted
+ * @throws FetchFailed; the signal's reason if the caller aborted; the system's error if the machine is short of something
  */
 export async function fetchMedia(url: URL, path: string, options: FetchMediaOptions): Promise<void> {
-  const timeout = AbortSignal.timeout(options.seconds * 1000);
-  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
   const agents: Agent[] = [];
   try {
-    let target = url;
-    for (let hop = 0; hop <= FETCH_LIMITS.redirects; hop++) {
-      const next = await fetchOnce(target, path, { ...options, signal }, agents);
-      if (next === undefined) return;
-      target = next;
-    }
-    throw new FetchFailed(`it was redirected more than ${FETCH_LIMITS.redirects} times`);
+    await runWithin(options.seconds * 1000, options.signal, async (signal) => {
+      let target = url;
+      for (let hop = 0; hop <= FETCH_LIMITS.redirects; hop++) {
+        const next = await fetchOnce(target, path, { ...options, signal }, agents);
+        if (next === undefined) return;
+        target = next;
+      }
+      throw new FetchFailed(`it was redirected more than ${FETCH_LIMITS.redirects} times`);
+    });
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (timeout.aborted) throw new FetchFailed(`it took longer than ${options.seconds} s`);
-    if (error instanceof FetchFailed) throw error;
-    if (error instanceof AddressRefused) throw new FetchFailed(error.message);
-    throw new FetchFailed(describeUnreachable(error));
+    if (error instanceof TimedOut) throw new FetchFailed(`it took longer than ${options.seconds} s`);
+    const isOwn = (error as NodeJS.ErrnoException).path === path || isMachineTrouble(error);
+    if (isOwn || error instanceof FetchFailed) throw error;
+    throw new FetchFailed(error instanceof AddressRefused ? error.message : describeUnreachable(error));
   } finally {
     await Promise.all(agents.map((agent) => agent.destroy()));
   }

@@ -26,10 +26,17 @@ export interface OperationCall<Name extends OperationName> {
 /** The body of a success; undefined if the status is 204. */
 export type OperationAnswer<Name extends OperationName> = SchemaOutput<OperationNamed<Name>['response']>;
 
-/** Reads, and changes nothing. */
-interface ReadHandler<Name extends OperationName> {
-  readonly read: (call: OperationCall<Name>, database: Database) => Promise<OperationAnswer<Name>>;
-}
+/** Answers an operation that reads and changes nothing. */
+export type Read<Name extends OperationName> = (
+  call: OperationCall<Name>,
+  database: Database,
+) => Promise<OperationAnswer<Name>>;
+
+/** Answers an operation that writes. */
+export type Write<Name extends OperationName> = (
+  call: OperationCall<Name>,
+  tx: Tx,
+) => Promise<OperationAnswer<Name>>;
 
 /** A request whose preparation succeeded. */
 export interface PreparedWrite<Result> {
@@ -40,7 +47,7 @@ export interface PreparedWrite<Result> {
 
 /** Writes, with audit events and idempotency record in one transaction. */
 export type WriteHandler<Name extends OperationName> = (
-  | { readonly write: (call: OperationCall<Name>, tx: Tx) => Promise<OperationAnswer<Name>> }
+  | { readonly write: Write<Name> }
   /** Slow preparation runs before the transaction, because all other writes wait for a transaction. */
   | { readonly prepare: (call: OperationCall<Name>) => Promise<PreparedWrite<OperationAnswer<Name>>> }
 ) & {
@@ -54,7 +61,7 @@ export type WriteHandler<Name extends OperationName> = (
   readonly keep?: (answer: OperationAnswer<Name>) => OperationAnswer<Name>;
 };
 
-export type Handler<Name extends OperationName> = ReadHandler<Name> | WriteHandler<Name>;
+export type Handler<Name extends OperationName> = { readonly read: Read<Name> } | WriteHandler<Name>;
 
 /** The handlers of all operations. Each room exports its own part of them. */
 export type Handlers = { readonly [Name in OperationName]: Handler<Name> };

@@ -1,4 +1,4 @@
-import { countRows, type Database, type Tx } from '../database/database.js';
+import { countRows, type Database, findRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from './caller.js';
 import type { Context } from './context.js';
 import { Refused } from './refused.js';
@@ -75,13 +75,7 @@ export async function requireDailyQuota(
   if (await isOwnersPublisher(database, publisherId)) return;
   const limit = configuration.quotas[quota];
   const day = toDay(now());
-  const row = await database
-    .selectFrom('quota_usage')
-    .select('amount')
-    .where('publisher_id', '=', publisherId)
-    .where('quota', '=', quota)
-    .where('day', '=', day)
-    .executeTakeFirst();
+  const row = await findRow(database, 'quota_usage', { publisher_id: publisherId, quota, day });
   const used = Number(row?.amount ?? 0);
   if (used + amount <= limit) return;
   const renewed = `${toDay(now() + DAY_MS)}T00:00:00Z`;
@@ -118,12 +112,7 @@ export async function takeDailyQuota(tx: Tx, context: QuotaContext, demand: Dail
 }
 
 async function isOwnersPublisher(database: Database, publisherId: string): Promise<boolean> {
-  const member = await database
-    .selectFrom('members')
-    .select('role')
-    .where('publisher_id', '=', publisherId)
-    .where('user_id', '=', OWNER_ID)
-    .executeTakeFirst();
+  const member = await findRow(database, 'members', { publisher_id: publisherId, user_id: OWNER_ID });
   return member !== undefined;
 }
 

@@ -21,3 +21,12 @@ export class Refused extends Error {
     super(message);
   }
 }
+
+/**
+ * Refuses one field of a request.
+ * @param message continues its name
+ * @param name how the sentence names it
+ */
+export function invalidField(path: string, message: string, name = path): Refused {
+  return new Refused('invalid_request', `${name} ${message}.`, [{ path, message }]);
+}

@@ -1,5 +1,5 @@
 import { coversNode } from '../auth/personal-access-tokens.js';
-import type { Database } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { NodeRow, PublisherRow, VersionRow } from '../database/schema.js';
 import type { Caller } from '../operation/caller.js';
 import { Refused } from '../operation/refused.js';
@@ -45,11 +45,7 @@ export async function getVisiblePublisher(
   viewer: Viewer,
   publisherId: string,
 ): Promise<PublisherRow> {
-  const row = await database
-    .selectFrom('publishers')
-    .selectAll()
-    .where('id', '=', publisherId)
-    .executeTakeFirst();
+  const row = await findRow(database, 'publishers', { id: publisherId });
   if (!row) throw new Refused('not_found', `There is no publisher ${publisherId}.`);
   if (row.status === 'PublisherStatusBanned' && !isInsider(viewer, publisherId)) {
     throw new Refused('banned', `The publisher ${publisherId} is banned.`);
@@ -102,12 +98,7 @@ export async function getVisibleVersion(
   version: string,
 ): Promise<{ node: NodeRow; version: VersionRow }> {
   const node = await getVisibleNode(database, viewer, nodeId);
-  const row = await database
-    .selectFrom('versions')
-    .selectAll()
-    .where('node_id', '=', node.id)
-    .where('version', '=', version)
-    .executeTakeFirst();
+  const row = await findRow(database, 'versions', { node_id: node.id, version });
   const hidden = row?.status !== 'NodeVersionStatusActive' && !isInsider(viewer, node.publisher_id, node.id);
   if (!row || hidden) throw versionNotFound(nodeId, version);
   return { node, version: row };
@@ -120,11 +111,7 @@ export function foldNodeId(nodeId: string): string {
 
 /** Finds the node with this id in any letter case, of any publisher and status. */
 export function findNodeInAnySpelling(database: Database, nodeId: string): Promise<NodeRow | undefined> {
-  return database
-    .selectFrom('nodes')
-    .selectAll()
-    .where('folded_id', '=', foldNodeId(nodeId))
-    .executeTakeFirst();
+  return findRow(database, 'nodes', { folded_id: foldNodeId(nodeId) });
 }
 
 /**

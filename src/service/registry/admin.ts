@@ -1,31 +1,31 @@
 import { createAdminToken } from '../auth/admin-tokens.js';
-import { countRows, type Database, type Tx } from '../database/database.js';
+import { countRows, type Tx } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleNode, getVisiblePublisher, getVisibleVersion, loadViewer } from './access.js';
 import { type NodeDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { findHostNode } from './host-nodes.js';
 import { refreshNode, refreshNodes } from './listed-host-nodes.js';
-import { type NodeView, viewNode } from './node-view.js';
+import { viewNode } from './node-view.js';
 import { countPages, requireReachablePage } from './paging.js';
 import { viewPublishers } from './publisher-view.js';
 import { refreshSearch } from './search-index.js';
 import { changeVersionStatus } from './version-states.js';
-import { type VersionView, viewVersion } from './version-view.js';
+import { viewVersion } from './version-view.js';
 
 type SetNodeCall = OperationCall<'admin.node.set'>;
 
 /** Changes the fields of a node that only admins set. */
-async function setNode(call: SetNodeCall, tx: Tx): Promise<NodeView> {
+const setNode: Write<'admin.node.set'> = async (call, tx) => {
   const { params, caller, context } = call;
   const viewer = await loadViewer(tx, caller);
   const row = await getVisibleNode(tx, viewer, params.nodeId);
   await setNodeStatus(call, tx, row);
   await setNodeFields(call, tx, row);
   return viewNode({ context, database: tx, viewer }, row.id);
-}
+};
 
 // Decided: admins move nodes between Active and Banned. A new status has the detail given with it or none,
 // because the reason of a ban does not apply to an Active node.
@@ -71,7 +71,7 @@ async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
 
 type SetVersionCall = OperationCall<'admin.version.setStatus'>;
 
-async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<VersionView> {
+const setVersionStatus: Write<'admin.version.setStatus'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   const viewer = await loadViewer(tx, caller);
   const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
@@ -88,7 +88,7 @@ async function setVersionStatus(call: SetVersionCall, tx: Tx): Promise<VersionVi
   }
   const now = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
   return viewVersion(context, viewer, now.version, node.publisher_id);
-}
+};
 
 async function setVersionTags(
   call: SetVersionCall,
@@ -106,10 +106,7 @@ async function setVersionTags(
 }
 
 // Decided: a policy applies to the definition of one version; in the next version it is Active again.
-async function setHostNodePolicy(
-  call: OperationCall<'admin.hostNode.setPolicy'>,
-  tx: Tx,
-): Promise<OperationAnswer<'admin.hostNode.setPolicy'>> {
+const setHostNodePolicy: Write<'admin.hostNode.setPolicy'> = async (call, tx) => {
   const { policy } = call.body;
   const { nodeId, version, hostNodeName } = call.params;
   const { versionId, publisherId, view } = await findHostNode(
@@ -128,13 +125,10 @@ async function setHostNodePolicy(
   const event = { kind: 'host_node', id, publisherId, action: 'host_node.policy', status: policy } as const;
   await recordAction(call, tx, event);
   return { ...view, policy };
-}
+};
 
 // Decided: a ban hides a publisher's nodes without changing them, so that lifting it restores them unchanged.
-async function setPublisher(
-  call: OperationCall<'admin.publisher.set'>,
-  tx: Tx,
-): Promise<OperationAnswer<'admin.publisher.set'>> {
+const setPublisher: Write<'admin.publisher.set'> = async (call, tx) => {
   const viewer = await loadViewer(tx, call.caller);
   const before = await getVisiblePublisher(tx, viewer, call.params.publisherId);
   const { id } = before;
@@ -151,21 +145,15 @@ async function setPublisher(
   }
   const row = await getVisiblePublisher(tx, viewer, id);
   return (await viewPublishers(tx, viewer, [row])).get(id) as OperationAnswer<'admin.publisher.set'>;
-}
+};
 
-async function generateAdminToken(
-  call: OperationCall<'admin.generateToken'>,
-  tx: Tx,
-): Promise<OperationAnswer<'admin.generateToken'>> {
+const generateAdminToken: Write<'admin.generateToken'> = async (call, tx) => {
   const { token, jti, expiresAt } = await createAdminToken(tx, call.context, call.caller.userId as string);
   await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.create' });
   return { expires_at: expiresAt, token };
-}
+};
 
-async function listAdminTokens(
-  { context }: OperationCall<'admin.token.list'>,
-  database: Database,
-): Promise<OperationAnswer<'admin.token.list'>> {
+const listAdminTokens: Read<'admin.token.list'> = async ({ context }, database) => {
   const rows = await database
     .selectFrom('admin_tokens')
     .innerJoin('users', 'users.id', 'admin_tokens.user_id')
@@ -180,21 +168,18 @@ async function listAdminTokens(
     created_at,
     expires_at,
   }));
-}
+};
 
 // Decided: a revoked admin token is deleted, like a personal access token; the audit log keeps that it was.
-async function revokeAdminToken(call: OperationCall<'admin.token.revoke'>, tx: Tx): Promise<undefined> {
+const revokeAdminToken: Write<'admin.token.revoke'> = async (call, tx) => {
   const { jti } = call.params;
   const { numDeletedRows } = await tx.deleteFrom('admin_tokens').where('jti', '=', jti).executeTakeFirst();
   if (numDeletedRows === 0n) throw new Refused('not_found', `There is no admin token ${jti}.`);
   await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.revoke' });
-}
+};
 
 /** Lists versions of all nodes by their status, the oldest first: those that wait longest. */
-async function listForReview(
-  { query, caller, context }: OperationCall<'admin.review'>,
-  database: Database,
-): Promise<OperationAnswer<'admin.review'>> {
+const listForReview: Read<'admin.review'> = async ({ query, caller, context }, database) => {
   const { page, pageSize, statuses, nodeId } = query;
   const offset = requireReachablePage({ page, limit: pageSize });
   const viewer = await loadViewer(database, caller);
@@ -219,7 +204,7 @@ async function listForReview(
     pageSize,
     totalPages: countPages(total, pageSize),
   };
-}
+};
 
 export const adminHandlers = {
   'admin.node.set': { write: setNode },

@@ -1,25 +1,19 @@
 import { countRows, type Database } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 import { countPages, getOffset } from './paging.js';
 
 type AuditPage = OperationAnswer<'admin.audit'>;
 
 // Decided: the audit log has every event, newest first.
-async function listAuditEvents(
-  { query }: OperationCall<'admin.audit'>,
-  database: Database,
-): Promise<AuditPage> {
+const listAuditEvents: Read<'admin.audit'> = async ({ query }, database) => {
   return queryAuditPage(database, query);
-}
+};
 
 // Decided: owners read the events of their publisher; they see the e-mail addresses of its members only, so
 // that those of admins stay private.
-async function listPublisherEvents(
-  { params, query }: OperationCall<'publisher.audit'>,
-  database: Database,
-): Promise<AuditPage> {
+const listPublisherEvents: Read<'publisher.audit'> = async ({ params, query }, database) => {
   return queryAuditPage(database, query, params.publisherId);
-}
+};
 
 /** @param publisherId absent: the events of all publishers and of none */
 async function queryAuditPage(

@@ -3,7 +3,7 @@ import type { HostNode } from '../../contract/host-nodes.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import type { FoundNode } from '../../python/definitions/definitions.js';
 import type { Tx } from '../database/database.js';
-import type { Handlers, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationCall, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, versionNotFound } from './access.js';
@@ -66,7 +66,7 @@ type DefineBody = OperationCall<'hostNodes.define'>['body'];
 type HostNodeDefinition = z.output<typeof HostNode>;
 
 /** Stores the definitions that an external extractor found, or that it found none. */
-async function defineHostNodes(call: OperationCall<'hostNodes.define'>, tx: Tx): Promise<undefined> {
+const defineHostNodes: Write<'hostNodes.define'> = async (call, tx) => {
   const { params, body } = call;
   const viewer = await loadViewer(tx, call.caller);
   const { node, version } = await getVisibleVersion(tx, viewer, params.nodeId, params.version);
@@ -84,7 +84,7 @@ async function defineHostNodes(call: OperationCall<'hostNodes.define'>, tx: Tx):
   const reason = body.reason || undefined;
   const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
   await recordAction(call, tx, { ...event, action: 'version.definitions', reason });
-}
+};
 
 // Decided: definitions are stored completely or not at all, with valid JSON in the fields that 2.4 defines as
 // JSON text, and none if success is false.

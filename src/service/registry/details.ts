@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import type { NodeVersion } from '../../contract/node-version.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField } from '../operation/refused.js';
 
 // Decided: users set these fields; all others are set by the service or admins and ignored in requests.
 const NODE_FIELDS = [
@@ -67,6 +67,5 @@ const MAX_BYTES = 128 * 1024;
  */
 export function refuseLargeFields(fields: object, subject: 'publisher' | 'node' | 'node_version'): void {
   if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_BYTES) return;
-  const message = `must be at most ${MAX_BYTES / 1024} KiB in total`;
-  throw new Refused('invalid_request', `The ${subject} ${message}.`, [{ path: subject, message }]);
+  throw invalidField(subject, `must be at most ${MAX_BYTES / 1024} KiB in total`, `The ${subject}`);
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import { countRows, type Database } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisibleVersion, loadViewer, type Viewer } from './access.js';
 import type { NodeDetails } from './details.js';
@@ -13,12 +13,9 @@ import { readTotal } from './totals.js';
 type HostNodeView = z.output<typeof HostNode>;
 const BANNED_POLICY = 'HostNodePolicyBanned';
 
-async function getHostNode(
-  { params, caller }: OperationCall<'hostNodes.get'>,
-  database: Database,
-): Promise<HostNodeView> {
+const getHostNode: Read<'hostNodes.get'> = async ({ params, caller }, database) => {
   return (await findHostNode(database, await loadViewer(database, caller), params)).view;
-}
+};
 
 /** @throws Refused not_found; banned, as `getVisibleVersion` */
 export async function findHostNode(
@@ -43,10 +40,7 @@ export async function findHostNode(
  * Finds the node to install for a definition: one that preempts the name, else the one that search shows first.
  * @throws Refused not_found
  */
-async function findNodeOf(
-  { params, caller, context }: OperationCall<'hostNodes.findNode'>,
-  database: Database,
-): Promise<OperationAnswer<'hostNodes.findNode'>> {
+const findNodeOf: Read<'hostNodes.findNode'> = async ({ params, caller, context }, database) => {
   const viewer = await loadViewer(database, caller);
   const rows = await selectShown(database, viewer)
     .innerJoin('nodes', 'nodes.id', 'host_nodes.node_id')
@@ -63,15 +57,12 @@ async function findNodeOf(
   const found = preempting ?? rows[0];
   if (!found) throw new Refused('not_found', `No node has a definition ${params.hostNodeName}.`);
   return viewNode({ context, database, viewer }, found.id);
-}
+};
 
 /** Nodes with a definition of the same name that are looked at. */
 const MAX_NODES_OF_NAME = 100;
 
-async function listHostNodes(
-  { params, query, caller }: OperationCall<'hostNodes.list'>,
-  database: Database,
-): Promise<OperationAnswer<'hostNodes.list'>> {
+const listHostNodes: Read<'hostNodes.list'> = async ({ params, query, caller }, database) => {
   const viewer = await loadViewer(database, caller);
   const { version } = await getVisibleVersion(database, viewer, params.nodeId, params.version);
   const ofVersion = selectShown(database, viewer).where('host_nodes.version_id', '=', version.id);
@@ -83,13 +74,10 @@ async function listHostNodes(
     .offset(getOffset(query))
     .execute();
   return { host_nodes: rows.map(viewHostNode), totalNumberOfPages: countPages(total, query.limit) };
-}
+};
 
 /** Lists definitions of Active versions only, for all callers; drafts are read by node and version. */
-async function listAllHostNodes(
-  { query, caller }: OperationCall<'hostNodes.listAll'>,
-  database: Database,
-): Promise<OperationAnswer<'hostNodes.listAll'>> {
+const listAllHostNodes: Read<'hostNodes.listAll'> = async ({ query, caller }, database) => {
   const offset = requireReachablePage({ page: query.page, limit: query.pageSize });
   const viewer = await loadViewer(database, caller);
   const matching = filterHostNodes(database, viewer, query);
@@ -119,7 +107,7 @@ async function listAllHostNodes(
     node_version: row.version as string,
   }));
   return { host_nodes, total };
-}
+};
 
 /** Decided: without node_version, the latest version of each node. */
 function filterHostNodes(

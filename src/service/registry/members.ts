@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
-import type { Database, Tx } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
+import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -10,21 +10,18 @@ import { revokeTokensOf } from './tokens.js';
 
 type Role = 'owner' | 'member';
 
-async function listMembers(
-  { params }: OperationCall<'publisher.member.list'>,
-  database: Database,
-): Promise<OperationAnswer<'publisher.member.list'>> {
+const listMembers: Read<'publisher.member.list'> = async ({ params }, database) => {
   return (await findMembers(database, [params.publisherId])).get(params.publisherId) ?? [];
-}
+};
 
-async function addMember(call: OperationCall<'publisher.member.add'>, tx: Tx): Promise<MemberView> {
+const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   const { params, body, context } = call;
   const userId = await findOrInviteUser(tx, body.email, context.now);
   const role = await findRole(tx, params.publisherId, userId);
   if (role === undefined) {
     const created_at = new Date(context.now()).toISOString();
     const row = { publisher_id: params.publisherId, user_id: userId, role: body.role, created_at };
-    await tx.insertInto('members').values(row).execute();
+    await insertRow(tx, 'members', row);
     await recordMember(call, tx, userId, 'member.add', body.role);
   } else if (role !== body.role) {
     throw new Refused(
@@ -33,9 +30,9 @@ async function addMember(call: OperationCall<'publisher.member.add'>, tx: Tx): P
     );
   }
   return getMemberView(tx, params.publisherId, userId);
-}
+};
 
-async function setMember(call: OperationCall<'publisher.member.set'>, tx: Tx): Promise<MemberView> {
+const setMember: Write<'publisher.member.set'> = async (call, tx) => {
   const { publisherId, userId } = call.params;
   const { role } = call.body;
   const before = await requireMember(tx, publisherId, userId);
@@ -45,9 +42,9 @@ async function setMember(call: OperationCall<'publisher.member.set'>, tx: Tx): P
     await recordMember(call, tx, userId, 'member.set', role);
   }
   return getMemberView(tx, publisherId, userId);
-}
+};
 
-async function removeMember(call: OperationCall<'publisher.member.remove'>, tx: Tx): Promise<undefined> {
+const removeMember: Write<'publisher.member.remove'> = async (call, tx) => {
   const { publisherId, userId } = call.params;
   const role = await requireMember(tx, publisherId, userId);
   if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
@@ -58,7 +55,7 @@ async function removeMember(call: OperationCall<'publisher.member.remove'>, tx: 
     .where('user_id', '=', userId)
     .execute();
   await recordMember(call, tx, userId, 'member.remove');
-}
+};
 
 /** Finds the oldest user with this address, or creates an invitation, which is accepted by signing in. */
 async function findOrInviteUser(tx: Tx, address: string, now: Context['now']): Promise<string> {
@@ -73,20 +70,12 @@ async function findOrInviteUser(tx: Tx, address: string, now: Context['now']): P
   if (existing) return existing.id;
   const id = randomUUID();
   const created_at = new Date(now()).toISOString();
-  await tx
-    .insertInto('users')
-    .values({ id, issuer: null, subject: null, email, name: null, created_at })
-    .execute();
+  await insertRow(tx, 'users', { id, issuer: null, subject: null, email, name: null, created_at });
   return id;
 }
 
 async function findRole(database: Database, publisherId: string, userId: string): Promise<Role | undefined> {
-  const row = await database
-    .selectFrom('members')
-    .select('role')
-    .where('publisher_id', '=', publisherId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
+  const row = await findRow(database, 'members', { publisher_id: publisherId, user_id: userId });
   return row?.role;
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 
 /** An id without what is easily overlooked. `toPlainSql` of migrations.ts does the same in SQL. */
 export function toPlainId(id: string): string {
@@ -29,8 +29,7 @@ interface NewId {
 export async function refuseLikeness(tx: Database, { kind, id, byAdmin }: NewId): Promise<void> {
   const plain = toPlainId(id);
   if (RESERVED_IDS.has(plain) && !byAdmin) {
-    const message = 'is reserved; choose another';
-    throw new Refused('invalid_request', `The ${kind} id ${id} ${message}.`, [{ path: 'id', message }]);
+    throw invalidField('id', 'is reserved; choose another', `The ${kind} id ${id}`);
   }
   const table = kind === 'node' ? 'nodes' : 'publishers';
   const like = await tx.selectFrom(table).select('id').where('plain_id', '=', plain).executeTakeFirst();

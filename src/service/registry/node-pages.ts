@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { countRows, type Database } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
 import { getVisiblePublisher, isInsider, loadViewer } from './access.js';
 import { findNodeRecords, listNodeRecords, searchNodeRecords } from './node-records.js';
@@ -12,7 +12,7 @@ import { countFound, MAX_FOUND, parseSearch, selectMatches } from './search-inde
 type NodePage = OperationAnswer<'node.list'>;
 
 // Decided: lists are ordered by id; search results by search_ranking, which is 0 by default, then oldest first.
-async function listNodes(call: OperationCall<'node.list'>, database: Database): Promise<NodePage> {
+const listNodes: Read<'node.list'> = async (call, database) => {
   const { params, query, caller, context } = call;
   const { publisherId } = params;
   const slice = { limit: query.limit, offset: requireReachablePage(query) };
@@ -23,7 +23,7 @@ async function listNodes(call: OperationCall<'node.list'>, database: Database): 
   const records = await listNodeRecords(database, wanted, slice);
   const nodes = await viewNodes({ context, database, viewer }, records);
   return toPage(query, nodes, await countNodes(database, wanted));
-}
+};
 
 async function countNodes(
   database: Database,
@@ -38,7 +38,7 @@ async function countNodes(
 }
 
 /** Finds public nodes only; `listNodes` shows members their banned and deleted nodes too. */
-async function searchNodes(call: OperationCall<'node.search'>, database: Database): Promise<NodePage> {
+const searchNodes: Read<'node.search'> = async (call, database) => {
   const { query, caller, context } = call;
   const slice = { limit: query.limit, offset: requireReachablePage(query) };
   const match = parseSearch(database, query.search ?? '');
@@ -54,7 +54,7 @@ async function searchNodes(call: OperationCall<'node.search'>, database: Databas
   const records = await searchNodeRecords(database, match, slice);
   const nodes = await viewNodes({ context, database, viewer }, records);
   return toPage(query, nodes, await countFound(database, match));
-}
+};
 
 function toPage(
   { page, limit }: { readonly page: number; readonly limit: number },

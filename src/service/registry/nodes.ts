@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
-import type { Database, Tx } from '../database/database.js';
+import { insertRow, type Tx } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -28,7 +28,7 @@ import { buildSearchText, refreshSearch } from './search-index.js';
 
 type NodeBody = z.output<typeof Node>;
 
-async function getNode(call: OperationCall<'node.get'>, database: Database): Promise<NodeView> {
+const getNode: Read<'node.get'> = async (call, database) => {
   const { params, query, caller, context } = call;
   const viewer = await loadViewer(database, caller);
   const record = await findNodeRecord(database, params.nodeId);
@@ -37,9 +37,9 @@ async function getNode(call: OperationCall<'node.get'>, database: Database): Pro
   const options = { context, database, viewer, translations: query.include_translations };
   const [node] = await viewNodes(options, [record as NodeRecord]);
   return node as NodeView;
-}
+};
 
-async function createNode(call: OperationCall<'node.create'>, tx: Tx): Promise<NodeView> {
+const createNode: Write<'node.create'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   const taken = await findNodeInAnySpelling(tx, body.id);
   if (taken) {
@@ -53,9 +53,9 @@ async function createNode(call: OperationCall<'node.create'>, tx: Tx): Promise<N
     now: context.now,
   };
   return viewWrittenNode(call, tx, await insertNode(tx, author, body.id, body));
-}
+};
 
-async function updateNode(call: OperationCall<'node.update'>, tx: Tx): Promise<NodeView> {
+const updateNode: Write<'node.update'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   requireSameIds({ path: 'id', given: body.id, expected: params.nodeId });
   const row = await getOwnNode(tx, params.publisherId, params.nodeId);
@@ -66,10 +66,10 @@ async function updateNode(call: OperationCall<'node.update'>, tx: Tx): Promise<N
     tx,
     await patchNode(tx, { actor: caller.userId as string, now: context.now }, row, body),
   );
-}
+};
 
 /** Deleting a deleted node does nothing, so that a repeated request succeeds. */
-async function deleteNode(call: OperationCall<'node.delete'>, tx: Tx): Promise<undefined> {
+const deleteNode: Write<'node.delete'> = async (call, tx) => {
   const row = await getOwnNode(tx, call.params.publisherId, call.params.nodeId);
   refuseBannedNode(row);
   if (row.status === 'NodeStatusDeleted') return;
@@ -78,7 +78,7 @@ async function deleteNode(call: OperationCall<'node.delete'>, tx: Tx): Promise<u
   await refreshNode(tx, row.id);
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
   await recordAction(call, tx, { ...event, status });
-}
+};
 
 export interface Author {
   /** A user id. */
@@ -121,7 +121,7 @@ export async function insertNode(
     latest_version_id: null,
     created_at: new Date(now()).toISOString(),
   };
-  await tx.insertInto('nodes').values(row).execute();
+  await insertRow(tx, 'nodes', row);
   await refreshSearch(tx, id);
   const event = { actor, kind: 'node', id, publisherId, action: 'node.create' } as const;
   await recordEvent(tx, now, { ...event, status: row.status });

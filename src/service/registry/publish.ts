@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { findPersonalAccessToken, listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
-import { recordUse } from '../auth/random-tokens.js';
-import type { Tx } from '../database/database.js';
+import { listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
+import { findToken, recordUse } from '../auth/random-tokens.js';
+import { findRow, insertRow, type Tx } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 import { takeDailyQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
@@ -27,7 +27,7 @@ type PublishCall = OperationCall<'version.publish'>;
 type Published = OperationAnswer<'version.publish'>;
 
 // Decided: one transaction writes the node, registers the version as Pending and issues its signedUrl.
-async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
+const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   requireSameIds(
     { path: 'node.id', given: body.node.id, expected: params.nodeId },
@@ -48,7 +48,7 @@ async function publishVersion(call: PublishCall, tx: Tx): Promise<Published> {
     node_version: viewVersion(context, viewer, row, params.publisherId),
     signedUrl: createSignedUrl(call, row.id),
   };
-}
+};
 
 /** Stored answers do not contain the upload URL. */
 function removeSignedUrl(answer: Published): Published {
@@ -79,7 +79,7 @@ function createSignedUrl({ params, body, context }: PublishCall, versionId: stri
 
 // Decided: besides the Authorization header, the body's token must be valid and for this publisher.
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
-  const token = await findPersonalAccessToken(tx, body.personal_access_token, context.now());
+  const token = await findToken(tx, 'personal_access_tokens', body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {
     refuseOtherNodes(listTokenNodes(token), params.nodeId);
     await recordUse(tx, 'personal_access_tokens', token.id, context.now());
@@ -141,12 +141,7 @@ async function registerVersion(
 }
 
 function findVersion(tx: Tx, nodeId: string, version: string): Promise<VersionRow | undefined> {
-  return tx
-    .selectFrom('versions')
-    .selectAll()
-    .where('node_id', '=', nodeId)
-    .where('version', '=', version)
-    .executeTakeFirst();
+  return findRow(tx, 'versions', { node_id: nodeId, version });
 }
 
 interface NewVersion {
@@ -176,7 +171,7 @@ async function insertVersion(
     uploaded_at: null,
     created_at: new Date(now).toISOString(),
   };
-  await tx.insertInto('versions').values(row).execute();
+  await insertRow(tx, 'versions', row);
   await recordVersionStatus(tx, { versionId: row.id, status: 'NodeVersionStatusPending', actor, now });
   return row;
 }

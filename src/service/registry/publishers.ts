@@ -1,8 +1,8 @@
 import { checkValue } from '../../contract/schema/check.js';
 import { PublisherId } from '../../contract/schema/identifiers.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, Read, Write } from '../operation/call.js';
 import { requirePublisherQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
@@ -14,7 +14,7 @@ import { type PublisherView, viewPublishers } from './publisher-view.js';
 type Texts = Pick<PublisherRow, (typeof TEXT_FIELDS)[number]>;
 const TEXT_FIELDS = ['description', 'logo', 'source_code_repo', 'support', 'website'] as const;
 
-async function createPublisher(call: OperationCall<'publisher.create'>, tx: Tx): Promise<PublisherView> {
+const createPublisher: Write<'publisher.create'> = async (call, tx) => {
   const { body, caller, context } = call;
   const { id, name } = body;
   await refuseBannedOwner(tx, caller.userId as string);
@@ -23,26 +23,25 @@ async function createPublisher(call: OperationCall<'publisher.create'>, tx: Tx):
   const created_at = new Date(context.now()).toISOString();
   const texts = Object.fromEntries(TEXT_FIELDS.map((field) => [field, body[field] ?? null])) as Texts;
   refuseLargeFields({ name, ...texts }, 'publisher');
-  await tx
-    .insertInto('publishers')
-    .values({
-      ...texts,
-      id,
-      plain_id: toPlainId(id),
-      name,
-      status: 'PublisherStatusActive',
-      status_reason: null,
-      created_at,
-    })
-    .execute();
+  await insertRow(tx, 'publishers', {
+    ...texts,
+    id,
+    plain_id: toPlainId(id),
+    name,
+    status: 'PublisherStatusActive',
+    status_reason: null,
+    created_at,
+  });
   // Decided: the creator is the first owner.
-  await tx
-    .insertInto('members')
-    .values({ publisher_id: id, user_id: caller.userId as string, role: 'owner', created_at })
-    .execute();
+  await insertRow(tx, 'members', {
+    publisher_id: id,
+    user_id: caller.userId as string,
+    role: 'owner',
+    created_at,
+  });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.create' });
   return getPublisherView(tx, await loadViewer(tx, caller), id);
-}
+};
 
 // Decided: the owners of a banned publisher cannot start another one while it is banned.
 async function refuseBannedOwner(tx: Tx, userId: string): Promise<void> {
@@ -61,17 +60,11 @@ async function refuseBannedOwner(tx: Tx, userId: string): Promise<void> {
   );
 }
 
-async function getPublisher(
-  call: OperationCall<'publisher.get'>,
-  database: Database,
-): Promise<PublisherView> {
+const getPublisher: Read<'publisher.get'> = async (call, database) => {
   return getPublisherView(database, await loadViewer(database, call.caller), call.params.publisherId);
-}
+};
 
-async function listPublishers(
-  { caller }: OperationCall<'publisher.list'>,
-  database: Database,
-): Promise<OperationAnswer<'publisher.list'>> {
+const listPublishers: Read<'publisher.list'> = async ({ caller }, database) => {
   const viewer = await loadViewer(database, caller);
   if (viewer.publishers.size === 0) return [];
   const rows = await database
@@ -81,9 +74,9 @@ async function listPublishers(
     .orderBy('id')
     .execute();
   return [...(await viewPublishers(database, viewer, rows)).values()];
-}
+};
 
-async function updatePublisher(call: OperationCall<'publisher.update'>, tx: Tx): Promise<PublisherView> {
+const updatePublisher: Write<'publisher.update'> = async (call, tx) => {
   const { body, caller } = call;
   const id = call.params.publisherId;
   requireSameIds({ path: 'id', given: body.id, expected: id });
@@ -97,12 +90,9 @@ async function updatePublisher(call: OperationCall<'publisher.update'>, tx: Tx):
     await recordAction(call, tx, event);
   }
   return getPublisherView(tx, await loadViewer(tx, caller), id);
-}
+};
 
-async function validatePublisher(
-  { query }: OperationCall<'publisher.validate'>,
-  database: Database,
-): Promise<OperationAnswer<'publisher.validate'>> {
+const validatePublisher: Read<'publisher.validate'> = async ({ query }, database) => {
   const { username: id } = query;
   if (!checkValue(PublisherId, id).ok) return { isAvailable: false };
   const refusal = await refuseLikeness(database, { kind: 'publisher', id, byAdmin: false }).catch(
@@ -110,12 +100,12 @@ async function validatePublisher(
   );
   if (refusal !== undefined && !(refusal instanceof Refused)) throw refusal;
   return { isAvailable: refusal === undefined };
-}
+};
 
 // Decided: a publisher that ever had a node is not deleted, because its nodes keep their ids.
-async function deletePublisher(call: OperationCall<'publisher.delete'>, tx: Tx): Promise<undefined> {
+const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
   const { publisherId: id } = call.params;
-  const node = await tx.selectFrom('nodes').select('id').where('publisher_id', '=', id).executeTakeFirst();
+  const node = await findRow(tx, 'nodes', { publisher_id: id });
   if (node) {
     throw new Refused(
       'invalid_transition',
@@ -126,7 +116,7 @@ async function deletePublisher(call: OperationCall<'publisher.delete'>, tx: Tx):
     await tx.deleteFrom(table).where('publisher_id', '=', id).execute();
   await tx.deleteFrom('publishers').where('id', '=', id).execute();
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.delete' });
-}
+};
 
 async function getPublisherView(
   database: Database,

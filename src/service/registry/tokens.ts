@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createPersonalAccessToken, listTokenNodes, maskToken } from '../auth/personal-access-tokens.js';
-import { toExpiry } from '../auth/random-tokens.js';
-import type { Database, Tx } from '../database/database.js';
+import { listTokenNodes } from '../auth/personal-access-tokens.js';
+import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
+import { findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
-async function createToken(
-  call: OperationCall<'publisher.token.create'>,
-  tx: Tx,
-): Promise<OperationAnswer<'publisher.token.create'>> {
+const createToken: Write<'publisher.token.create'> = async (call, tx) => {
   const { params, body, caller, context } = call;
-  const { token, prefix, hash } = createPersonalAccessToken();
+  const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const row: PersonalAccessTokenRow = {
     id: randomUUID(),
     publisher_id: params.publisherId,
@@ -27,21 +24,14 @@ async function createToken(
     expires_at: toExpiry(body.expires_at, context.now()),
     last_used_at: null,
   };
-  await tx.insertInto('personal_access_tokens').values(row).execute();
+  await insertRow(tx, 'personal_access_tokens', row);
   const event = { kind: 'token', id: row.id, publisherId: row.publisher_id } as const;
   await recordAction(call, tx, { ...event, action: 'token.create' });
-  const maker = await tx
-    .selectFrom('users')
-    .select('email')
-    .where('id', '=', row.created_by)
-    .executeTakeFirst();
+  const maker = await findRow(tx, 'users', { id: row.created_by });
   return { ...viewToken({ ...row, email: maker?.email ?? null }), token };
-}
+};
 
-async function listTokens(
-  { params }: OperationCall<'publisher.token.list'>,
-  database: Database,
-): Promise<OperationAnswer<'publisher.token.list'>> {
+const listTokens: Read<'publisher.token.list'> = async ({ params }, database) => {
   const rows = await database
     .selectFrom('personal_access_tokens')
     .innerJoin('users', 'users.id', 'personal_access_tokens.created_by')
@@ -51,9 +41,9 @@ async function listTokens(
     .orderBy('personal_access_tokens.id')
     .execute();
   return rows.map(viewToken);
-}
+};
 
-async function revokeToken(call: OperationCall<'publisher.token.revoke'>, tx: Tx): Promise<undefined> {
+const revokeToken: Write<'publisher.token.revoke'> = async (call, tx) => {
   const { publisherId, tokenId } = call.params;
   const { numDeletedRows } = await tx
     .deleteFrom('personal_access_tokens')
@@ -64,7 +54,7 @@ async function revokeToken(call: OperationCall<'publisher.token.revoke'>, tx: Tx
     throw new Refused('not_found', `The publisher ${publisherId} has no token ${tokenId}.`);
   }
   await recordAction(call, tx, { kind: 'token', id: tokenId, publisherId, action: 'token.revoke' });
-}
+};
 
 // Decided: a token ends with its maker's membership, and does not come back with it. The database removes it
 // with the membership in any case; this also records it.
@@ -93,7 +83,7 @@ function viewToken(
     id: row.id,
     name: row.name,
     description: row.description ?? undefined,
-    token: maskToken(row),
+    token: maskToken('personal_access_tokens', row),
     nodes: listTokenNodes(row),
     created_by: row.created_by,
     created_by_email: row.email ?? undefined,

@@ -6,6 +6,8 @@ import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';
 import type { Node } from '../../contract/node.js';
 import { createOutline } from '../../contract/schema/create-outline.js';
+import { NodeId } from '../../contract/schema/identifiers.js';
+import { findRow } from '../database/database.js';
 import { FetchFailed, fetchMedia } from '../network/fetch-media.js';
 import type { OperationCall } from '../operation/call.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
@@ -60,7 +62,7 @@ export async function askUplink(
  */
 export async function mayAsk({ configuration, database }: Context, nodeId: string): Promise<boolean> {
   const { uplink } = configuration;
-  if (!uplink) return false;
+  if (!uplink || !NodeId.safeParse(nodeId).success) return false;
   // Decided: an id that is held here, or looks like one that is, is never looked up elsewhere, in any status.
   const held = await database
     .selectFrom('nodes')
@@ -99,6 +101,9 @@ async function readRemote(
   name: OperationName,
   { params, query = {} }: NodeRead,
 ): Promise<unknown> {
+  // In the path of another registry, `..` would lead to other nodes, around the rules.
+  if (Object.values(params).some((text) => /(^|[\\/])\.{1,2}([\\/]|$)/.test(text)))
+    throw new FetchFailed('it cannot have that', 404);
   const operation = getOperation(name);
   const { uplinkNaming: naming } = context;
   const path = naming ? naming.choosePath(operation, query) : operation.path;
@@ -180,12 +185,7 @@ export async function findPinned(
   nodeId: string,
   version: string,
 ): Promise<VersionView | undefined> {
-  const row = await database
-    .selectFrom('uplink_versions')
-    .select('details')
-    .where('node_id', '=', nodeId)
-    .where('version', '=', version)
-    .executeTakeFirst();
+  const row = await findRow(database, 'uplink_versions', { node_id: nodeId, version });
   return row && (JSON.parse(row.details) as VersionView);
 }
 

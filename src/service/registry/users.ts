@@ -1,16 +1,9 @@
-import type { Database } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { type Database, findRow } from '../database/database.js';
+import type { Handlers, OperationAnswer, OperationCall, Read } from '../operation/call.js';
 
-async function getCurrentUser(
-  { caller }: OperationCall<'user.me'>,
-  database: Database,
-): Promise<OperationAnswer<'user.me'>> {
+const getCurrentUser: Read<'user.me'> = async ({ caller }, database) => {
   const userId = caller.userId as string;
-  const user = await database
-    .selectFrom('users')
-    .select(['name', 'email'])
-    .where('id', '=', userId)
-    .executeTakeFirst();
+  const user = await findRow(database, 'users', { id: userId });
   return {
     id: userId,
     name: user?.name ?? undefined,
@@ -24,7 +17,7 @@ async function getCurrentUser(
       operations: caller.operations && [...caller.operations],
     },
   };
-}
+};
 
 async function listMemberships(
   { kind, userId, publisherId }: OperationCall<'user.me'>['caller'],

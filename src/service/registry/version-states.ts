@@ -1,4 +1,4 @@
-import type { Tx } from '../database/database.js';
+import { findRow, type Tx } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
@@ -60,11 +60,7 @@ export function canRegisterAgain({
  * @throws Refused not_found, invalid_transition
  */
 export async function changeVersionStatus(tx: Tx, change: VersionTransition): Promise<void> {
-  const version = await tx
-    .selectFrom('versions')
-    .selectAll()
-    .where('id', '=', change.versionId)
-    .executeTakeFirst();
+  const version = await findRow(tx, 'versions', { id: change.versionId });
   if (!version) throw new Refused('not_found', 'Version not found.');
   if (!TRANSITION_RULES[change.right](version, change.to)) {
     const isUnchecked = change.to === 'NodeVersionStatusActive' && version.archive_tree === null;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
-import type { Database, Tx } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import {
@@ -21,18 +21,15 @@ import {
 import { pickVersionDetails, refuseLargeFields, type VersionDetails } from './details.js';
 import { compareVersions } from './version-order.js';
 import { changeVersionStatus, refreshLatest } from './version-states.js';
-import { type VersionView, viewVersion } from './version-view.js';
+import { viewVersion } from './version-view.js';
 
-async function getVersion(call: OperationCall<'version.get'>, database: Database): Promise<VersionView> {
+const getVersion: Read<'version.get'> = async (call, database) => {
   const viewer = await loadViewer(database, call.caller);
   const found = await getVisibleVersion(database, viewer, call.params.nodeId, call.params.version);
   return viewVersion(call.context, viewer, found.version, found.node.publisher_id);
-}
+};
 
-async function listVersions(
-  { params, query, caller, context }: OperationCall<'version.list'>,
-  database: Database,
-): Promise<OperationAnswer<'version.list'>> {
+const listVersions: Read<'version.list'> = async ({ params, query, caller, context }, database) => {
   const viewer = await loadViewer(database, caller);
   const node = await getVisibleNode(database, viewer, params.nodeId);
   let versions = database.selectFrom('versions').selectAll().where('node_id', '=', node.id);
@@ -45,9 +42,9 @@ async function listVersions(
   return rows
     .sort((left, right) => compareVersions(right.version, left.version))
     .map((row) => viewVersion(context, viewer, row, node.publisher_id));
-}
+};
 
-async function updateVersion(call: OperationCall<'version.update'>, tx: Tx): Promise<VersionView> {
+const updateVersion: Write<'version.update'> = async (call, tx) => {
   const { params, body, caller, context } = call;
   const { node, version } = await getOwnVersion(tx, params);
   refuseBannedNode(node);
@@ -64,12 +61,9 @@ async function updateVersion(call: OperationCall<'version.update'>, tx: Tx): Pro
     await recordAction(call, tx, { ...event, action: 'version.update' });
   }
   return viewVersion(context, await loadViewer(tx, caller), { ...version, details }, node.publisher_id);
-}
+};
 
-async function deleteVersion(
-  { params, caller, context }: OperationCall<'version.delete'>,
-  tx: Tx,
-): Promise<undefined> {
+const deleteVersion: Write<'version.delete'> = async ({ params, caller, context }, tx) => {
   const { node, version } = await getOwnVersion(tx, params);
   refuseBannedNode(node);
   refuseDeletedNode(node);
@@ -80,12 +74,9 @@ async function deleteVersion(
     actor: caller.userId as string,
     now: context.now(),
   });
-}
+};
 
-async function getVersionHistory(
-  { params }: OperationCall<'version.history'>,
-  database: Database,
-): Promise<OperationAnswer<'version.history'>> {
+const getVersionHistory: Read<'version.history'> = async ({ params }, database) => {
   const { version } = await getOwnVersion(database, params);
   const events = await database
     .selectFrom('events')
@@ -101,13 +92,10 @@ async function getVersionHistory(
     status: status as string,
     reason: reason ?? undefined,
   }));
-}
+};
 
 // Decided: only Active versions are installed, also by members.
-async function installNode(
-  { params, query, caller, address, context }: OperationCall<'node.install'>,
-  database: Database,
-): Promise<OperationAnswer<'node.install'>> {
+const installNode: Read<'node.install'> = async ({ params, query, caller, address, context }, database) => {
   const viewer = await loadViewer(database, caller);
   const node = await getVisibleNode(database, viewer, params.nodeId);
   refuseDeletedNode(node);
@@ -127,7 +115,7 @@ async function installNode(
   }
   context.installs.count({ nodeId: node.id, versionId: version.id, address });
   return viewVersion(context, viewer, version, node.publisher_id);
-}
+};
 
 type VersionPair = z.output<typeof BulkItem>['identifier'];
 type FoundVersion = VersionRow & { publisher_id: string; node_status: string; publisher_status: string };
@@ -135,10 +123,7 @@ type FoundVersion = VersionRow & { publisher_id: string; node_status: string; pu
 /** Each pair binds two values, and databases limit how many a query may have. */
 const PAIRS_PER_QUERY = 1000;
 
-async function getVersionsInBulk(
-  { body, caller, context }: OperationCall<'version.bulk'>,
-  database: Database,
-): Promise<OperationAnswer<'version.bulk'>> {
+const getVersionsInBulk: Read<'version.bulk'> = async ({ body, caller, context }, database) => {
   const pairs = body.node_versions;
   const viewer = await loadViewer(database, caller);
   const found = await findVersions(database, pairs);
@@ -157,7 +142,7 @@ async function getVersionsInBulk(
     const node_version = viewVersion(context, viewer, row, row.publisher_id);
     return { identifier, status: 'success', node_version };
   }
-}
+};
 
 function findHiddenReason(viewer: Viewer, row: FoundVersion): 'not_found' | 'banned' | undefined {
   if (isInsider(viewer, row.publisher_id, row.node_id)) return undefined;

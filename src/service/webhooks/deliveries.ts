@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx } from '../database/database.js';
 import type { TaskStatus, WebhookDeliveryTable } from '../database/task-tables.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -14,17 +14,14 @@ const MAX_LISTED = 1000;
 type Delivery = OperationAnswer<'webhook.resend'>;
 
 /** Lists the caller's own deliveries, newest first. */
-async function listDeliveries(
-  { caller, query }: OperationCall<'webhook.deliveries'>,
-  database: Database,
-): Promise<Delivery[]> {
+const listDeliveries: Read<'webhook.deliveries'> = async ({ caller, query }, database) => {
   const rows = await selectDeliveries(database, caller)
     .$if(query.task_id !== undefined, (of) => of.where('task_id', '=', query.task_id as string))
     .orderBy('number', 'desc')
     .limit(MAX_LISTED)
     .execute();
   return rows.map(viewDelivery);
-}
+};
 
 function selectDeliveries(database: Database, { userId }: Caller) {
   return (
@@ -56,7 +53,7 @@ function viewDelivery({ operation, reason, next_at, ...row }: DeliveryFacts): De
   };
 }
 
-async function resendDelivery(call: OperationCall<'webhook.resend'>, tx: Tx): Promise<Delivery> {
+const resendDelivery: Write<'webhook.resend'> = async (call, tx) => {
   const { id, task_id, url, status } = await getOwnDelivery(call, tx);
   const next_at = new Date(call.context.now()).toISOString();
   await updateDelivery(tx, id, { status: 'pending', reason: null, next_at });
@@ -71,9 +68,9 @@ async function resendDelivery(call: OperationCall<'webhook.resend'>, tx: Tx): Pr
   if (status === 'gone')
     await tx.updateTable('tasks').set({ webhook_url: url }).where('id', '=', task_id).execute();
   return attemptNext(call, tx, task_id);
-}
+};
 
-async function cancelDelivery(call: OperationCall<'webhook.cancel'>, tx: Tx): Promise<Delivery> {
+const cancelDelivery: Write<'webhook.cancel'> = async (call, tx) => {
   const { id, task_id, status } = await getOwnDelivery(call, tx);
   if (status !== 'pending')
     throw new Refused(
@@ -82,7 +79,7 @@ async function cancelDelivery(call: OperationCall<'webhook.cancel'>, tx: Tx): Pr
     );
   await updateDelivery(tx, id, { status: 'cancelled', reason: 'cancelled by its user', next_at: null });
   return attemptNext(call, tx, task_id);
-}
+};
 
 type OwnDeliveryCall = OperationCall<'webhook.resend' | 'webhook.cancel'>;
 
@@ -122,21 +119,18 @@ export async function enqueueDelivery(
     .executeTakeFirstOrThrow();
   if (webhook_url === null) return;
   const created_at = new Date(now()).toISOString();
-  await tx
-    .insertInto('webhook_deliveries')
-    .values({
-      id: `msg_${randomUUID()}`,
-      task_id: taskId,
-      user_id: creator,
-      url: webhook_url,
-      state: status,
-      status: 'pending',
-      attempts: 0,
-      reason: null,
-      next_at: created_at,
-      created_at,
-    })
-    .execute();
+  await insertRow(tx, 'webhook_deliveries', {
+    id: `msg_${randomUUID()}`,
+    task_id: taskId,
+    user_id: creator,
+    url: webhook_url,
+    state: status,
+    status: 'pending',
+    attempts: 0,
+    reason: null,
+    next_at: created_at,
+    created_at,
+  });
   await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: creator });
 }
 

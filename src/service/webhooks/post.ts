@@ -1,6 +1,7 @@
 import { parseRetryAfter } from '../../wire/retry-after.js';
 import { describeUnreachable } from '../network/fetch-media.js';
 import { AddressRefused, createGuardedAgent, type Lookup, type OwnOrigin } from '../network/guarded-agent.js';
+import { runWithin, TimedOut } from '../network/run-within.js';
 
 export interface PostWebhookOptions extends OwnOrigin {
   readonly url: string;
@@ -28,12 +29,12 @@ export type PostOutcome =
  */
 export async function postWebhook(options: PostWebhookOptions): Promise<PostOutcome> {
   const { timeoutMs = 10_000 } = options;
-  const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    return await sendPost(options, AbortSignal.any([options.signal, timeout]));
+    return await runWithin(timeoutMs, options.signal, (signal) => sendPost(options, signal));
   } catch (error) {
     options.signal.throwIfAborted();
-    if (timeout.aborted) return { kind: 'failed', reason: `it did not answer within ${timeoutMs / 1000} s` };
+    if (error instanceof TimedOut)
+      return { kind: 'failed', reason: `it did not answer within ${timeoutMs / 1000} s` };
     return {
       kind: error instanceof AddressRefused ? 'refused' : 'failed',
       reason: describeUnreachable(error),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
-import type { Tx } from '../database/database.js';
-import type { Handlers, OperationAnswer, OperationCall } from '../operation/call.js';
+import { insertRow, type Tx } from '../database/database.js';
+import type { Handlers, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 
 // Decided: a replaced secret signs for another 24 hours, but only the newest two, which limits the header.
@@ -27,17 +27,12 @@ export async function listSigningSecrets(tx: Tx, owner: SecretOwner): Promise<[s
   return newest === undefined ? [await insertSecret(tx, owner)] : [newest, ...others];
 }
 
-type Secret = Promise<OperationAnswer<'webhook.secret'>>;
-
-async function showWebhookSecret({ caller, context }: OperationCall<'webhook.secret'>, tx: Tx): Secret {
+const showWebhookSecret: Write<'webhook.secret'> = async ({ caller, context }, tx) => {
   const [secret] = await listSigningSecrets(tx, { userId: caller.userId as string, now: context.now });
   return { secret };
-}
+};
 
-async function rotateWebhookSecret(
-  { caller, context: { now } }: OperationCall<'webhook.rotateSecret'>,
-  tx: Tx,
-): Secret {
+const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, context: { now } }, tx) => {
   const userId = caller.userId as string;
   await tx
     .deleteFrom('webhook_secrets')
@@ -51,14 +46,16 @@ async function rotateWebhookSecret(
     .where('replaced_at', 'is', null)
     .execute();
   return { secret: await insertSecret(tx, { userId, now }) };
-}
+};
 
 async function insertSecret(tx: Tx, { userId, now }: SecretOwner): Promise<string> {
   const secret = generateWebhookSecret();
-  await tx
-    .insertInto('webhook_secrets')
-    .values({ user_id: userId, secret, created_at: toIsoTime(now()), replaced_at: null })
-    .execute();
+  await insertRow(tx, 'webhook_secrets', {
+    user_id: userId,
+    secret,
+    created_at: toIsoTime(now()),
+    replaced_at: null,
+  });
   return secret;
 }
 

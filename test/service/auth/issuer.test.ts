@@ -52,6 +52,13 @@ describe('a token of a configured issuer', () => {
     expect(body.publishers).toEqual([{ id: 'acme', role: 'owner' }]);
   });
 
+  it('has a name and a subject that can be stored as they are', async () => {
+    const { me, sign } = await stage();
+    const name = `${'a'.repeat(199)}😀`;
+    expect((await me(await sign({ name }))).body.name).toBe(`${'a'.repeat(199)}\ufffd`);
+    expect((await me(await sign({ sub: 'a\ud800' }))).status).toBe(401);
+  });
+
   it('is accepted up to a minute before it begins and after it ends', async () => {
     const { status, sign } = await stage();
     expect(await status(await sign({ exp: inSeconds(-50) }))).toBe(200);

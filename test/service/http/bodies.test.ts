@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { zipOf } from '../../support/archives.js';
 import { nextRequest } from '../../support/next-request.js';
-import { publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
+import { ask, publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
@@ -81,7 +81,7 @@ describe('a body that stalls', () => {
     await arrived();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
-    expect(answer()).toMatch(/^HTTP\/1.1 400 .*too slowly/s);
+    expect(answer()).toMatch(/^HTTP\/1.1 503 .*too slowly/s);
   });
 
   it('is cut off if it is an upload', async () => {
@@ -96,7 +96,7 @@ describe('a body that stalls', () => {
     await arrived();
     vi.advanceTimersByTime(2 * HALF_MINUTE_MS);
     await closed;
-    expect(answer()).toMatch(/^HTTP\/1.1 400 .*too slowly/s);
+    expect(answer()).toMatch(/^HTTP\/1.1 503 .*too slowly/s);
   });
 
   it('is cut off even if the request was refused before', async () => {
@@ -158,4 +158,22 @@ describe('a download that is not read', () => {
     expect(idle.bytesRead).toBeLessThan(zip.length);
     reading.destroy();
   });
+});
+
+it('large bodies of one user leave memory for those of others', async () => {
+  const service = await serviceForTest();
+  const path = '/proxy/imagevendor/v1/ai/image-relight';
+  const [eve, bob] = await Promise.all(['eve', 'bob'].map((sub) => service.signFor({ sub })));
+  const { hostname, port, host } = new URL(service.url);
+  const answers = Array.from({ length: 5 }, async () => {
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    const head = [`POST ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${eve}`];
+    const body = ['Content-Type: application/json', 'Transfer-Encoding: chunked', '', '1', '{', ''];
+    socket.write([...head, ...body].join('\r\n'));
+    return String((await once(socket, 'data'))[0]);
+  });
+  expect(await Promise.race(answers)).toMatch(/^HTTP\/1.1 503 .*unavailable/s);
+  const { status } = await ask(service.url + path, { method: 'POST', token: bob as string, json: {} });
+  expect(status).toBe(400);
 });

@@ -42,6 +42,8 @@ describe('a check of hosts', () => {
     const behindProxy = check({ publicUrl: 'https://regen.example.org' });
     expect(behindProxy('regen.example.org')).toBe(true);
     expect(behindProxy('other.example.org')).toBe(false);
+    expect(check({})('localhost:65535')).toBe(true);
+    for (const port of ['65536', '99999', '123456', '']) expect(check({})(`localhost:${port}`)).toBe(false);
     expect(check({ host: '0.0.0.0' })('other.example.org')).toBe(true);
   });
 });

@@ -69,6 +69,32 @@ describe('a rate limit', () => {
     );
   });
 
+  it('counts downloads, and all addresses of an IPv6 network as one client', async () => {
+    const { url } = await serviceForTest({ rateLimit: 2, trustedProxies: 1 });
+    const download = async (client: string) => {
+      const headers = { 'x-forwarded-for': client };
+      return (await ask(`${url}/archives/acme/pack/1.0.0/node.zip`, { headers })).status;
+    };
+    const statuses = [];
+    for (const client of ['2600::1', '2600::2', '2600:0:0:0:7::3', '2600:0:0:1::1'])
+      statuses.push(await download(client));
+    expect(statuses).toEqual([404, 404, 429, 404]);
+  });
+
+  it('goes on when the clock is set back, and with any number of callers', () => {
+    let time = Date.now();
+    const configuration = Configuration.parse({ rateLimit: 2 });
+    const take = createRateLimit({ configuration, now: () => time });
+    expect(take('someone')).toBe(0);
+    time -= 3_600_000;
+    expect(take('someone')).toBe(0);
+    time += 60_000;
+    expect(take('someone')).toBe(0);
+    const cpu = process.cpuUsage();
+    for (let caller = 0; caller < 40_000; caller += 1) take(`address:${caller}`);
+    expect(process.cpuUsage(cpu).user).toBeLessThan(2_000_000);
+  });
+
   it('counts requests with invalid credentials', async () => {
     const { url } = await serviceForTest({ rateLimit: 2 });
     const guess = async () =>

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { regen } from '../../support/cli.js';
 import { comfyRegistryForTest } from '../../support/comfy-registry.js';
+import { listenOn } from '../../support/listen.js';
 import { packForTest } from '../../support/packs.js';
 import { folderForTest, publisherForTest, serviceForTest } from '../../support/service.js';
 
@@ -107,6 +110,37 @@ test('rules refuse nodes, and their archives', async () => {
     const { status, body } = await read(url + path);
     expect([status, body.error, body.message]).toEqual([403, 'forbidden', expect.stringContaining('rules')]);
   }
+});
+
+test('what is asked of the other registry never leads around the rules', async () => {
+  const asked: string[] = [];
+  const far = await listenOn((request, response) => {
+    asked.push(request.url as string);
+    response.setHeader('content-type', 'application/json').end('{"id":"other","version":"../x"}');
+  });
+  onTestFinished(far.close);
+  const { url } = await serviceForTest({ uplink: { url: far.url, deny: ['other'] } });
+  const { host, hostname, port } = new URL(url);
+  const status = async (path: string) => {
+    // Not with fetch, which resolves the dots.
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    return Number(String((await once(socket, 'data'))[0]).split(' ')[1]);
+  };
+  for (const path of [
+    '/nodes/..',
+    '/nodes/%2e%2e/versions',
+    '/nodes/../install',
+    '/nodes/good%2F..%2Fother',
+    '/nodes/good/versions/..%2F..%2Fother',
+    '/nodes/good/versions/../host-nodes',
+    '/nodes/good/versions/1.0.0/host-nodes/..%5C..%5C..%5Cother',
+    '/uplink/../1.0.0/node.zip',
+    '/uplink/..%2F..%2Fx/1.0.0/node.zip',
+    '/uplink/good/..%2Fx/node.zip',
+  ])
+    expect([path, await status(path)]).toEqual([path, 404]);
+  expect(asked).toEqual([]);
 });
 
 test('the bytes fetched first stay those of the version', async () => {

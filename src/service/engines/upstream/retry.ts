@@ -39,7 +39,7 @@ export interface RetryReason {
 
 /** Waits before the next look at a task, after one that succeeded. */
 export async function waitForLook(task: UpstreamTask, state: UpstreamState): Promise<EngineWait> {
-  const { failingSince, startedAt = task.now(), ...rest } = state;
+  const { failingSince, failures: _, startedAt = task.now(), ...rest } = state;
   if (failingSince !== undefined || state.startedAt === undefined)
     await saveState(task.memory, { ...rest, startedAt });
   return { waitMs: getPauseMs(task, task.now() - startedAt), isStarted: true };
@@ -47,7 +47,7 @@ export async function waitForLook(task: UpstreamTask, state: UpstreamState): Pro
 
 /**
  * Waits before the next attempt, after a failed one.
- * @throws EngineFailure if it has kept failing for longer than `timeoutMs`
+ * @throws EngineFailure if it has kept failing for longer than `timeoutMs`, and not only because this machine slept
  */
 export async function waitForRetry(
   task: UpstreamTask,
@@ -58,18 +58,21 @@ export async function waitForRetry(
   const { host } = new URL(vendor.baseUrl);
   count('vendor_errors', { vendor: host, outcome: 'retried' });
   const failingSince = state.failingSince ?? now();
-  await saveState(memory, { ...state, failingSince });
+  const failures = (state.failures ?? 0) + 1;
+  await saveState(memory, { ...state, failingSince, failures });
   if (state.failingSince === undefined) {
     const message = 'A vendor does not answer as expected; retrying.';
     log('warn', message, { task: job.id, vendor: host, reason: why });
   }
   const failingMs = now() - failingSince;
-  if (failingMs > timeoutMs)
+  if (failingMs > timeoutMs && failures >= MIN_FAILURES)
     throw new EngineFailure(`The vendor is not available: ${why}.`, { code: 'vendor_unavailable' });
   const waitMs = Math.max(getPauseMs(task, failingMs), Math.min(askedMs, MAX_ASKED_MS));
   return { waitMs, isStarted: state.taskId !== undefined };
 }
 
+/** A machine that slept for a day, or was not connected, has hardly asked. */
+const MIN_FAILURES = 5;
 /** Each pause is half of the time so far, up to 15 times the first. */
 const GROWTH = 0.5;
 const MAX_GROWTH = 15;

@@ -25,10 +25,10 @@ export async function startVendorTask(
   const { memory, vendor, job, now } = task;
   if (state.asked && !state.asked.keyHonoured && !vendor.honoursKeys)
     throw answerLost('this service was interrupted');
-  const { refusedKeys = 0, failingSince } = state;
+  const { refusedKeys = 0, failingSince, failures } = state;
   const added = state.added ?? (await buildAddedFields(task));
   const body = await createRequestBody(job, added);
-  const asking = { added, refusedKeys, failingSince, asked: { keyHonoured: vendor.honoursKeys } };
+  const asking = { added, refusedKeys, failingSince, failures, asked: { keyHonoured: vendor.honoursKeys } };
   await saveState(memory, asking);
   const outcome = await submitTask(task, body);
   if (outcome.kind === 'started') {
@@ -42,7 +42,7 @@ export async function startVendorTask(
   if (isKeyRefused && refusedKeys + 1 === MAX_REFUSED_KEYS) throw credentialRefused(task, outcome.why);
   if (outcome.kind === 'unclear' && !vendor.honoursKeys) throw answerLost(outcome.why);
   // Without `asked`: nothing was started, and this state still says so after a crash.
-  const unasked = { added, refusedKeys: refusedKeys + Number(isKeyRefused), failingSince };
+  const unasked = { added, refusedKeys: refusedKeys + Number(isKeyRefused), failingSince, failures };
   const next = vendor.honoursKeys ? { ...unasked, asked: { keyHonoured: true } } : unasked;
   return await waitForRetry(task, next, { ...outcome, timeoutMs: START_TIMEOUT_MS });
 }

@@ -15,6 +15,8 @@ const UpstreamState = z.object({
   startedAt: z.number().optional(),
   /** Since when the vendor does not answer as expected. Milliseconds since the epoch. */
   failingSince: z.number().optional(),
+  /** How often it has not, since then. */
+  failures: z.int().optional(),
   /** The vendor's names of the videos it made, by their index in the results. */
   videos: z.array(z.object({ at: z.int(), id: z.string().optional(), url: z.string() })).optional(),
 });

@@ -4,6 +4,7 @@ import { parseJson } from '../../../contract/json.js';
 import { notifyOnStart } from '../../../wire/notify-on-start.js';
 import { readBody } from '../../../wire/read-body.js';
 import type { VendorSettings } from '../../configuration/generation-settings.js';
+import { runWithin, TimedOut } from '../../network/run-within.js';
 
 /** More than any answer needs, including the echoed payload. */
 const MAX_ANSWER_BYTES = 16 * 1024 ** 2;
@@ -63,21 +64,23 @@ export class Vendor {
    * @throws NoAnswer; the signal's reason
    */
   async send(message: VendorRequest): Promise<VendorAnswer> {
-    const timeout = AbortSignal.timeout(this.#settings.answerMs);
     let sent = false;
     const onStart = () => {
       sent = true;
     };
     try {
-      const answer = await this.#exchange(message, AbortSignal.any([message.signal, timeout]), onStart);
+      const answer = await runWithin(this.#settings.answerMs, message.signal, (signal) =>
+        this.#exchange(message, signal, onStart),
+      );
       const key = message.headers?.['idempotency-key'];
       if (key !== undefined && answer.headers['idempotency-key'] === key) this.#seenToHonourKeys = true;
       return answer;
     } catch (error) {
       message.signal.throwIfAborted();
-      const why = timeout.aborted
-        ? 'it did not answer in time'
-        : ((error as NodeJS.ErrnoException).code ?? String(error));
+      const why =
+        error instanceof TimedOut
+          ? 'it did not answer in time'
+          : ((error as NodeJS.ErrnoException).code ?? String(error));
       throw new NoAnswer(why, sent);
     } finally {
       message.body?.destroy();

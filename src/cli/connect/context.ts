@@ -1,12 +1,12 @@
 import type { Ledger } from '../../flows/tasks/ledger.js';
 import type { ParsedCommand } from '../command/command.js';
-import type { Connect } from '../connect/clients.js';
-import type { Folders } from '../connect/folders.js';
-import type { ServiceConnector } from '../connect/services.js';
-import type { Settings } from '../connect/settings.js';
 import type { Interruption } from '../terminal/interrupted.js';
 import type { Output } from '../terminal/output.js';
 import type { System } from '../terminal/system.js';
+import type { Connect } from './clients.js';
+import type { Folders } from './folders.js';
+import type { ServiceConnector } from './services.js';
+import type { Settings } from './settings.js';
 
 /** The parsed command line, and everything that a command uses. */
 export interface CommandContext extends ParsedCommand {

@@ -1,0 +1,23 @@
+/** Errors of the system that pass by themselves, or once the operator makes room. */
+const RESOURCE_CODES =
+  /^(?:E(?:MFILE|NFILE|NOMEM|NOSPC|DQUOT|AGAIN|BUSY|IO|ROFS|NOBUFS|STALE)|EAI_MEMORY|SQLITE_(?:BUSY|FULL|NOMEM|CANTOPEN|IOERR).*|ERR_WORKER_OUT_OF_MEMORY|ERR_MEMORY_ALLOCATION_FAILED)$/;
+/** The same in the words of libraries, which give no code. sharp reports its timeout, of wall time, as `timeout: 40% complete`. */
+const RESOURCE_WORDS =
+  /out of memory|insufficient memory|cannot allocate memory|allocation failed|no space left|too many open files|resource temporarily unavailable|^timeout: \d+% complete/i;
+
+/**
+ * Whether an error says something of this machine, and nothing of the file or request that was worked on: it is short of
+ * memory, disk or file handles, too slow, or told to stop. Such an error is thrown on, so that the work is tried again, and
+ * never becomes a verdict.
+ */
+export function isMachineTrouble(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, name, message, cause } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError' || RESOURCE_CODES.test(String(code)) || RESOURCE_WORDS.test(message)) return true;
+  return isMachineTrouble(cause);
+}
+
+/** For `catch` where every other error is a verdict. */
+export function throwMachineTrouble(error: unknown): undefined {
+  if (isMachineTrouble(error)) throw error;
+}

@@ -1,0 +1,33 @@
+/** The work took too long. */
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut';
+}
+
+/** The time is counted in this many parts, of which a pause takes up one at most. */
+const PARTS = 10;
+
+/**
+ * Runs what waits for others, with a limit on its time. Only the time in which this process runs counts: while it is
+ * paused, or a busy machine does not get to it, nobody's answer can arrive.
+ * @throws TimedOut; the reason of `signal`
+ */
+export async function runWithin<Result>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const timeout = new AbortController();
+  let left = PARTS;
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left === 0) timeout.abort(new TimedOut(`It took longer than ${ms / 1000} s.`));
+  }, ms / PARTS).unref();
+  try {
+    return await work(signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw timeout.signal.aborted ? timeout.signal.reason : error;
+  } finally {
+    clearInterval(timer);
+  }
+}

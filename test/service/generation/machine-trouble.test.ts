@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import sharp from 'sharp';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { isMachineTrouble } from '../../../src/disk/machine-trouble.js';
+import { readPicture, readSize } from '../../../src/preview/image/picture.js';
+import { getInputKey } from '../../../src/service/generation/task-files.js';
+import { runWithin, TimedOut } from '../../../src/service/network/run-within.js';
+import type { Engine, ImageOperation } from '../../../src/service/operation/engine.js';
+import { pixel, startedTask, startPaths, taskOf } from '../../support/generation.js';
+import { type Answered, ask, folderForTest, serviceForTest } from '../../support/service.js';
+import { videoPaths } from '../../support/videos.js';
+import { waitFor } from '../../support/wait-for.js';
+
+async function listen(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A service in a process of its own, started by a shell script with the folder for its data as $1. */
+async function serviceProcess(settings: object, [program, ...argv]: string[], data: string) {
+  const configuration = JSON.stringify({ data, ...settings });
+  const script = ['dist/test/service-process.js', configuration];
+  const child = spawn(program as string, [...argv, process.execPath, ...script], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  const [{ url, ownerToken: token }] = (await once(child, 'message')) as [Answered];
+  return { child, url: url as string, token: token as string };
+}
+
+/** The arguments that run a program with a file system of 4 MB at a folder. */
+const onSmallDisk = (folder: string) => [
+  ...['unshare', '--map-root-user', '--mount', 'sh', '-c'],
+  ...['mount -t tmpfs -o size=4m tmpfs "$0" && exec "$@"', folder],
+];
+const [unshare, ...options] = onSmallDisk(tmpdir()) as [string, ...string[]];
+const canMount = spawnSync(unshare, [...options, 'true']).status === 0;
+
+test.skipIf(!canMount)(
+  'a full disk refuses no image: the request may be repeated when there is room',
+  async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+    const create = { width: 1600, height: 1600, channels: 3, background: '#888', noise } as const;
+    const large = await sharp({ create }).png().toBuffer();
+    expect(large.length).toBeGreaterThan(5 * 1024 ** 2);
+    const origin = await listen((_, response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(large),
+    );
+    const folder = folderForTest();
+    const { url, token } = await serviceProcess({}, onSmallDisk(folder), join(folder, 'data'));
+    const path = url + startPaths['image.relight'];
+    const refused = await ask(path, { method: 'POST', token, json: { image: `${origin}/large.png` } });
+    expect([refused.status, refused.body.error]).toEqual([503, 'unavailable']);
+    expect((await ask(path, { method: 'POST', token, json: { image: pixel } })).status).toBe(200);
+  },
+);
+
+test('a service that was paused for longer than fetching may take fetches on', async () => {
+  const seconds = 6;
+  let child: ChildProcess | undefined;
+  const origin = await listen(async (_, response) => {
+    child?.kill('SIGSTOP');
+    await pause(seconds * 1000 + 500);
+    response
+      .writeHead(200, { 'content-type': 'video/mp4' })
+      .end(Buffer.from('0000000c667479706d703432', 'hex'));
+    child?.kill('SIGCONT');
+  });
+  const limits = { videoSeconds: seconds };
+  const service = await serviceProcess({ limits }, ['env'], folderForTest());
+  child = service.child;
+  const json = { video_creation_id: 'unknown', video_url: `${origin}/a.mp4` };
+  const started = await ask(service.url + videoPaths['video.extend'], {
+    method: 'POST',
+    token: service.token,
+    json,
+  });
+  expect([started.status, started.body.state]).toEqual([200, 'created']);
+});
+
+/** An engine whose tasks wait until the service stops. */
+const waiting: Engine<ImageOperation> = {
+  ...{ name: 'waiting', atOnce: 1, resumes: true },
+  run: (_, signal) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+};
+
+test('a task whose input is gone for a while is tried again, and neither failed nor refunded', async () => {
+  const data = folderForTest();
+  const accepting = await serviceForTest({ data }, { engines: { image: waiting } });
+  const id = await startedTask({ url: accepting.url, token: accepting.ownerToken });
+  await accepting.context.storage.remove(getInputKey(id, 'image'));
+  await accepting.stop();
+  const logged: string[] = [];
+  const {
+    url,
+    ownerToken: token,
+    context,
+  } = await serviceForTest({ data }, { log: (_, message) => void logged.push(message) });
+  await waitFor(() => expect(logged).toContain('Job run-image-task failed; retrying.'));
+  expect(await taskOf({ url, token }, id)).toMatchObject({ status: 'IN_PROGRESS' });
+  await context.storage.write(getInputKey(id, 'image'), Readable.from(Buffer.from(pixel, 'base64')), 1000);
+  await waitFor(async () => expect(await taskOf({ url, token }, id)).toMatchObject({ status: 'COMPLETED' }));
+});
+
+test('a picture whose file is missing is no picture that cannot be decoded', async () => {
+  const missing = join(folderForTest(), 'picture.png');
+  await expect(readSize(missing)).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(readPicture(missing)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+describe('time limits of what waits for others', () => {
+  test('do not count the time in which the process does not run', async () => {
+    const answer = await runWithin(500, undefined, async (signal) => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800);
+      await new Promise(setImmediate);
+      signal.throwIfAborted();
+      return 'answer';
+    });
+    expect(answer).toBe('answer');
+  });
+
+  test('end what takes longer, and say whether it was the caller who ended it', async () => {
+    const never = (signal: AbortSignal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    await expect(runWithin(20, undefined, never)).rejects.toBeInstanceOf(TimedOut);
+    const ended = AbortSignal.abort(new Error('The service ends.'));
+    await expect(runWithin(20, ended, async () => ended.throwIfAborted())).rejects.toThrow(
+      'The service ends.',
+    );
+  });
+});
+
+test.each([
+  [Object.assign(new Error('open'), { code: 'EMFILE' }), true],
+  [Object.assign(new Error('write'), { code: 'ENOSPC' }), true],
+  [Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' }), true],
+  [new Error('The image cannot be decoded.', { cause: new Error('timeout: 40% complete') }), true],
+  [new RangeError('Array buffer allocation failed'), true],
+  [AbortSignal.abort().reason, true],
+  [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), false],
+  [new Error('Input buffer contains unsupported image format'), false],
+  [new Error('heif: Memory allocation error: Security limit exceeded'), false],
+])('%o is trouble of the machine: %o', (error, expected) => {
+  expect(isMachineTrouble(error)).toBe(expected);
+});
