@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfiguration } from '../../src/cli/connect/service-configuration.js';
 import { regen } from '../support/cli.js';
-import { folderForTest } from '../support/service.js';
+import { folderForTest, serviceForTest } from '../support/service.js';
 
 function fileOf(name: string, text: string): string {
   const path = join(folderForTest(), name);
@@ -82,7 +82,23 @@ it('every wrong variable is told at once, by its name', async () => {
   expect(exit).toBe(2);
   expect(stderr).toContain('REGEN_SERVE_PROT is not the variable of a setting');
   expect(stderr).toContain('REGEN_SERVE_ISSUERS must be JSON');
-  expect(stderr).toContain('REGEN_SERVE_HOST_FILE');
+  expect(stderr).toContain('REGEN_SERVE_HOST_FILE names /nowhere, which cannot be read (ENOENT)');
+});
+
+it('a number that must be more than its bound is refused with these words', async () => {
+  const { stderr } = await regen(['serve', '--check'], { env: { REGEN_SERVE_RATE_LIMIT: '0' } });
+  expect(stderr).toContain('rateLimit must be more than 0');
+});
+
+it('serve status and serve stop find the data folder in the configuration file or the variable that serve uses', async () => {
+  const data = folderForTest();
+  await serviceForTest({ data });
+  const config = fileOf('regen.toml', `data = ${JSON.stringify(data)}\n`);
+  const home = folderForTest();
+  const byFile = await regen(['serve', 'status', '--json', '--config', config], { home });
+  const byVariable = await regen(['serve', 'status', '--json'], { home, env: { REGEN_SERVE_DATA: data } });
+  for (const { stdout } of [byFile, byVariable]) expect(JSON.parse(stdout)).toMatchObject({ data });
+  expect((await regen(['serve', 'status'], { home })).exit).toBe(7);
 });
 
 it('unknown names are refused in every table', async () => {

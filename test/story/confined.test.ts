@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { entry, homeForTest, regen, start } from '../support/cli.js';
 import { png } from '../support/generation-double.js';
+import { receiverForTest, statusesOf } from '../support/receiver.js';
 import { folderForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -12,6 +13,8 @@ import { waitFor } from '../support/wait-for.js';
 // capabilities, no new privileges, a read-only system, a /tmp of its own, and one folder of state.
 
 const USER = 65_534;
+/** Less than a test that hangs may take, however many steps are slow. */
+const TOUR_MS = 240_000;
 // The checkout may be below the other /tmp.
 const CONFINED = `mount --make-rprivate / && mount --bind "$1" "$1" && mount --bind "$2" "$1/checkout" &&
   mount --bind "$1/tmp" /tmp && mount -o remount,bind,ro / && ulimit -n 1024 && shift 2 &&
@@ -34,10 +37,8 @@ const toArguments = (state: string, command: readonly string[]) => [
 function isPossible(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   const state = createState();
-  const { status } = spawnSync(
-    'unshare',
-    toArguments(state, [process.execPath, toEntry(state), '--version']),
-  );
+  const command = [process.execPath, toEntry(state), '--version'];
+  const { status } = spawnSync('unshare', toArguments(state, command), { timeout: 60_000 });
   rmSync(state, { recursive: true });
   return status === 0;
 }
@@ -70,17 +71,22 @@ test.skipIf(!isPossible())(
       log += chunk;
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    /** Ends a step that hangs, and says which and what the service said until then. */
+    const begun = performance.now();
+    /** Ends a step that hangs before the test does, and says which and what the service said until then. */
     const within = <Result>(step: string, work: Promise<Result>): Promise<Result> => {
       const giveUp = new AbortController();
-      const hang = pause(100_000, undefined, { signal: giveUp.signal }).then(() => {
+      const leftMs = TOUR_MS - (performance.now() - begun);
+      const hang = pause(leftMs, undefined, { signal: giveUp.signal }).then(() => {
         throw new Error(`${step} has not ended. The log of the service:\n${log}`);
       });
       hang.catch(() => {});
       return Promise.race([work, hang]).finally(() => giveUp.abort());
     };
     onTestFinished(() => void child.kill('SIGKILL'));
-    await waitFor(() => expect(out, log).toMatch(/^http:\S+\n$/));
+    await within(
+      'serve',
+      waitFor(() => expect(out, log).toMatch(/^http:\S+\n$/)),
+    );
     const url = out.trim();
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     for (const line of [`Uid:\t${USER}\t${USER}`, 'CapEff:\t0000000000000000', 'CapBnd:\t0000000000000000'])
@@ -103,7 +109,12 @@ test.skipIf(!isPossible())(
     expect(await run('host-nodes', 'list', 'hello-nodes', '1.0.0')).toContain('HelloGreeting');
     await run('version', 'download', 'hello-nodes', '1.0.0', '-o', 'pack.zip');
     writeFileSync(join(cwd, 'photo.png'), png);
-    await run('image', 'relight', 'photo.png', '-o', 'relit.png');
+    const { url: hook, told } = await receiverForTest();
+    await run('image', 'relight', 'photo.png', '--webhook-url', hook, '-o', 'relit.png');
+    await within(
+      'webhook',
+      waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'COMPLETED'])),
+    );
     await run('video', 'text2video', 'a boat', '--duration', '1', '--resolution', '540p', '-o', 'boat.mp4');
     for (const file of ['pack.zip', 'relit.png', 'boat.mp4'])
       expect(statSync(join(cwd, file)).size).toBeGreaterThan(0);
@@ -121,6 +132,8 @@ test.skipIf(!isPossible())(
     const problems = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
     expect(problems).toEqual([]);
     expect(log).not.toContain('metrics-token');
-    expect((await start(['serve', 'check', '--data', data]).ended).exit).toBe(0);
+    const check = start(['serve', 'check', '--data', data]);
+    onTestFinished(() => void check.child.kill('SIGKILL'));
+    expect((await within('serve check', check.ended)).exit).toBe(0);
   },
 );

@@ -76,6 +76,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
   ENOTDIR: 'Expected a folder, but found a file',
   EROFS: 'The disk is read-only',
   ENOSPC: 'The disk is full',
+  SQLITE_FULL: 'The disk is full',
   EDQUOT: 'The disk quota is exceeded',
   EMFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
   ENFILE: 'Too many files are open; raise the limit (ulimit -n) and try again',
@@ -86,7 +87,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
 };
 
 // Neither wrong usage nor a bug: it works again once there is room.
-const EXHAUSTED = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'];
+const EXHAUSTED = ['ENOSPC', 'SQLITE_FULL', 'EDQUOT', 'EMFILE', 'ENFILE'];
 
 function toSystemFailure(error: NodeJS.ErrnoException): Failure {
   const sentence = error.code && SYSTEM_ERRORS[error.code];

@@ -6,6 +6,7 @@ import { isRecord, parseJson } from '../../contract/json.js';
 import { readText } from '../command/command.js';
 import type { CommandContext, RunCommand } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
+import { readConfiguration } from '../connect/service-configuration.js';
 import { Failure } from '../terminal/failure.js';
 
 const ACTIONS: Readonly<Record<string, RunCommand>> = {
@@ -23,7 +24,7 @@ export async function run(context: CommandContext): Promise<void> {
 
 /** Shows the service that uses a data folder. */
 async function showService(context: CommandContext): Promise<void> {
-  const folder = readDataFolder(context);
+  const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) {
     throw new Failure(`No service runs on ${folder}.`, {
@@ -36,9 +37,14 @@ async function showService(context: CommandContext): Promise<void> {
   await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder)) });
 }
 
-function readDataFolder(context: CommandContext): string {
-  const data = readText(context.flags, 'data');
-  return data ? resolve(context.system.cwd, data) : context.folders.data;
+/** The data folder that `serve` would use with the same flags and variables. */
+async function readDataFolder({ flags, system, folders }: CommandContext): Promise<string> {
+  const file = readText(flags, 'config');
+  const data =
+    readText(flags, 'data') ??
+    system.env.REGEN_SERVE_DATA ??
+    (file && ((await readConfiguration(resolve(system.cwd, file))).data as string | undefined));
+  return data ? resolve(system.cwd, data) : folders.data;
 }
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */
@@ -67,7 +73,7 @@ async function isLocked(folder: string): Promise<boolean> {
 
 /** Lets the service of a data folder finish its work, and stops it. */
 async function stopService(context: CommandContext): Promise<void> {
-  const folder = readDataFolder(context);
+  const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (!service) return context.output.note(`No service runs on ${folder}.`);
   await drainLocal(folder, service);
@@ -76,7 +82,7 @@ async function stopService(context: CommandContext): Promise<void> {
 
 /** Replaces the signing key of a data folder, whether its service runs or not. */
 async function rotateKey(context: CommandContext): Promise<void> {
-  const folder = readDataFolder(context);
+  const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   const { kid } = service
     ? await rotateSecret(service, 'key')
@@ -114,7 +120,7 @@ async function rotateStopped<Result>(
 
 /** Replaces the token of the embedded owner, whether the service runs or not. */
 async function rotateToken(context: CommandContext): Promise<void> {
-  const folder = readDataFolder(context);
+  const folder = await readDataFolder(context);
   const service = await findService(context, folder);
   if (service) await rotateSecret(service, 'token');
   else await rotateStopped(folder, ({ rotateOwnerTokenIn }) => rotateOwnerTokenIn(folder));

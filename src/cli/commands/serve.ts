@@ -120,9 +120,17 @@ async function readVariables({ folders, system }: CommandContext): Promise<Recor
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
   const { readEnvironment } = (await loadService(folders)).service;
-  const { settings, problems } = readEnvironment(env, (path) => readFileSync(path, 'utf8'));
+  const { settings, problems } = readEnvironment(env, readSettingFile);
   if (problems.length > 0) throw toConfigurationFailure(problems);
   return settings;
+}
+
+function readSettingFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 /** Reads the settings of a service from flags, environment and file. */

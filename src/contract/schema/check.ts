@@ -67,8 +67,9 @@ const UNITS: Record<string, [one: string, many: string]> = {
   array: ['item', 'items'],
 };
 
-function describeBound(origin: string, limit: number | bigint, side: 'least' | 'most'): string {
+function describeBound(origin: string, limit: number | bigint, side: 'least' | 'most', isIn = true): string {
   const unit = UNITS[origin];
+  if (!unit && !isIn) return `must be ${side === 'least' ? 'more' : 'less'} than ${limit}`;
   if (!unit) return `must be at ${side} ${limit}`;
   if (side === 'least' && limit === 1) return 'must not be empty';
   return `must have at ${side} ${limit} ${limit === 1 ? unit[0] : unit[1]}`;
@@ -91,9 +92,9 @@ const describeIssue: z.core.$ZodErrorMap = (issue) => {
         ? `must be ${String(issue.values[0])}`
         : `must be one of ${issue.values.join(', ')}`;
     case 'too_small':
-      return describeBound(issue.origin, issue.minimum, 'least');
+      return describeBound(issue.origin, issue.minimum, 'least', issue.inclusive);
     case 'too_big':
-      return describeBound(issue.origin, issue.maximum, 'most');
+      return describeBound(issue.origin, issue.maximum, 'most', issue.inclusive);
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_format':

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   Kysely,
@@ -58,7 +59,13 @@ const NUMERIC = 1700;
  */
 export async function openPostgres({ url, migrates, onError, onQuery }: PostgresOptions): Promise<Database> {
   const { default: pg } = await import('pg');
+  const sockets = new Set<Socket>();
   const pool = new pg.Pool({
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket.once('close', () => sockets.delete(socket)));
+      return socket;
+    },
     connectionString: url,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
@@ -84,6 +91,8 @@ export async function openPostgres({ url, migrates, onError, onQuery }: Postgres
     return database;
   } catch (error) {
     await database.destroy();
+    // The driver leaves open what failed between the connection and the sign-in.
+    for (const socket of sockets) socket.destroy();
     throw toDataUnusable(error, url);
   }
 }
@@ -167,6 +176,10 @@ function toDataUnusable(error: unknown, url: string): unknown {
       `${place} cannot be reached (${reason}). Start it, or correct the setting database.`,
     );
   }
+  if (message.startsWith('SASL: ') && message.includes('client password must be'))
+    return new DataUnusable(
+      `${place} asks for a password. Set the variable PGPASSWORD or PGPASSFILE, or correct the setting database.`,
+    );
   // Sign-in, a missing database, missing rights.
   if (code && /^(28|3D|42501)/.test(code))
     return new DataUnusable(

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigurationInput, parseConfiguration } from '../configuration/configuration.js';
 import type { Environment } from '../configuration/secret-source.js';
+import { DataUnusable } from '../database/data-unusable.js';
 import type { Database } from '../database/database.js';
 import { openPostgres } from '../database/postgres.js';
 import { openSqlite, snapshotSqlite } from '../database/sqlite.js';
@@ -64,14 +65,15 @@ export async function backUpStore(location: StoreLocation, target: string): Prom
  * @throws BackupRefused, DataUnusable
  */
 export async function restoreFolder(backup: string, data: string): Promise<StoreReport> {
+  if (!existsSync(backup)) throw new DataUnusable(`${backup} does not exist.`);
   return writeFolder(data, async (folder) => {
-    if (statSync(backup, { throwIfNoEntry: false })?.isFile()) {
+    mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
+    if (statSync(backup).isFile()) {
       await unpackFolder(backup, folder);
       requireDatabase(folder);
       return withCopy(folder, checkStore);
     }
     requireDatabase(backup);
-    mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
     await copyFile(join(backup, DATABASE), join(folder, DATABASE));
     const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
     return withCopy(folder, (database, copy) => copyObjects(database, source, copy));

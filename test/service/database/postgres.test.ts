@@ -31,6 +31,34 @@ describe('a database of PostgreSQL', () => {
     );
   });
 
+  it('is refused, and its connection closed, if it asks for a password and there is none', async () => {
+    const toMessage = (kind: number, text: string) => {
+      const head = Buffer.from('R\0\0\0\0\0\0\0\0');
+      head.writeInt32BE(8 + text.length, 1);
+      head.writeInt32BE(kind, 5);
+      return Buffer.concat([head, Buffer.from(text)]);
+    };
+    const server = createServer((socket) => {
+      socket.once('data', () => {
+        socket.write(toMessage(10, 'SCRAM-SHA-256\0\0'));
+        socket.once('data', (bytes) => {
+          const nonce = /r=([^,]+)/.exec(`${bytes}`)?.[1];
+          socket.write(toMessage(11, `r=${nonce}more,s=c2FsdA==,i=4096`));
+        });
+      });
+    }).listen(0, '127.0.0.1');
+    const connected = once(server, 'connection');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const message = await openForTest(`postgres://regen@127.0.0.1:${port}/regen`).catch(
+      (error) => error.message,
+    );
+    expect(message).toMatch(/^postgres:\S+ asks for a password\. Set the variable PGPASSWORD/);
+    const [socket] = await connected;
+    if (!socket.destroyed) await once(socket, 'close');
+    server.close();
+  });
+
   it('is shown without a password, wherever the URL has it', () => {
     expect(maskPassword('postgres://u:p%40ss@db/x')).toBe('postgres://u:***@db/x');
     expect(maskPassword('postgres://u@db/x?password=hush&sslmode=require')).toBe(

@@ -103,6 +103,21 @@ it('a check finds objects that are missing, changed or in no row, and exits with
   expect(JSON.parse(stderr).error.code).toBe('data_damaged');
 });
 
+it('an archive of a service without files restores, and one that does not exist is told so', async () => {
+  const [data, folder] = [folderForTest(), folderForTest()];
+  await (await serviceForTest({ data })).stop();
+  const target = join(folder, 'empty.zip');
+  expect((await regen(['serve', 'backup', target, '--data', data])).exit).toBe(0);
+  const restored = await regen(['serve', 'restore', target, '--data', join(folder, 'restored')]);
+  expect(restored.exit, restored.stderr).toBe(0);
+  expect((await regen(['serve', 'check', '--data', join(folder, 'restored')])).exit).toBe(0);
+  const missing = join(folder, 'missing.zip');
+  expect(await regen(['serve', 'restore', missing, '--data', join(folder, 'other')])).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining(`${missing} does not exist.`),
+  });
+});
+
 it('nothing that exists is overwritten, and a folder without data is refused', async () => {
   const { data, service } = await folderInUse();
   const target = folderForTest();
