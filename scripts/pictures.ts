@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -10,20 +10,57 @@ import { readShot } from '../src/preview/video/shot.js';
 import { drawPortrait } from './portrait.js';
 import { recordTerminal } from './record-terminal.js';
 
-// Writes the pictures of the README: a strip of relighting, a strip of a video, and a recording of a terminal.
-// `npm run pictures` runs the built program.
+// Writes the pictures of the README and the guides: a strip of relighting, a strip of a video, and recordings of a
+// terminal. `npm run pictures` runs the built program.
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-pictures-'));
 const GAP = 6;
 const [width, height] = [360, 450];
 
-await recordTerminal('docs/pictures/publish.svg', [
-  'version publish examples/hello-nodes',
-  'host-nodes list hello-nodes 1.0.0',
-]);
+const publishExample = 'regen version publish examples/hello-nodes';
+await recordTerminal({
+  path: 'docs/pictures/publish.svg',
+  commands: [publishExample, 'regen host-nodes list hello-nodes 1.0.0'],
+});
+await recordTerminal({
+  path: 'docs/pictures/listings.svg',
+  unseen: [
+    publishExample,
+    'cp -r examples/hello-nodes ~/next && regen version bump minor ~/next && regen version publish ~/next',
+    "regen version deprecate hello-nodes '<1.1.0' --yes",
+  ],
+  commands: [
+    'regen version check examples/hello-nodes',
+    'regen node search',
+    'regen version list hello-nodes',
+  ],
+});
+await recordTerminal({
+  path: 'docs/pictures/images.svg',
+  cwd: await writePhotos(),
+  commands: ["regen image relight *.jpg --prompt 'warm evening' -o 'relit/{name}.{ext}'", 'regen task list'],
+});
+await recordTerminal({
+  path: 'docs/pictures/prices.svg',
+  commands: ['regen video prices'],
+  unseen: ['regen node search'],
+});
 await writeStrip('docs/pictures/relight.jpg', await relightPortrait());
 await writeStrip('docs/pictures/video.jpg', await pickFrames('a paper boat on a lake at sunset', 5));
 rmSync(folder, { recursive: true });
+
+/** @returns a folder with six photos, one of them cut off */
+async function writePhotos(): Promise<string> {
+  const photos = join(folder, 'photos');
+  mkdirSync(photos);
+  const raw = { raw: { width, height, channels: 3 } } as const;
+  const photo = await sharp(drawPortrait(width, height), raw).jpeg().toBuffer();
+  for (const number of [1, 2, 3, 4, 5, 6]) {
+    const bytes = number === 4 ? photo.subarray(0, photo.length / 2) : photo;
+    writeFileSync(join(photos, `photo-${number}.jpg`), bytes);
+  }
+  return photos;
+}
 
 /** @returns the original and three results */
 async function relightPortrait(): Promise<Buffer[]> {

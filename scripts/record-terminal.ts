@@ -17,32 +17,36 @@ const [FOREGROUND, BACKGROUND] = ['#c9d1d9', '#0d1117'];
 
 type Cell = ReturnType<NonNullable<ReturnType<xterm.Terminal['buffer']['active']['getLine']>>['getCell']>;
 
-/**
- * Runs commands of the built program in a terminal with an empty home, and writes what it shows at the end as SVG.
- * @param commands without the name of the program
- */
-export async function recordTerminal(path: string, commands: readonly string[]): Promise<void> {
+/** What a recording shows. Commands are shell commands. */
+interface Recording {
+  readonly path: string;
+  readonly commands: readonly string[];
+  /** Commands before them that are not shown. */
+  readonly unseen?: readonly string[];
+  readonly cwd?: string;
+}
+
+/** Runs commands with the built program in a terminal with an empty home, and writes what it shows at the end as SVG. */
+export async function recordTerminal({ path, commands, unseen = [], cwd = '.' }: Recording): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'regen-home-'));
   const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   const write = (text: string) => new Promise<void>((done) => terminal.write(text, done));
+  for (const command of unseen) await runInTerminal(command, home, cwd);
   for (const command of commands) {
-    await write(`\x1b[32m$\x1b[0m regen ${command}\r\n`);
-    const text = await runInTerminal(command.split(' '), home);
+    await write(`\x1b[32m$\x1b[0m ${command}\r\n`);
+    const text = await runInTerminal(command, home, cwd);
     // Wherever the service is in this run, it is usually on its own port.
     await write(text.replaceAll(home, '~').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:7717'));
   }
-  await runInTerminal(['serve', 'stop'], home);
+  await runInTerminal('regen serve stop', home, cwd);
   rmSync(home, { recursive: true, force: true });
   writeFileSync(path, drawTerminal(terminal));
 }
 
-function runInTerminal(args: readonly string[], home: string): Promise<string> {
+function runInTerminal(command: string, home: string, cwd: string): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', COLORTERM: 'truecolor' };
-  const program = spawn(process.execPath, [resolve('bin/regen.js'), ...args], {
-    cols: COLUMNS,
-    rows: ROWS,
-    env,
-  });
+  const script = `regen() { '${process.execPath}' '${resolve('bin/regen.js')}' "$@"; }; ${command}`;
+  const program = spawn('/bin/sh', ['-c', script], { cols: COLUMNS, rows: ROWS, cwd, env });
   let text = '';
   program.onData((data) => {
     text += data;

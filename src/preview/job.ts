@@ -4,13 +4,17 @@ import type { TaskKind } from '../contract/operation.js';
 /** Names the engine in the metadata of every result. */
 export const ENGINE_NOTE = 'engine: local-preview';
 
-/** A task to make a preview for. Plain data, which is passed to another thread or process. */
+/** A task to make a preview for, or another result. Plain data, which is passed to another thread or process. */
 export interface PreviewJob<Kind extends TaskKind = TaskKind> {
+  /** The same for every attempt. */
   readonly id: string;
   readonly operation: TaskOperation<Kind>;
-  /** The validated request with its defaults. */
+  /**
+   * The validated request with its defaults. A field that held an image holds the name of an entry of `images`, except a
+   * field that can only be a URL.
+   */
   readonly request: Record<string, unknown>;
-  /** Paths of the validated inputs, by the name of their field. */
+  /** Paths of the checked inputs, by field; list items as `images.0`, an extended video as `video`. */
   readonly images: Readonly<Record<string, string>>;
   /** The same for every attempt. For images 0 to 2^32 - 1; for videos any int32. */
   readonly seed: number;

@@ -71,6 +71,8 @@ test('writes the token to a file of its own, never over another one unasked', as
   const again = await admin(argv, { cwd });
   expect(again).toMatchObject({ exit: 2, stdout: '' });
   expect(again.stderr).toContain('--force');
+  // This command has no such flag.
+  expect(again.stderr).not.toMatch(/--output\b(?!-file)/);
   expect(await tokens()).toBe(before);
   expect(readFileSync(path, 'utf8')).toBe(first);
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { regen, type Surroundings, start } from '../support/cli.js';
 import { generationDouble, png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
-import { regenInTerminal } from '../support/terminal.js';
+import { regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/terminal.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** A folder with six photos, one of them cut off, and a service that relights them. */
@@ -20,25 +20,32 @@ async function sixPhotos(): Promise<Required<Pick<Surroundings, 'cwd' | 'env'>>>
 
 const photos = [1, 2, 3, 4, 5, 6].map((number) => `photo-${number}.png`);
 
-test.each([40, 80, 140])('six images with a broken one end with a summary at %i columns', async (columns) => {
-  const terminal = regenInTerminal(['image', 'relight', ...photos, '-o', 'relit/'], {
-    ...(await sixPhotos()),
-    columns,
-  });
-  expect(await terminal.exit, terminal.screen()).toBe(9);
-  const text = terminal.screen().replace(/\s+/g, ' ');
-  expect(text).toMatch(/5 of 6 saved in relit\/ \(.*\); photo-4\.png failed: \w/);
-  expect(text).toContain('error: photo-4.png');
-  // Each path once.
-  for (const photo of photos.filter((name) => name !== 'photo-4.png')) {
-    const name = `relit/${photo.replace('.png', '')}-`;
-    expect(text.split(name)).toHaveLength(2);
-  }
-  // A longer line would wrap.
-  const drawn = terminal.screen().match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Relighting[^⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏)…]*[)…]/g) ?? [];
-  expect(drawn.length).toBeGreaterThan(0);
-  expect(drawn.filter((line) => line.length >= columns)).toEqual([]);
-});
+test.each(SCREEN_SIZES)(
+  'six images with a broken one end with a summary on a %s of %i columns',
+  async (screen, columns) => {
+    const { cwd, env } = await sixPhotos();
+    const terminal = regenInTerminal(['image', 'relight', ...photos, '-o', 'relit/'], {
+      ...{ cwd, columns },
+      env: { ...env, ...SCREENS[screen] },
+    });
+    expect(await terminal.exit, terminal.screen()).toBe(9);
+    const text = terminal.screen().replace(/\s+/g, ' ');
+    expect(text).toMatch(/5 of 6 saved in relit\/ \(.*\); photo-4\.png failed: \w/);
+    expect(text).toContain('error: photo-4.png');
+    // Each path once.
+    for (const photo of photos.filter((name) => name !== 'photo-4.png')) {
+      const name = `relit/${photo.replace('.png', '')}-`;
+      expect(text.split(name)).toHaveLength(2);
+    }
+    const wide = (await terminal.lines()).filter(({ isTooWide }) => isTooWide);
+    expect(screen === 'screen reader' ? [] : wide).toEqual([]);
+    if (screen !== 'terminal') return;
+    // A longer line would wrap.
+    const drawn = terminal.screen().match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Relighting[^⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏)…]*[)…]/g) ?? [];
+    expect(drawn.length).toBeGreaterThan(0);
+    expect(drawn.filter((line) => line.length >= columns)).toEqual([]);
+  },
+);
 
 test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
   const { cwd, env } = await sixPhotos();

@@ -5,7 +5,7 @@ import { homeForTest, regen, type Surroundings, start } from '../support/cli.js'
 import { png } from '../support/generation-double.js';
 import { packForTest } from '../support/packs.js';
 import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
-import { inTerminal, regenInTerminal } from '../support/terminal.js';
+import { inTerminal, regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/terminal.js';
 
 /** A registry and a ledger with something in each listing. */
 async function filled(): Promise<Surroundings> {
@@ -60,20 +60,38 @@ const LISTINGS = [
   ['admin', 'usage'],
   ['webhook', 'deliveries'],
   ['video', 'prices'],
+  ['version', 'history', 'acme', 'pack', '1.0.0'],
+  ['version', 'diff', 'pack', '1.0.0', '1.0.0'],
+  ['host-nodes', 'list', 'pack', '1.0.0'],
+  ['host-nodes', 'find', 'Greet'],
+  ['admin', 'review'],
+  ['task', 'show', '@last'],
+  ['auth', 'status'],
+  ['schema'],
   ['config', 'list'],
   ['doctor'],
 ];
 
-test.each([40, 80, 140])('no line of a listing is wider than a terminal of %i columns', async (columns) => {
+test.each(SCREEN_SIZES)('every listing fits a %s of %i columns', async (screen, columns) => {
   const { default: stringWidth } = await import('string-width');
-  const surroundings = await filled();
+  const { env, ...surroundings } = await filled();
   for (const argv of [...LISTINGS, ['version', 'check', packForTest()]]) {
-    const { stdout, stderr } = await regen(argv, { ...surroundings, terminal: true, columns });
+    // A spinner needs a real terminal.
+    const screenEnv = { ...env, ...SCREENS[screen], CI: '1' };
+    const options = { ...surroundings, env: screenEnv, terminal: true, columns };
+    const { stdout, stderr } = await regen(argv, options);
+    const name = argv.join(' ');
+    expect(stdout + stderr, name).not.toBe('');
+    // A screen reader reads whole lines.
     const wide = stdout.split('\n').filter((line) => stringWidth(line) > columns);
-    expect(wide, argv.join(' ')).toEqual([]);
-    expect(stdout + stderr, argv.join(' ')).not.toBe('');
+    expect(screen === 'screen reader' ? [] : wide, name).toEqual([]);
+    if (screen === 'terminal without Unicode') expect(stdout, name).not.toMatch(DRAWN);
+    if (screen === 'dumb terminal') expect(stdout, name).not.toContain('\x1b[');
   }
 });
+
+/** What is drawn, and not part of the data. */
+const DRAWN = /[…→█░⠋✔•]/;
 
 test('where not even the most important columns fit, each item is a block', async () => {
   const { stdout } = await regen(['node', 'list', 'acme'], {
@@ -136,18 +154,35 @@ test('colours are readable on light and dark backgrounds, and cut text is ASCII 
     const terminal = regenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
     await terminal.exit;
     expect(terminal.raw(), argv.join(' ')).not.toMatch(pale);
-    expect(terminal.screen(), argv.join(' ')).not.toMatch(/[…→█░⠋]/);
+    expect(terminal.screen(), argv.join(' ')).not.toMatch(DRAWN);
   }
 });
 
-test.each([40, 80, 140])('no line of a publish is wider than a terminal of %i columns', async (columns) => {
+test.each(SCREEN_SIZES)('a publish fits a %s of %i columns', async (screen, columns) => {
   const service = await serviceForTest();
   const { personalAccessToken } = await publisherForTest(service);
   const tokens = { REGEN_TOKEN: service.ownerToken, REGEN_PUBLISH_TOKEN: personalAccessToken };
-  // A spinner draws over one line, which is seen as one here.
-  const env = { REGEN_BASE_URL: service.url, ...tokens, TERM: 'dumb' };
+  const env = { REGEN_BASE_URL: service.url, ...tokens, ...SCREENS[screen] };
   const terminal = regenInTerminal(['version', 'publish', packForTest()], { env, columns });
   expect(await terminal.exit, terminal.screen()).toBe(0);
-  const lines = terminal.screen().split(/[\r\n]+/);
-  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+  const lines = await terminal.lines();
+  expect(lines.filter(({ isTooWide }) => isTooWide && screen !== 'screen reader')).toEqual([]);
+  expect(lines.map(({ text }) => text).join('\n')).toMatch(/status\W+active/);
 });
+
+test.each(SCREEN_SIZES)(
+  'questions fit a %s of %i columns, and are answered there',
+  async (screen, columns) => {
+    const service = await serviceForTest();
+    const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken, ...SCREENS[screen] };
+    const terminal = regenInTerminal(['publisher', 'create'], { env, columns });
+    await terminal.shows('lowercase:');
+    terminal.type('x\r');
+    await terminal.shows('It must');
+    terminal.type(screen === 'terminal' ? '\x7facme\r' : 'acme\r');
+    await terminal.shows('(acme)');
+    terminal.type('\r');
+    expect(await terminal.exit, terminal.screen()).toBe(0);
+    expect((await terminal.lines()).map(({ text }) => text).join('\n')).toMatch(/name\W+acme/);
+  },
+);

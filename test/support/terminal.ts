@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
 import { onTestFinished } from 'vitest';
 import { entry, homeForTest } from './cli.js';
 
@@ -20,9 +21,46 @@ export interface Terminal {
   resize(columns: number): void;
   /** Everything that was written, without what moves the cursor or colours. */
   screen(): string;
+  /** What the terminal shows, with what scrolled out of sight. */
+  lines(): Promise<ScreenLine[]>;
   /** Everything that was written, byte for byte. */
   raw(): string;
   readonly exit: Promise<number>;
+}
+
+/** Kinds of terminals, by what their environments say. */
+export const SCREENS: Readonly<Record<string, Record<string, string>>> = {
+  terminal: { TERM: 'xterm-256color' },
+  'dumb terminal': { TERM: 'dumb' },
+  'terminal without Unicode': { TERM: 'xterm-256color', LC_ALL: 'C' },
+  'screen reader': { TERM: 'xterm-256color', REGEN_ACCESSIBLE: '1' },
+};
+
+export const SCREEN_SIZES = [40, 80, 140].flatMap((columns) =>
+  Object.keys(SCREENS).map((screen) => [screen, columns] as const),
+);
+
+/** A line as it was written, which a terminal may show as several. */
+interface ScreenLine {
+  readonly text: string;
+  /** The terminal had to wrap it, although it could have been wrapped between words. */
+  readonly isTooWide: boolean;
+}
+
+async function drawScreen(raw: string, cols: number): Promise<ScreenLine[]> {
+  const terminal = new xterm.Terminal({ cols, rows: 40, scrollback: 10_000, allowProposedApi: true });
+  await new Promise<void>((done) => terminal.write(raw, done));
+  const { active } = terminal.buffer;
+  const lines: ScreenLine[] = [];
+  for (let row = 0; row < active.length; row++) {
+    const line = active.getLine(row);
+    const text = line?.translateToString(true) ?? '';
+    const before = line?.isWrapped ? lines.pop() : undefined;
+    const whole = (before?.text ?? '') + text;
+    lines.push({ text: whole, isTooWide: before !== undefined && /\S\s+\S/.test(whole.trim()) });
+  }
+  terminal.dispose();
+  return lines;
 }
 
 /** Ends a wait that hangs, and nothing else. */
@@ -86,5 +124,6 @@ export function inTerminal(file: string, args: readonly string[], options: Termi
     });
 
   const resize = (width: number) => pty.resize(width, 40);
-  return { type: (keys) => pty.write(keys), resize, shows, screen, raw: () => raw, exit };
+  const lines = () => drawScreen(raw, columns);
+  return { type: (keys) => pty.write(keys), resize, shows, screen, lines, raw: () => raw, exit };
 }

@@ -68,7 +68,7 @@ export async function runAll(
 const MAX_PICTURES = 4;
 
 async function printOutcome(
-  { output, system: { env, cwd } }: CommandContext,
+  { output, system: { env, cwd, stdout } }: CommandContext,
   watch: Watch,
   { lines, bytes: result, failure }: TaskOutcome,
   label: string | undefined,
@@ -84,7 +84,9 @@ async function printOutcome(
     // A path that leads upwards is longer than the whole one.
     const near = relative(cwd, line);
     const shown = oneLine(near.startsWith('..') ? line : near);
-    await output.line(`${formatLink(env, shown, line)}  ${formatBytes(bytes)}`);
+    const size = `  ${formatBytes(bytes)}`;
+    const isNarrow = shown.length + size.length > (stdout.columns ?? Number.POSITIVE_INFINITY);
+    await output.line(formatLink(env, shown, line) + (isNarrow ? '' : size));
     const picture = count <= MAX_PICTURES && !output.mode.quiet ? drawPicture(env, line, bytes) : undefined;
     if (picture) await output.line(picture);
   }

@@ -1,6 +1,7 @@
 import type { View } from './view.js';
 
 const explain = {
+  value: 'New value',
   key: 'profile, autostart, ca_file, confirm_credits, credential_store, or base_url, allow_http or naming of profiles.<name>, such as profiles.work.base_url',
 };
 

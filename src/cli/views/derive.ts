@@ -223,11 +223,23 @@ function splitUsage(usage: string): [words: string[], names: string[]] {
   return first < 0 ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
 }
 
+/** What is not explained by a view or by the field of a request. */
+const COMMON_ARGUMENTS: Readonly<Record<string, string>> = {
+  nodeId: 'Node id',
+  publisherId: 'Publisher id',
+  version: 'Version number',
+  hostNodeName: 'Name of the node definition',
+  userId: 'User id',
+};
+
 function toArgument(written: string, view: View, fields: ReadonlyMap<string, RequestField>): Argument {
   const name = written.replace(/[<>[\].]/g, '');
   const field = fields.get(name);
   const choices = field?.description.enum && `(one of ${field.description.enum.join(', ')})`;
-  const description = [view.explain?.[name] ?? field?.description.description, choices]
+  const description = [
+    view.explain?.[name] ?? field?.description.description ?? COMMON_ARGUMENTS[name],
+    choices,
+  ]
     .filter(Boolean)
     .join(' ');
   return {

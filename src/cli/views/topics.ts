@@ -14,7 +14,7 @@ const EXIT_CODES = [
   ['6', 'The remote work ended badly: a task failed, a version was flagged or banned'],
   ['7', 'The service could not be reached, or stayed busy, after retries'],
   ['8', 'Stopped waiting, or cannot wait; the work continues'],
-  ['9', 'Some items of several failed'],
+  ['9', 'Some of several items failed'],
   ['130, 143', 'Interrupted, terminated'],
 ] as const;
 
@@ -72,7 +72,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'regen schema <command> prints the JSON Schema of its answer. regen --help --json prints all commands.',
+        text: 'regen schema <command> prints the JSON Schema of its answer, and with --input that of its request. regen --help --json prints all commands.',
       },
       {
         text: 'Ids are shortened on a terminal. Commands for tasks accept the beginning of an id, @last, @last:video, @last:relight, or the path of a file that the task saved.',
@@ -95,7 +95,7 @@ export const topics: Readonly<Record<string, Topic>> = {
         ],
       },
       {
-        text: 'Publishing needs a personal access token: regen publisher token create <publisher>. It is read from REGEN_PUBLISH_TOKEN, from where an earlier publish kept it, or asked for. On the embedded service, the publisher and the token are created on the way.',
+        text: 'Publishing needs a personal access token: regen publisher token create <publisher>. It comes from REGEN_PUBLISH_TOKEN or from an earlier publish; otherwise regen asks for it. On the embedded service, the first publish creates the publisher and the token.',
       },
       {
         text: 'A version number can be used once. An interrupted publish continues when the same command is run again; --skip-existing succeeds if exactly this version is already published.',

@@ -4,7 +4,7 @@ import type { View } from './view.js';
 const publisher = flag('--publisher <publisherId>', "Publisher, instead of the manifest's PublisherId");
 const reasons = flag(
   '--reasons',
-  'Show why the registry flagged or banned, a finding a line, with file and line where it says so',
+  'Show why versions were flagged or banned, one finding per line, with its file and line if the registry reports them',
 );
 const allowSecrets = flag('--allow-secrets', 'Include files that look like secrets');
 
@@ -95,6 +95,7 @@ export const versionViews: readonly View[] = [
   },
   {
     usage: 'version diff <nodeId> <from> <to>',
+    explain: { from: 'The earlier version number', to: 'The later version number' },
     module: 'diff',
     summary: 'Compare the node definitions of two versions, and show what breaks workflows',
     shape: { columns: ['host_node_name', 'change', 'detail', 'breaks'] },

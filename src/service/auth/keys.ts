@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { recordEvent } from '../database/audit-log.js';
-import { type Database, insertRow, type Tx } from '../database/database.js';
+import { type Database, insertRow, type Tx, updateRows } from '../database/database.js';
 import { sendNotice } from '../database/notices.js';
 import { openSqlite } from '../database/sqlite.js';
 import { OWNER_ID } from '../operation/caller.js';
@@ -42,12 +42,7 @@ export async function loadKeys(database: Database, now: () => number, owner?: st
 export async function rotateSigningKey(database: Database, now: () => number): Promise<SigningKey[]> {
   return database.transaction().execute(async (tx) => {
     const retired_at = new Date(now() + MAX_TOKEN_SECONDS * 1000).toISOString();
-    await tx
-      .updateTable('keys')
-      .set({ retired_at })
-      .where('use', '=', 'token')
-      .where('retired_at', 'is', null)
-      .execute();
+    await updateRows(tx, 'keys', { use: 'token', retired_at: null }, { retired_at });
     const { id } = await insertKey(tx, 'token', await generateSigningKey(), now());
     await recordEvent(tx, now, { actor: OWNER_ID, kind: 'key', id, action: 'key.rotate' });
     await sendNotice(tx, 'keys');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../database/audit-log.js';
-import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import type { Identity } from '../operation/identity.js';
@@ -50,7 +50,7 @@ async function writeUser(tx: Tx, person: Person, now: number): Promise<string> {
   const id = existing?.id ?? (await insertUser(tx, person, now));
   const email = person.verifiedEmail ?? existing?.email ?? null;
   const name = person.name ?? existing?.name ?? null;
-  await tx.updateTable('users').set({ email, name }).where('id', '=', id).execute();
+  await updateRows(tx, 'users', { id }, { email, name });
   if (person.verifiedEmail) await acceptInvitation(tx, id, person.verifiedEmail, now);
   return id;
 }
@@ -89,5 +89,5 @@ async function acceptInvitation(tx: Tx, userId: string, email: string, now: numb
     const event = { actor: userId, kind: 'member', id, publisherId: publisher_id } as const;
     await recordEvent(tx, () => now, { ...event, action: 'member.join' });
   }
-  await tx.deleteFrom('users').where('id', '=', invitation.id).execute();
+  await deleteRows(tx, 'users', { id: invitation.id });
 }

@@ -1,4 +1,13 @@
-import type { Insertable, Kysely, KyselyConfig, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
+import type {
+  ExpressionBuilder,
+  Insertable,
+  Kysely,
+  KyselyConfig,
+  Selectable,
+  SelectQueryBuilder,
+  Transaction,
+  Updateable,
+} from 'kysely';
 import type { Schema } from './schema.js';
 
 export type Database = Kysely<Schema>;
@@ -24,16 +33,45 @@ export async function countRows<Tables, From extends keyof Tables>(
 
 export type Row<Table extends keyof Schema> = Selectable<Schema[Table]>;
 
+/** What rows have in their columns: a value, or one of a list. */
+type Match<Table extends keyof Schema> = {
+  readonly [Column in keyof Row<Table>]?: Row<Table>[Column] | readonly Row<Table>[Column][];
+};
+
+// The types of a table and its columns match by name only; in these functions the name is not known.
+type AnyTable = 'totals';
+
+function matchRows(match: object) {
+  return (where: ExpressionBuilder<Schema, AnyTable>) =>
+    where.and(
+      Object.entries(match).map(([column, value]) =>
+        where(column as 'name', Array.isArray(value) ? 'in' : value === null ? 'is' : '=', value),
+      ),
+    );
+}
+
 /** Finds the row that has these values. */
 export function findRow<Table extends keyof Schema>(
   database: Database,
   table: Table,
-  values: Partial<Row<Table>>,
+  match: Match<Table>,
 ): Promise<Row<Table> | undefined> {
-  // The types of a table and its columns match by name only; here the name is not known.
-  const rows = database.selectFrom(table as 'totals').selectAll();
-  const found = rows.where((where) => where.and(values as Partial<Row<'totals'>>)).executeTakeFirst();
-  return found as Promise<Row<Table> | undefined>;
+  const rows = database
+    .selectFrom(table as AnyTable)
+    .selectAll()
+    .where(matchRows(match));
+  return rows.executeTakeFirst() as Promise<Row<Table> | undefined>;
+}
+
+/** Finds a row that exists. */
+export async function getRow<Table extends keyof Schema>(
+  database: Database,
+  table: Table,
+  match: Match<Table>,
+): Promise<Row<Table>> {
+  const row = await findRow(database, table, match);
+  if (row) return row;
+  throw new Error(`There is no such row in ${table}.`);
 }
 
 export async function insertRow<Table extends keyof Schema>(
@@ -42,4 +80,25 @@ export async function insertRow<Table extends keyof Schema>(
   values: Insertable<Schema[Table]>,
 ): Promise<void> {
   await tx.insertInto<keyof Schema>(table).values(values).execute();
+}
+
+/** @returns how many rows it changed */
+export async function updateRows<Table extends keyof Schema>(
+  tx: Tx,
+  table: Table,
+  match: Match<Table>,
+  changes: Updateable<Schema[Table]>,
+): Promise<number> {
+  const rows = tx.updateTable(table as AnyTable).where(matchRows(match));
+  return Number((await rows.set(changes as Updateable<Schema[AnyTable]>).executeTakeFirst()).numUpdatedRows);
+}
+
+/** @returns how many rows it removed */
+export async function deleteRows<Table extends keyof Schema>(
+  tx: Tx,
+  table: Table,
+  match: Match<Table>,
+): Promise<number> {
+  const rows = tx.deleteFrom(table as AnyTable).where(matchRows(match));
+  return Number((await rows.executeTakeFirst()).numDeletedRows);
 }

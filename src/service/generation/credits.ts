@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { Budget as BudgetSchema } from '../../contract/usage.js';
-import { type Database, insertRow, type Tx } from '../database/database.js';
+import { type Database, getRow, insertRow, type Tx } from '../database/database.js';
 import { OWNER_ID } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
@@ -51,12 +51,7 @@ export async function chargeCredits(
 
 /** Refunds the price of a task; a second call does nothing. */
 export async function refundCredits(tx: Tx, taskId: string, now: number): Promise<void> {
-  const paid = await tx
-    .selectFrom('credits')
-    .selectAll()
-    .where('task_id', '=', taskId)
-    .where('kind', '=', 'charge')
-    .executeTakeFirstOrThrow();
+  const paid = await getRow(tx, 'credits', { task_id: taskId, kind: 'charge' });
   await tx
     .insertInto('credits')
     .values({ ...paid, kind: 'refund', at: new Date(now).toISOString() })
@@ -98,11 +93,7 @@ export async function requireBudget(
 ): Promise<void> {
   if (amount === 0) return;
   if (keyId !== undefined) {
-    const key = await database
-      .selectFrom('api_keys')
-      .select(['id', 'name', 'credits_per_month'])
-      .where('id', '=', keyId)
-      .executeTakeFirstOrThrow();
+    const key = await getRow(database, 'api_keys', { id: keyId });
     const budget = await readKeyBudget(database, context, key);
     if (budget) requireLeft(`The API key ${key.name}`, budget, amount);
   }

@@ -1,7 +1,7 @@
 import type { TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { recordEvent } from '../database/audit-log.js';
-import type { Tx } from '../database/database.js';
+import { type Tx, updateRows } from '../database/database.js';
 import type { TaskStatus } from '../database/task-tables.js';
 import type { Context } from '../operation/context.js';
 import { enqueueDelivery } from '../webhooks/deliveries.js';
@@ -76,17 +76,17 @@ export async function advanceTask(
   step: TaskStep,
 ): Promise<boolean> {
   const status = TASK_STATUSES[getTaskKind(operation)][step.to];
-  const { numUpdatedRows } = await tx
-    .updateTable('tasks')
-    .set({
+  const updated = await updateRows(
+    tx,
+    'tasks',
+    { id, status: PREVIOUS_STATUSES[status] },
+    {
       status,
       ...(step.to === 'done' && { results: JSON.stringify(step.results) }),
       ...(step.to === 'failed' && { reason: step.reason, error_code: step.code }),
-    })
-    .where('id', '=', id)
-    .where('status', 'in', PREVIOUS_STATUSES[status])
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
+    },
+  );
+  if (updated === 0) return false;
   const { reason, actor = 'service' } = step.to === 'failed' ? step : {};
   await recordTaskStatus(tx, now, { taskId: id, status, actor, reason });
   // Decided: webhooks do not report that a task is queued.

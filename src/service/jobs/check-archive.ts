@@ -2,7 +2,7 @@ import type { NotNull } from 'kysely';
 import { ReaderInterrupted } from '../../python/reader-child.js';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Context } from '../operation/context.js';
 import type { ArchiveName } from '../operation/signed-urls.js';
@@ -134,13 +134,9 @@ async function recordVerdict(
   { id, nodeId }: Unchecked,
   verdict: PackInspection,
 ): Promise<string> {
-  const current = await tx
-    .selectFrom('versions')
-    .select('status')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+  const current = await getRow(tx, 'versions', { id });
   if (verdict.ok) {
-    await tx.updateTable('versions').set({ archive_tree: verdict.tree }).where('id', '=', id).execute();
+    await updateRows(tx, 'versions', { id }, { archive_tree: verdict.tree });
   }
   // Decided: a failed extraction alone leaves the version Active, with the extract status `failed`.
   const code = verdict.ok ? verdict.code : undefined;

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import type { WebhookDeliveryTable } from '../database/task-tables.js';
 import { buildWebhookBody } from '../generation/task-views.js';
@@ -45,11 +45,7 @@ function findDelivery(database: Database, taskId: string): Promise<DeliveryRow |
 async function findNext({ database }: Context, taskId: string): Promise<Pending | undefined> {
   const delivery = await findDelivery(database, taskId);
   if (!delivery) return undefined;
-  const task = await database
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', taskId)
-    .executeTakeFirstOrThrow();
+  const task = await getRow(database, 'tasks', { id: taskId });
   return { ...delivery, task };
 }
 
@@ -110,13 +106,13 @@ function getStatusAfter({ kind }: PostOutcome, next: number | undefined): Delive
 
 /** Cancels the remaining deliveries of the task, because the receiver answered 410. */
 async function stopDeliveries(tx: Tx, { task_id, reason }: DeliveryRow): Promise<void> {
-  await tx.updateTable('tasks').set({ webhook_url: null }).where('id', '=', task_id).execute();
-  await tx
-    .updateTable('webhook_deliveries')
-    .set({ status: 'gone', reason, next_at: null })
-    .where('task_id', '=', task_id)
-    .where('status', '=', 'pending')
-    .execute();
+  await updateRows(tx, 'tasks', { id: task_id }, { webhook_url: null });
+  await updateRows(
+    tx,
+    'webhook_deliveries',
+    { task_id, status: 'pending' },
+    { status: 'gone', reason, next_at: null },
+  );
 }
 
 async function enqueueWakeUp(tx: Tx, { queue }: Context, taskId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { LEAST_DAYS, type RetentionSettings } from '../configuration/retention-settings.js';
-import { findRow, type Tx } from '../database/database.js';
+import { deleteRows, findRow, type Tx, updateRows } from '../database/database.js';
 import { parseResults } from '../generation/results.js';
 import { ACTIVE_STATUSES } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
@@ -106,11 +106,7 @@ const results: Kind = {
     }));
   },
   remove: async (tx, ids) => {
-    await tx
-      .updateTable('tasks')
-      .set({ results: '[]' })
-      .where('id', 'in', ids as string[])
-      .execute();
+    await updateRows(tx, 'tasks', { id: ids as string[] }, { results: '[]' });
   },
 };
 
@@ -145,9 +141,9 @@ const tasks: Kind = {
   },
   remove: async (tx, given) => {
     const ids = given as string[];
-    await tx.deleteFrom('webhook_deliveries').where('task_id', 'in', ids).execute();
-    await tx.deleteFrom('events').where('subject_kind', '=', 'task').where('subject_id', 'in', ids).execute();
-    await tx.deleteFrom('tasks').where('id', 'in', ids).execute();
+    await deleteRows(tx, 'webhook_deliveries', { task_id: ids });
+    await deleteRows(tx, 'events', { subject_kind: 'task', subject_id: ids });
+    await deleteRows(tx, 'tasks', { id: ids });
   },
 };
 
@@ -166,10 +162,7 @@ const deliveries: Kind = {
     return rows.map(({ id }) => ({ id, bytes: 0 }));
   },
   remove: async (tx, ids) => {
-    await tx
-      .deleteFrom('webhook_deliveries')
-      .where('number', 'in', ids as number[])
-      .execute();
+    await deleteRows(tx, 'webhook_deliveries', { number: ids as number[] });
   },
 };
 
@@ -189,10 +182,7 @@ const events: Kind = {
     return rows.map(({ id }) => ({ id, bytes: 0 }));
   },
   remove: async (tx, ids) => {
-    await tx
-      .deleteFrom('events')
-      .where('id', 'in', ids as number[])
-      .execute();
+    await deleteRows(tx, 'events', { id: ids as number[] });
   },
 };
 
@@ -237,11 +227,7 @@ function createArchiveKind(status: 'Deleted' | 'Banned'): Kind {
       }));
     },
     remove: async (tx, ids) => {
-      await tx
-        .updateTable('versions')
-        .set({ archive_key: null })
-        .where('id', 'in', ids as string[])
-        .execute();
+      await updateRows(tx, 'versions', { id: ids as string[] }, { archive_key: null });
     },
   };
 }

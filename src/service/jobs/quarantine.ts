@@ -1,3 +1,4 @@
+import { getRow, updateRows } from '../database/database.js';
 import { advanceTask } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
 import { type JobKind, MAX_CRASHES } from '../queue/queue.js';
@@ -10,11 +11,7 @@ type Quarantine = NonNullable<JobKind['quarantine']>;
 export function failQuarantinedTask(context: Context): Quarantine {
   return ({ key: taskId, commit }) =>
     commit(async (tx) => {
-      const task = await tx
-        .selectFrom('tasks')
-        .select(['id', 'operation'])
-        .where('id', '=', taskId)
-        .executeTakeFirstOrThrow();
+      const task = await getRow(tx, 'tasks', { id: taskId });
       const reason = `The service ended unexpectedly ${MAX_CRASHES} times while it generated this.`;
       await advanceTask(tx, context, task, { to: 'running' });
       await advanceTask(tx, context, task, { to: 'failed', reason, code: 'quarantined' });
@@ -25,11 +22,7 @@ export function failQuarantinedTask(context: Context): Quarantine {
 export function flagVersion({ now }: Context): Quarantine {
   return ({ key: versionId, commit }) =>
     commit(async (tx) => {
-      const version = await tx
-        .selectFrom('versions')
-        .select(['id', 'node_id', 'status'])
-        .where('id', '=', versionId)
-        .executeTakeFirstOrThrow();
+      const version = await getRow(tx, 'versions', { id: versionId });
       await storeDefinitions(tx, { versionId, nodeId: version.node_id, nodes: undefined });
       // The owner or an admin has already changed the status.
       if (version.status !== 'NodeVersionStatusPending') return;
@@ -58,11 +51,12 @@ export function failDelivery({ queue }: Context): Quarantine {
         .execute();
       if (!attempted) return;
       const reason = `the service ended unexpectedly ${MAX_CRASHES} times during the delivery`;
-      await tx
-        .updateTable('webhook_deliveries')
-        .set({ status: 'failed', reason, next_at: null })
-        .where('id', '=', attempted.id)
-        .execute();
+      await updateRows(
+        tx,
+        'webhook_deliveries',
+        { id: attempted.id },
+        { status: 'failed', reason, next_at: null },
+      );
       if (next) await queue.enqueue(tx, { kind: 'deliver-webhook', key: taskId, owner: next.user_id });
     });
 }

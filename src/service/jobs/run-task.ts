@@ -1,4 +1,4 @@
-import { type Database, findRow } from '../database/database.js';
+import { type Database, findRow, getRow, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
@@ -118,11 +118,7 @@ async function enqueueTask(
   { kind, runAt }: { readonly kind: string; readonly runAt?: number },
 ): Promise<void> {
   await commit(async (tx) => {
-    const now = await tx
-      .selectFrom('tasks')
-      .select('callback')
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
+    const now = await getRow(tx, 'tasks', { id });
     const isDue = runAt === undefined || now.callback !== callback;
     await queue.enqueue(tx, { kind, key: id, owner: creator, ...(!isDue && { runAt }) });
   });
@@ -172,7 +168,7 @@ function createMemory({ database }: Context, taskId: string, commit: RunningJob[
       return row?.memory ?? undefined;
     },
     write: async (memory) => {
-      await commit((tx) => tx.updateTable('tasks').set({ memory }).where('id', '=', taskId).execute());
+      await commit((tx) => updateRows(tx, 'tasks', { id: taskId }, { memory }));
     },
   };
 }

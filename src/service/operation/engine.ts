@@ -1,39 +1,16 @@
 import { getTaskFacts, type TaskOperation } from '../../contract/index.js';
+import type { PreviewJob, PreviewResult } from '../../preview/job.js';
 
 export type ImageOperation = TaskOperation<'image'>;
 export type VideoOperation = TaskOperation<'video'>;
 
-/** One task as an engine gets it: plain data, which can be passed to another thread or process. */
-export interface EngineJob<Operation extends TaskOperation = TaskOperation> {
-  /** The task's id, the same at every attempt. */
-  readonly id: string;
+/** One task as an engine gets it. Its results are listed in display order, at least one, and each video before its cover. */
+export type EngineJob<Operation extends TaskOperation = TaskOperation> = Omit<PreviewJob, 'operation'> & {
   readonly operation: Operation;
-  /**
-   * The validated request, with defaults. A field that held an image holds the name of an entry of `images`,
-   * except a field that can only be a URL.
-   */
-  readonly request: Record<string, unknown>;
-  /**
-   * Paths of the checked inputs by field name; list items as `images.0`, an extended video as `video`.
-   */
-  readonly images: Readonly<Record<string, string>>;
-  /** The same at every attempt of a task. For images 0 to 2^32 - 1; for videos any int32. */
-  readonly seed: number;
-  /** A private, empty folder for the results. */
-  readonly folder: string;
-}
+};
 
-export interface EngineFile {
-  readonly path: string;
-  readonly contentType: string;
-  /** For a video task: the video or its cover image. Each video is followed by its cover. */
-  readonly role?: 'video' | 'cover';
-}
-
-export interface EngineResult {
-  /** In display order; at least one. */
-  readonly files: readonly EngineFile[];
-}
+export type EngineResult = PreviewResult;
+export type EngineFile = EngineResult['files'][number];
 
 /** The task goes on elsewhere, or is tried again: nothing of it runs here until the engine is asked again. */
 export interface EngineWait {

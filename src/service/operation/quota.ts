@@ -29,11 +29,62 @@ export async function requireTaskQuota(
       `You have ${quotas.tasksInFlight} unfinished tasks, which is the limit per user; start more when some have ended.`,
     );
   }
-  if (hasWebhook && (await countJobs(database, userId, ['deliver-webhook'])) >= quotas.pendingWebhooks) {
-    throw quotaExceeded(
-      `The webhooks of ${quotas.pendingWebhooks} of your tasks are not delivered yet, which is the limit per user; wait until some are delivered, or given up after 24 hours.`,
-    );
-  }
+  if (hasWebhook) await requireWebhookQuota(database, quotas, userId);
+}
+
+type Quotas = Context['configuration']['quotas'];
+
+/** @throws Refused quota_exceeded if the webhooks of too many tasks of a user are not delivered */
+export async function requireWebhookQuota(
+  database: Database,
+  { pendingWebhooks }: Quotas,
+  userId: string,
+): Promise<void> {
+  if (!hasQuotas(userId) || (await countJobs(database, userId, ['deliver-webhook'])) < pendingWebhooks)
+    return;
+  throw quotaExceeded(
+    `The webhooks of ${pendingWebhooks} of your tasks are not delivered yet, which is the limit per user; wait until some are delivered, or given up after 24 hours.`,
+  );
+}
+
+const RELEASES = {
+  nodes: 'use another publisher',
+  members: 'remove one',
+  tokens: 'revoke one',
+};
+const TABLES = { nodes: 'nodes', members: 'members', tokens: 'personal_access_tokens' } as const;
+
+/** @throws Refused quota_exceeded if a publisher has too many of something to get another */
+export async function requirePublisherRoom(
+  database: Database,
+  { configuration: { quotas } }: Pick<Context, 'configuration'>,
+  { publisherId, quota }: { readonly publisherId: string; readonly quota: keyof typeof TABLES },
+): Promise<void> {
+  const count = await countRows(database.selectFrom(TABLES[quota]).where('publisher_id', '=', publisherId));
+  if (count < quotas[quota] || (await isOwnersPublisher(database, publisherId))) return;
+  throw quotaExceeded(
+    `The publisher ${publisherId} has ${count} ${quota}, and the limit is ${quotas[quota]}; ${RELEASES[quota]}, or ask an admin.`,
+  );
+}
+
+/** @throws Refused quota_exceeded if a user has too many API keys */
+export async function requireKeyQuota(
+  database: Database,
+  { configuration: { quotas }, now }: QuotaContext,
+  userId: string,
+): Promise<void> {
+  if (!hasQuotas(userId)) return;
+  const yesterday = new Date(now() - DAY_MS).toISOString();
+  const count = await countRows(
+    database
+      .selectFrom('api_keys')
+      .where('user_id', '=', userId)
+      .where((where) => where.or([where('revoked_at', 'is', null), where('revoked_at', '>', yesterday)])),
+  );
+  if (count < quotas.keys) return;
+  throw quotaExceeded(
+    `You have ${count} API keys, those revoked within a day included, and the limit is ${quotas.keys} per user; revoke some, and create others a day later.`,
+  );
 }
 
 /** The jobs of a user that have not ended: unlike tasks, they are few. */

@@ -1,5 +1,5 @@
 import { createAdminToken } from '../auth/admin-tokens.js';
-import { countRows, type Tx } from '../database/database.js';
+import { countRows, deleteRows, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
@@ -37,7 +37,7 @@ async function setNodeStatus(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
     throw new Refused('invalid_transition', `The node ${row.id} is ${from} and cannot become ${to} here.`);
   }
   if (status === row.status) return;
-  await tx.updateTable('nodes').set({ status, status_detail: null }).where('id', '=', row.id).execute();
+  await updateRows(tx, 'nodes', { id: row.id }, { status, status_detail: null });
   await refreshNode(tx, row.id);
   const reason = status_detail || undefined;
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
@@ -52,16 +52,17 @@ async function setNodeFields(call: SetNodeCall, tx: Tx, row: NodeRow): Promise<v
     ...(preempted_host_node_names && { preempted_host_node_names }),
   };
   refuseLargeFields({ name: row.name, ...details }, 'node');
-  await tx
-    .updateTable('nodes')
-    .set({
+  await updateRows(
+    tx,
+    'nodes',
+    { id: row.id },
+    {
       details: JSON.stringify(details),
       ...(search_ranking !== undefined && { search_ranking }),
       // An empty text removes it.
       ...(status_detail !== undefined && { status_detail: status_detail || null }),
-    })
-    .where('id', '=', row.id)
-    .execute();
+    },
+  );
   await refreshSearch(tx, row.id);
   const others = [search_ranking, tags_admin, preempted_host_node_names, status ? undefined : status_detail];
   if (others.every((field) => field === undefined)) return;
@@ -101,7 +102,7 @@ async function setVersionTags(
   const merged: VersionDetails = { ...(JSON.parse(version.details) as VersionDetails), tags_admin };
   refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
-  await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
+  await updateRows(tx, 'versions', { id: version.id }, { details });
   await recordAction(call, tx, { kind: 'version', id: version.id, publisherId, action: 'version.update' });
 }
 
@@ -115,12 +116,7 @@ const setHostNodePolicy: Write<'admin.hostNode.setPolicy'> = async (call, tx) =>
     call.params,
   );
   if (view.policy === policy) return view;
-  await tx
-    .updateTable('host_nodes')
-    .set({ policy })
-    .where('version_id', '=', versionId)
-    .where('name', '=', hostNodeName)
-    .execute();
+  await updateRows(tx, 'host_nodes', { version_id: versionId, name: hostNodeName }, { policy });
   const id = `${nodeId}@${version}/${hostNodeName}`;
   const event = { kind: 'host_node', id, publisherId, action: 'host_node.policy', status: policy } as const;
   await recordAction(call, tx, event);
@@ -138,7 +134,7 @@ const setPublisher: Write<'admin.publisher.set'> = async (call, tx) => {
   const reason = call.body.reason ?? (isChange ? '' : (before.status_reason ?? ''));
   if (isChange || reason !== (before.status_reason ?? '')) {
     const status_reason = reason || null;
-    await tx.updateTable('publishers').set({ status, status_reason }).where('id', '=', id).execute();
+    await updateRows(tx, 'publishers', { id }, { status, status_reason });
     if (isChange) await refreshNodes(tx, id);
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.status', status } as const;
     await recordAction(call, tx, { ...event, reason: reason || undefined });
@@ -173,8 +169,8 @@ const listAdminTokens: Read<'admin.token.list'> = async ({ context }, database) 
 // Decided: a revoked admin token is deleted, like a personal access token; the audit log keeps that it was.
 const revokeAdminToken: Write<'admin.token.revoke'> = async (call, tx) => {
   const { jti } = call.params;
-  const { numDeletedRows } = await tx.deleteFrom('admin_tokens').where('jti', '=', jti).executeTakeFirst();
-  if (numDeletedRows === 0n) throw new Refused('not_found', `There is no admin token ${jti}.`);
+  const deleted = await deleteRows(tx, 'admin_tokens', { jti });
+  if (deleted === 0) throw new Refused('not_found', `There is no admin token ${jti}.`);
   await recordAction(call, tx, { kind: 'admin_token', id: jti, action: 'admin_token.revoke' });
 };
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { HostNode } from '../../contract/host-nodes.js';
 import { isRecord, parseJson } from '../../contract/json.js';
 import type { FoundNode } from '../../python/definitions/definitions.js';
-import type { Tx } from '../database/database.js';
+import { type Tx, updateRows } from '../database/database.js';
 import type { Handlers, OperationCall, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused, type RefusedDetail } from '../operation/refused.js';
@@ -27,13 +27,13 @@ export async function storeDefinitions(
   tx: Tx,
   { versionId, nodeId, nodes }: FoundDefinitions,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('versions')
-    .set({ extract_status: nodes ? 'success' : 'failed' })
-    .where('id', '=', versionId)
-    .where('extract_status', '=', 'pending')
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
+  const updated = await updateRows(
+    tx,
+    'versions',
+    { id: versionId, extract_status: 'pending' },
+    { extract_status: nodes ? 'success' : 'failed' },
+  );
+  if (updated === 0) return false;
   const rows = (nodes ?? [])
     .map(({ name, definition }) => ({ name: name.replaceAll('\0', '').toWellFormed(), definition }))
     .filter(({ name }) => name !== '' && name.length <= MAX_NAME_CHARACTERS)
@@ -59,7 +59,7 @@ export async function storeDefinitions(
 // Decided: a version number that is registered again starts without the definitions stored before.
 export async function forgetDefinitions(tx: Tx, versionId: string): Promise<void> {
   await removeDefinitions(tx, versionId);
-  await tx.updateTable('versions').set({ extract_status: 'pending' }).where('id', '=', versionId).execute();
+  await updateRows(tx, 'versions', { id: versionId }, { extract_status: 'pending' });
 }
 
 type DefineBody = OperationCall<'hostNodes.define'>['body'];

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { foldEmail } from '../auth/users.js';
-import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { requirePublisherRoom } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { findMembers, type MemberView } from './publisher-view.js';
@@ -19,6 +20,7 @@ const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   const userId = await findOrInviteUser(tx, body.email, context.now);
   const role = await findRole(tx, params.publisherId, userId);
   if (role === undefined) {
+    await requirePublisherRoom(tx, context, { publisherId: params.publisherId, quota: 'members' });
     const created_at = new Date(context.now()).toISOString();
     const row = { publisher_id: params.publisherId, user_id: userId, role: body.role, created_at };
     await insertRow(tx, 'members', row);
@@ -49,13 +51,20 @@ const removeMember: Write<'publisher.member.remove'> = async (call, tx) => {
   const role = await requireMember(tx, publisherId, userId);
   if (role === 'owner') await refuseLastOwner(tx, publisherId, userId);
   await revokeTokensOf(call, tx, userId);
-  await tx
-    .deleteFrom('members')
-    .where('publisher_id', '=', publisherId)
-    .where('user_id', '=', userId)
-    .execute();
+  await deleteRows(tx, 'members', { publisher_id: publisherId, user_id: userId });
   await recordMember(call, tx, userId, 'member.remove');
+  await forgetInvitation(tx, userId);
 };
+
+/** Removes a user who never signed in and is a member of nothing. */
+async function forgetInvitation(tx: Tx, userId: string): Promise<void> {
+  await tx
+    .deleteFrom('users')
+    .where('id', '=', userId)
+    .where('issuer', 'is', null)
+    .where('id', 'not in', (of) => of.selectFrom('members').select('user_id').where('user_id', '=', userId))
+    .execute();
+}
 
 /** Finds the oldest user with this address, or creates an invitation, which is accepted by signing in. */
 async function findOrInviteUser(tx: Tx, address: string, now: Context['now']): Promise<string> {

@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import type { Node } from '../../contract/node.js';
 import { NodeId } from '../../contract/schema/identifiers.js';
 import { recordEvent } from '../database/audit-log.js';
-import { insertRow, type Tx } from '../database/database.js';
+import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
+import { requirePublisherRoom } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { requireValid } from '../operation/validation.js';
@@ -51,6 +52,7 @@ const createNode: Write<'node.create'> = async (call, tx) => {
     actor: caller.userId as string,
     byAdmin: caller.admin,
     now: context.now,
+    configuration: context.configuration,
   };
   return viewWrittenNode(call, tx, await insertNode(tx, author, body.id, body));
 };
@@ -74,7 +76,7 @@ const deleteNode: Write<'node.delete'> = async (call, tx) => {
   refuseBannedNode(row);
   if (row.status === 'NodeStatusDeleted') return;
   const status = 'NodeStatusDeleted';
-  await tx.updateTable('nodes').set({ status }).where('id', '=', row.id).execute();
+  await updateRows(tx, 'nodes', { id: row.id }, { status });
   await refreshNode(tx, row.id);
   const event = { kind: 'node', id: row.id, publisherId: row.publisher_id, action: 'node.status' } as const;
   await recordAction(call, tx, { ...event, status });
@@ -86,14 +88,19 @@ export interface Author {
   readonly now: Context['now'];
 }
 
-/** @throws Refused invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */
+/** Who creates a node, and for which publisher. */
+type NodeAuthor = Author &
+  Pick<Context, 'configuration'> & { readonly publisherId: string; readonly byAdmin: boolean };
+
+/** @throws Refused quota_exceeded; invalid_request if the id is invalid or reserved; duplicate_node if it is too similar to another */
 export async function insertNode(
   tx: Tx,
-  { publisherId, actor, byAdmin, now }: Author & { readonly publisherId: string; readonly byAdmin: boolean },
+  { publisherId, actor, byAdmin, now, configuration }: NodeAuthor,
   id: string,
   body: NodeBody,
 ): Promise<NodeRow> {
   requireValid(NodeId, id, 'nodeId');
+  await requirePublisherRoom(tx, { configuration }, { publisherId, quota: 'nodes' });
   await refuseLikeness(tx, { kind: 'node', id, byAdmin });
   const details = pickNodeDetails(body);
   const name = body.name ?? id;
@@ -145,7 +152,7 @@ export async function patchNode(
     details: JSON.stringify(merged),
     search_text: buildSearchText(row.id, name, merged),
   };
-  await tx.updateTable('nodes').set(changes).where('id', '=', row.id).execute();
+  await updateRows(tx, 'nodes', { id: row.id }, changes);
   await refreshSearch(tx, row.id, changes.search_text !== row.search_text);
   const event = { actor, kind: 'node', id: row.id, publisherId: row.publisher_id } as const;
   await recordEvent(tx, now, { ...event, action: 'node.update' });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
 import { findToken, recordUse } from '../auth/random-tokens.js';
-import { findRow, insertRow, type Tx } from '../database/database.js';
+import { findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -102,7 +102,12 @@ async function createOrPatchNode(
   const fields = { ...body.node, name: body.node.name || undefined };
   const existing = await findNodeInAnySpelling(tx, params.nodeId);
   if (!existing)
-    return insertNode(tx, { ...author, publisherId: params.publisherId, byAdmin }, params.nodeId, fields);
+    return insertNode(
+      tx,
+      { ...author, publisherId: params.publisherId, byAdmin, configuration: context.configuration },
+      params.nodeId,
+      fields,
+    );
   if (existing.publisher_id !== params.publisherId) throw duplicateNode(existing.id);
   refuseDeletedNode(existing);
   refuseBannedNode(existing);
@@ -135,7 +140,7 @@ async function registerVersion(
     actor,
     now: context.now(),
   });
-  await tx.updateTable('versions').set({ details }).where('id', '=', existing.id).execute();
+  await updateRows(tx, 'versions', { id: existing.id }, { details });
   await forgetDefinitions(tx, existing.id);
   return (await findVersion(tx, node.id, version)) as VersionRow;
 }

@@ -1,6 +1,6 @@
 import { checkValue } from '../../contract/schema/check.js';
 import { PublisherId } from '../../contract/schema/identifiers.js';
-import { type Database, findRow, insertRow, type Tx } from '../database/database.js';
+import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { PublisherRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import { requirePublisherQuota } from '../operation/quota.js';
@@ -85,7 +85,7 @@ const updatePublisher: Write<'publisher.update'> = async (call, tx) => {
     const changes = Object.fromEntries(fields.map((field) => [field, body[field]]));
     const before = await getVisiblePublisher(tx, await loadViewer(tx, caller), id);
     refuseLargeFields({ ...before, ...changes }, 'publisher');
-    await tx.updateTable('publishers').set(changes).where('id', '=', id).execute();
+    await updateRows(tx, 'publishers', { id }, changes);
     const event = { kind: 'publisher', id, publisherId: id, action: 'publisher.update' } as const;
     await recordAction(call, tx, event);
   }
@@ -114,7 +114,7 @@ const deletePublisher: Write<'publisher.delete'> = async (call, tx) => {
   }
   for (const table of ['personal_access_tokens', 'members', 'quota_usage'] as const)
     await tx.deleteFrom(table).where('publisher_id', '=', id).execute();
-  await tx.deleteFrom('publishers').where('id', '=', id).execute();
+  await deleteRows(tx, 'publishers', { id });
   await recordAction(call, tx, { kind: 'publisher', id, publisherId: id, action: 'publisher.delete' });
 };
 

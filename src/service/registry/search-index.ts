@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { compileOnce } from '../database/compile-once.js';
-import type { Database, Tx } from '../database/database.js';
+import { type Database, type Tx, updateRows } from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import type { NodeDetails } from './details.js';
 import { addToTotal, readTotal } from './totals.js';
@@ -55,7 +55,7 @@ export async function refreshSearch(tx: Tx, nodeId: string, isTextNew = false): 
   await sql`delete from node_search where rowid = (select search_key from nodes where id = ${nodeId})`.execute(
     tx,
   );
-  await tx.updateTable('nodes').set({ search_key: key }).where('id', '=', nodeId).execute();
+  await updateRows(tx, 'nodes', { id: nodeId }, { search_key: key });
   await sql`insert into node_search (rowid, search_text)
     select search_key, search_text from nodes where id = ${nodeId} and search_key is not null`.execute(tx);
   await addToTotal(tx, 'nodes.found', Number(key !== null) - Number(node.search_key !== null));

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { listTokenNodes } from '../auth/personal-access-tokens.js';
 import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
-import { findRow, insertRow, type Tx } from '../database/database.js';
+import { deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
+import { requirePublisherRoom } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
 const createToken: Write<'publisher.token.create'> = async (call, tx) => {
   const { params, body, caller, context } = call;
+  await requirePublisherRoom(tx, context, { publisherId: params.publisherId, quota: 'tokens' });
   const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const row: PersonalAccessTokenRow = {
     id: randomUUID(),
@@ -45,12 +47,8 @@ const listTokens: Read<'publisher.token.list'> = async ({ params }, database) =>
 
 const revokeToken: Write<'publisher.token.revoke'> = async (call, tx) => {
   const { publisherId, tokenId } = call.params;
-  const { numDeletedRows } = await tx
-    .deleteFrom('personal_access_tokens')
-    .where('publisher_id', '=', publisherId)
-    .where('id', '=', tokenId)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) {
+  const deleted = await deleteRows(tx, 'personal_access_tokens', { publisher_id: publisherId, id: tokenId });
+  if (deleted === 0) {
     throw new Refused('not_found', `The publisher ${publisherId} has no token ${tokenId}.`);
   }
   await recordAction(call, tx, { kind: 'token', id: tokenId, publisherId, action: 'token.revoke' });

@@ -1,14 +1,10 @@
-import type { Database, Tx } from '../database/database.js';
+import { type Database, getRow, type Tx } from '../database/database.js';
 
 /** Counts that are kept in the transactions that change them. */
 export type TotalName = 'host_nodes.listed' | 'nodes.found' | 'nodes.searchRevision';
 
 export async function readTotal(database: Database, name: TotalName): Promise<number> {
-  const total = await database
-    .selectFrom('totals')
-    .select('value')
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow();
+  const total = await getRow(database, 'totals', { name });
   return Number(total.value);
 }
 

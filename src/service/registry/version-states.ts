@@ -1,4 +1,4 @@
-import { findRow, type Tx } from '../database/database.js';
+import { findRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
@@ -73,11 +73,7 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
   // Deleting a banned or flagged version does not free its number.
   const free = deleted && canRegisterAgain(version);
   const reason = free ? NO_ARCHIVE : change.reason;
-  await tx
-    .updateTable('versions')
-    .set({ status: change.to, status_reason: reason ?? null })
-    .where('id', '=', version.id)
-    .execute();
+  await updateRows(tx, 'versions', { id: version.id }, { status: change.to, status_reason: reason ?? null });
   await recordVersionStatus(tx, { ...change, status: change.to, reason });
   await refreshLatest(tx, version.node_id);
 }
@@ -140,30 +136,29 @@ export async function markUploaded(
   { versionId, archive: { key, size, sha256 }, now }: UploadedArchive,
 ): Promise<boolean> {
   const at = new Date(now).toISOString();
-  const { numUpdatedRows } = await tx
-    .updateTable('versions')
-    .set({
+  const updated = await updateRows(
+    tx,
+    'versions',
+    { id: versionId, status: 'NodeVersionStatusPending', uploaded_at: null },
+    {
       archive_key: key,
       archive_size: size,
       archive_sha256: sha256,
       uploaded_at: at,
       status_reason: null,
-    })
-    .where('id', '=', versionId)
-    .where('status', '=', 'NodeVersionStatusPending')
-    .where('uploaded_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+    },
+  );
+  return updated === 1;
 }
 
 /** Sets why a version is still Pending; not in the history, because the status does not change. */
 export async function explainPending(tx: Tx, versionId: string, reason: string | null): Promise<void> {
-  await tx
-    .updateTable('versions')
-    .set({ status_reason: reason })
-    .where('id', '=', versionId)
-    .where('status', '=', 'NodeVersionStatusPending')
-    .execute();
+  await updateRows(
+    tx,
+    'versions',
+    { id: versionId, status: 'NodeVersionStatusPending' },
+    { status_reason: reason },
+  );
 }
 
 /** Updates a node's latest version. Call it after a change of anything that determines it. */
@@ -175,11 +170,7 @@ export async function refreshLatest(tx: Tx, nodeId: string): Promise<void> {
     .where('status', '=', 'NodeVersionStatusActive')
     .execute();
   const latest = candidates.sort(latestFirst)[0];
-  await tx
-    .updateTable('nodes')
-    .set({ latest_version_id: latest?.id ?? null })
-    .where('id', '=', nodeId)
-    .execute();
+  await updateRows(tx, 'nodes', { id: nodeId }, { latest_version_id: latest?.id ?? null });
   await refreshListing(tx, nodeId);
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { BulkItem } from '../../contract/version.js';
-import type { Database } from '../database/database.js';
+import { type Database, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import type { Handlers, Read, Write } from '../operation/call.js';
 import { recordAction } from '../operation/record-action.js';
@@ -55,7 +55,7 @@ const updateVersion: Write<'version.update'> = async (call, tx) => {
   refuseLargeFields(merged, 'node_version');
   const details = JSON.stringify(merged);
   if (Object.keys(given).length > 0) {
-    await tx.updateTable('versions').set({ details }).where('id', '=', version.id).execute();
+    await updateRows(tx, 'versions', { id: version.id }, { details });
     await refreshLatest(tx, node.id);
     const event = { kind: 'version', id: version.id, publisherId: node.publisher_id } as const;
     await recordAction(call, tx, { ...event, action: 'version.update' });

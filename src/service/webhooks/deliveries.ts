@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
-import { type Database, insertRow, type Tx } from '../database/database.js';
+import { type Database, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { TaskStatus, WebhookDeliveryTable } from '../database/task-tables.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
+import { requireWebhookQuota } from '../operation/quota.js';
 import { Refused } from '../operation/refused.js';
 
 const MAX_LISTED = 1000;
@@ -55,6 +56,8 @@ function viewDelivery({ operation, reason, next_at, ...row }: DeliveryFacts): De
 
 const resendDelivery: Write<'webhook.resend'> = async (call, tx) => {
   const { id, task_id, url, status } = await getOwnDelivery(call, tx);
+  const { quotas } = call.context.configuration;
+  if (status !== 'pending') await requireWebhookQuota(tx, quotas, call.caller.userId as string);
   const next_at = new Date(call.context.now()).toISOString();
   await updateDelivery(tx, id, { status: 'pending', reason: null, next_at });
   await tx
@@ -65,8 +68,7 @@ const resendDelivery: Write<'webhook.resend'> = async (call, tx) => {
     .where('number', '<', (of) => of.selectFrom('webhook_deliveries').select('number').where('id', '=', id))
     .execute();
   // The receiver that answered 410 is there again, for later changes too.
-  if (status === 'gone')
-    await tx.updateTable('tasks').set({ webhook_url: url }).where('id', '=', task_id).execute();
+  if (status === 'gone') await updateRows(tx, 'tasks', { id: task_id }, { webhook_url: url });
   return attemptNext(call, tx, task_id);
 };
 
@@ -95,7 +97,7 @@ async function getOwnDelivery({ params, caller }: OwnDeliveryCall, tx: Tx): Prom
 type DeliveryChange = Pick<Selectable<WebhookDeliveryTable>, 'status' | 'reason' | 'next_at'>;
 
 async function updateDelivery(tx: Tx, id: string, change: DeliveryChange): Promise<void> {
-  await tx.updateTable('webhook_deliveries').set(change).where('id', '=', id).execute();
+  await updateRows(tx, 'webhook_deliveries', { id }, change);
 }
 
 /** Goes on with the pending deliveries of a task, and answers with the delivery of the path. */
@@ -112,11 +114,7 @@ export async function enqueueDelivery(
   taskId: string,
   status: TaskStatus,
 ): Promise<void> {
-  const { webhook_url, creator } = await tx
-    .selectFrom('tasks')
-    .select(['webhook_url', 'creator'])
-    .where('id', '=', taskId)
-    .executeTakeFirstOrThrow();
+  const { webhook_url, creator } = await getRow(tx, 'tasks', { id: taskId });
   if (webhook_url === null) return;
   const created_at = new Date(now()).toISOString();
   await insertRow(tx, 'webhook_deliveries', {

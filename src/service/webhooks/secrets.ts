@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_SECRET_PREFIX } from '../../contract/events.js';
-import { insertRow, type Tx } from '../database/database.js';
+import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { Handlers, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
 
@@ -37,14 +37,28 @@ const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, cont
   await tx
     .deleteFrom('webhook_secrets')
     .where('user_id', '=', userId)
-    .where('replaced_at', '<=', getOverlapStart(now))
+    .where(({ eb, or, selectFrom }) =>
+      or([
+        eb('replaced_at', '<=', getOverlapStart(now)),
+        // Those that no longer sign.
+        eb(
+          'number',
+          'not in',
+          selectFrom('webhook_secrets')
+            .select('number')
+            .where('user_id', '=', userId)
+            .orderBy('number', 'desc')
+            .limit(MAX_REPLACED),
+        ),
+      ]),
+    )
     .execute();
-  await tx
-    .updateTable('webhook_secrets')
-    .set({ replaced_at: toIsoTime(now()) })
-    .where('user_id', '=', userId)
-    .where('replaced_at', 'is', null)
-    .execute();
+  await updateRows(
+    tx,
+    'webhook_secrets',
+    { user_id: userId, replaced_at: null },
+    { replaced_at: toIsoTime(now()) },
+  );
   return { secret: await insertSecret(tx, { userId, now }) };
 };
 

@@ -127,12 +127,108 @@ describe('the quota', () => {
     }
   });
 
+  it.each([
+    ['tokens', (at: number) => ({ name: `token ${at}` }), 'revoke one'],
+    ['members', (at: number) => ({ email: `new-${at}@example.org`, role: 'member' }), 'remove one'],
+    ['nodes', (at: number) => ({ id: `node-${at}`, name: 'Node' }), 'use another publisher'],
+  ] as const)('of %s is per publisher', async (quota, make, release) => {
+    const { registry } = await registryWith({ [quota]: 3 });
+    const create = (at: number) => registry.as('ann', 'POST', `/publishers/acme/${quota}`, make(at));
+    // The publisher begins with a token and two members.
+    const had = { tokens: 1, members: 2, nodes: 0 }[quota];
+    for (let at = had; at < 3; at += 1) expect((await create(at)).status).toBeLessThan(300);
+    const refused = await create(3);
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toBe(
+      `The publisher acme has 3 ${quota}, and the limit is 3; ${release}, or ask an admin.`,
+    );
+    if (quota === 'nodes') expect((await publishAt(registry, '1.0.0')).body.error).toBe('quota_exceeded');
+  });
+
+  it('of members is free again when an invitation is withdrawn, which leaves no user behind', async () => {
+    const { registry } = await registryWith({ members: 3 });
+    const invite = () =>
+      registry.as('ann', 'POST', '/publishers/acme/members', { email: 'new@example.org', role: 'member' });
+    for (let at = 0; at < 3; at += 1) {
+      const { id } = (await invite()).body;
+      const removed = await registry.as('ann', 'DELETE', `/publishers/acme/members/${id}`);
+      expect(removed.status).toBe(204);
+    }
+    const users = await registry.change((tx) => tx.selectFrom('users').select('email').execute());
+    expect(users.map(({ email }) => email)).not.toContain('new@example.org');
+  });
+
+  it('of API keys is per user, and counts those revoked within a day', async () => {
+    const { registry, clock } = await registryWith({ keys: 2 });
+    const create = () => registry.as('bob', 'POST', '/users/keys', { name: 'script' });
+    const { id } = (await create()).body;
+    expect((await registry.as('bob', 'DELETE', `/users/keys/${id}`)).status).toBe(204);
+    expect((await create()).status).toBe(201);
+    const refused = await create();
+    expect([refused.status, refused.body.error]).toEqual([403, 'quota_exceeded']);
+    expect(refused.body.message).toContain('You have 2 API keys');
+    expect((await registry.as('eve', 'POST', '/users/keys', { name: 'script' })).status).toBe(201);
+    clock.time += 25 * 3_600_000;
+    const token = await registry.service.signFor({ sub: 'bob', email: 'bob@example.org' });
+    const again = await ask(`${registry.url}/users/keys`, {
+      method: 'POST',
+      token,
+      json: { name: 'script' },
+    });
+    expect(again.status).toBe(201);
+  });
+
+  it('of webhooks holds for those that are resent', async () => {
+    const { registry, finish } = await registryWith({ pendingWebhooks: 1 });
+    const { url: webhook_url, told } = await receiverForTest((at) => (at === 1 ? 410 : 'silence'));
+    const start = () =>
+      registry.ok('bob', 'POST', relight, { ...smallestBody('image.relight'), webhook_url });
+    await start();
+    const find = async (status: string) => {
+      const { body } = await registry.as('bob', 'GET', '/users/webhook-deliveries');
+      return body.find((one: { status: string }) => one.status === status);
+    };
+    await waitFor(async () => expect(await find('gone')).toBeDefined());
+    await start();
+    await waitFor(() => expect(told).toHaveLength(2));
+    const resend = ({ id }: { id: string }) =>
+      registry.as('bob', 'POST', `/users/webhook-deliveries/${id}/resend`);
+    expect((await resend(await find('gone'))).body.error).toBe('quota_exceeded');
+    expect((await resend(await find('pending'))).status).toBe(200);
+    finish();
+  });
+
+  it('keeps the signing secrets that sign, however often they are rotated', async () => {
+    const { registry } = await registryWith({});
+    for (let at = 0; at < 8; at += 1) await registry.ok('bob', 'POST', '/users/webhook-secret/rotate');
+    const secrets = await registry.change((tx) =>
+      tx.selectFrom('webhook_secrets').select('number').execute(),
+    );
+    expect(secrets).toHaveLength(3);
+  });
+
   it('does not apply to publishers of the embedded owner', async () => {
-    const { registry } = await registryWith({ publishers: 1, versionsPerDay: 1, bytesPerDay: 1 });
+    const few = {
+      publishers: 1,
+      versionsPerDay: 1,
+      bytesPerDay: 1,
+      nodes: 1,
+      members: 2,
+      tokens: 1,
+      keys: 1,
+    };
+    const { registry } = await registryWith(few);
     const token = owner(registry);
     const post = (path: string, json: object) => ask(registry.url + path, { method: 'POST', token, json });
     for (const id of ['mine', 'mine-too'])
       expect((await post('/publishers', { id, name: id })).status).toBe(201);
+    for (const id of ['one', 'two']) {
+      expect((await post('/publishers/mine/nodes', { id, name: id })).status).toBe(201);
+      expect((await post('/users/keys', { name: id })).status).toBe(201);
+      const invited = { email: `${id}@example.org`, role: 'member' };
+      expect((await post('/publishers/mine/members', invited)).status).toBe(200);
+      expect((await post('/publishers/mine/tokens', { name: id })).status).toBe(201);
+    }
     const { body } = await post('/publishers/mine/tokens', { name: 'ci' });
     for (const version of ['1.0.0', '1.0.1']) {
       const json = publishBody(body.token, version, { node: { name: 'Own' } });

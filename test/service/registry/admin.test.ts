@@ -288,6 +288,8 @@ describe('a publisher that an admin bans', () => {
       publishBody(token, '1.0.0'),
     );
     expect(await refusal(publish)).toEqual([403, 'banned']);
+    const another = () => as('eve', 'POST', '/publishers', { id: 'eve-again', name: 'Eve' });
+    expect(await refusal(another())).toEqual([403, 'banned']);
 
     await set('Active');
     expect((await ok('bob', 'GET', '/nodes/eve-good')).status).toBe('NodeStatusActive');
@@ -297,6 +299,7 @@ describe('a publisher that an admin bans', () => {
       'publisher.status PublisherStatusActive - root@example.org',
       'publisher.status PublisherStatusBanned spam root@example.org',
     ]);
+    expect((await another()).status).toBe(201);
   });
 
   it('is recorded once; the same again changes nothing, a new reason does', async () => {
