@@ -14,6 +14,7 @@ import { getUploadTarget } from '../registry/upload-target.js';
 import { findRegistrant, markUploaded } from '../registry/version-states.js';
 import { type StoredObject, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
+import { requireFreeDisk } from './readiness.js';
 
 const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
@@ -51,6 +52,7 @@ async function receiveUpload(context: Context, request: UploadRequest): Promise<
   }
   const announced = readAnnouncedSize(request, context.configuration.limits.archive);
   await refuseEarly(context, versionId, announced);
+  await requireFreeDisk(context, announced);
   const { limits } = context.configuration;
   const key = `${getArchiveFolder(request.params)}/${randomUUID()}.zip`;
   const archive = await context.storage.write(key, Readable.from(readChunks(request.raw)), limits.archive);
