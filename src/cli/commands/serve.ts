@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
-import { readText } from '../command/command.js';
+import { PORTS, readNumber, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
 import { ensureLocal } from '../connect/local.js';
@@ -41,13 +41,11 @@ export async function run(context: CommandContext): Promise<void> {
 /** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
 async function readScenario({ flags, system }: CommandContext): Promise<Scenario> {
   const path = readText(flags, 'scenario');
-  const seed = readText(flags, 'seed');
-  if (seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
-  if (seed !== undefined && !/^\d{1,15}$/.test(seed))
-    throw usage(`--seed must be a whole number of at most 15 digits, not '${seed}'.`);
+  if (flags.seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
+  const seed = readNumber(flags, 'seed') ?? randomInt(2 ** 31);
   if (path === undefined) return undefined;
   const document = await readDocument(resolve(system.cwd, path));
-  return { document, seed: seed === undefined ? randomInt(2 ** 31) : Number(seed) };
+  return { document, seed };
 }
 
 function describeScenario({ seed }: NonNullable<Scenario>): string {
@@ -113,6 +111,7 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
   const host = readText(context.flags, 'host');
   const data = readText(context.flags, 'data');
   const idle = readText(context.flags, 'until-idle');
+  const port = readNumber(flags, 'port', PORTS);
   const { mergeSettings } = await import('../../service/index.js');
   const inFile = file ? await readConfiguration(resolve(system.cwd, file)) : {};
   const written: ConfigurationInput = mergeSettings(inFile, await readVariables(system));
@@ -121,19 +120,11 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
     ...written,
     data: data ? resolve(system.cwd, data) : (written.data ?? folders.data),
     ...(host !== undefined && { host }),
-    ...(readText(context.flags, 'port') !== undefined && {
-      port: parsePort(readText(context.flags, 'port') as string),
-    }),
+    ...(port !== undefined && { port }),
     ...(work !== undefined && { work: work.split(/[\s,]+/).filter(Boolean) as Configuration['work'] }),
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
-}
-
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw usage(`--port must be a number from 0 to 65535, not '${text}'.`);
 }
 
 /** Prints the settings that the service would use. They name the places of keys; a password is masked. */
@@ -216,7 +207,7 @@ async function startInBackground(
   });
   if (scenario) kept.push('--seed', String(scenario.seed));
   if (flags.work === false) kept.push('--no-work');
-  const port = Number(readText(context.flags, 'port') ?? STANDARD_PORT);
+  const port = readNumber(flags, 'port', PORTS) ?? STANDARD_PORT;
   const folder = configuration.data as string;
   const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
   const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };
