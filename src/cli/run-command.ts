@@ -192,7 +192,7 @@ function composeContext(
         now: system.now,
         refresh: async (spent) => {
           const { refreshSignIn } = await import('./sign-in/tokens.js');
-          return refreshSignIn({ connect, now: system.now }, spent);
+          return refreshSignIn(connect, system.now, spent);
         },
         onRenewal: (renewal) => void renewals.add(renewal),
       }),
@@ -272,9 +272,7 @@ const MODULES: Record<string, Module> = {
   'webhook-secret': () => import('./commands/webhook-secret.js'),
   'admin-generate-token': () => import('./commands/admin-generate-token.js'),
   'auth-login': () => import('./commands/auth-login.js'),
-  'auth-logout': () => import('./commands/auth-logout.js'),
-  'auth-status': () => import('./commands/auth-status.js'),
-  'auth-token': () => import('./commands/auth-token.js'),
+  auth: () => import('./commands/auth.js'),
   serve: () => import('./commands/serve.js'),
   'serve-control': () => import('./commands/serve-control.js'),
   'serve-data': () => import('./commands/serve-data.js'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { definePage } from './paging.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject } from './schema/values.js';
 
@@ -20,10 +21,4 @@ const AuditEntry = defineObject('AuditEntry', {
   reason: z.string().optional(),
 });
 
-export const AuditPage = z.object({
-  limit: z.int(),
-  events: z.array(AuditEntry),
-  page: z.int(),
-  total: z.int(),
-  totalPages: z.int(),
-});
+export const AuditPage = definePage({ events: z.array(AuditEntry) });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NodeVersion } from './node-version.js';
 import { operation } from './operation.js';
-import { Paging } from './paging.js';
+import { definePage, Paging } from './paging.js';
 import { Publisher } from './publisher.js';
 import { limitEntries } from './schema/entries.js';
 import { DateTime, NodeId } from './schema/identifiers.js';
@@ -72,13 +72,7 @@ const NODE_ORDERS = [
   ...(['total_install', 'total_install;desc', 'search_ranking', 'search_ranking;desc'] as const),
 ] as const;
 
-const NodePage = z.object({
-  limit: z.int(),
-  nodes: z.array(Node),
-  page: z.int(),
-  total: z.int(),
-  totalPages: z.int(),
-});
+const NodePage = definePage({ nodes: z.array(Node) });
 
 export const node = {
   create: operation({

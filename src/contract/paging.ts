@@ -13,3 +13,7 @@ export const HostNodePaging = z.object({
   page,
   pageSize: z.int().min(1).max(100).default(100).describe('Items per page'),
 });
+
+/** A page of a list, with its items under their own name. */
+export const definePage = <Items extends z.ZodRawShape>(items: Items) =>
+  z.object({ limit: z.int(), ...items, page: z.int(), total: z.int(), totalPages: z.int() });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/cli/connect/store.js';
@@ -19,6 +19,14 @@ test('50 changes by processes at once are all kept', async () => {
   );
   expect(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).sort()).toEqual([...keys].sort());
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a relative HOME is that of the current folder, and relative XDG variables are ignored', async () => {
+  const { stdout } = await regen(['config', 'path'], {
+    home: 'people/ann',
+    env: { XDG_CONFIG_HOME: 'here' },
+  });
+  expect(stdout).toBe(`${resolve('people/ann/.config/regen/config.json')}\n`);
 });
 
 test('a corrupt file is kept aside and said, and a new one begun', async () => {

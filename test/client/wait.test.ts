@@ -41,10 +41,9 @@ describe('waiting', () => {
 
   it('polls quickly at first, then less and less often', async () => {
     const clock = fakeClock();
-    const read = script(...Array(15).fill('created'), 'success');
+    const read = script(...Array(18).fill('created'), 'success');
     await wait(read, { isDone, ...clock });
-    expect(clock.pauses[0]).toBe(150);
-    expect(clock.pauses[1]).toBe(225);
+    expect(clock.pauses.slice(0, 3)).toEqual([40, 60, 90]);
     expect(clock.pauses.at(-1)).toBe(10_000);
     expect(clock.pauses).toEqual([...clock.pauses].sort((a, b) => a - b));
   });
@@ -83,6 +82,12 @@ describe('waiting', () => {
     const onFailure = (error: unknown) => outlived.push(error);
     expect(await wait(read, { isDone, onFailure, ...fakeClock() })).toBe('success');
     expect(outlived).toHaveLength(10);
+  });
+
+  it('pauses longer after a failure than after an answer', async () => {
+    const clock = fakeClock();
+    await wait(script('created', reset(), 'created', 'success'), { isDone, ...clock });
+    expect(clock.pauses).toEqual([40, 225, 90]);
   });
 
   it('fails with the sixth failure in a row', async () => {

@@ -13,19 +13,17 @@ import { type JobsFile, readJobLines } from './jobs-file.js';
 import type { Journal } from './journal.js';
 import { parseJob, planLine, type WrittenJob } from './written-job.js';
 
-/** The result of checking the whole file. */
-interface CheckedJobs {
-  readonly keys: JobKeys;
-  readonly before: EarlierRuns;
-}
-
 type CheckContext = PlanContext & Pick<CommandContext, 'flags' | 'signal'>;
 
 /**
  * Reads the whole file, and checks the remaining jobs as far as possible before anything is sent.
  * @throws Failure with all problems, by line
  */
-export async function checkJobs(batch: CheckContext, file: JobsFile, journal: Journal): Promise<CheckedJobs> {
+export async function checkJobs(
+  batch: CheckContext,
+  file: JobsFile,
+  journal: Journal,
+): Promise<{ readonly keys: JobKeys; readonly before: EarlierRuns }> {
   const keys = new JobKeys();
   const before = { done: 0, failed: 0, credits: 0 };
   const problems = new Problems();

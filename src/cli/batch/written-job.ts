@@ -1,14 +1,7 @@
 import { sanitizeName } from '../../flows/save-file.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import { findNearest } from '../../wire/nearest.js';
-import type {
-  Argument,
-  ArgumentValues,
-  Command,
-  Flag,
-  FlagValues,
-  ParsedCommand,
-} from '../command/command.js';
+import type { Argument, Command, Flag, FlagValues, ParsedCommand } from '../command/command.js';
 import { type FailureDetail, toInvalidFailure } from '../command/request.js';
 import { type PlanContext, planJobs } from '../generation/plan.js';
 import { usage } from '../terminal/failure.js';
@@ -57,13 +50,6 @@ export async function planLine(line: ParsedCommand, context: PlanContext): Promi
   return job;
 }
 
-/** The command line that is equivalent to a line. */
-interface ParsedLine {
-  readonly command: Command;
-  readonly args: ArgumentValues;
-  readonly flags: FlagValues;
-}
-
 /** Flags that apply to the whole run, and not to one job. */
 const RUN_FLAGS = ['dry-run', 'no-wait', 'max-credits', 'yes'];
 
@@ -84,7 +70,7 @@ const COMMANDS = new Map(
  * Parses a line as its command would parse its arguments and flags.
  * @throws Failure with all keys and values that the command does not take
  */
-export function parseRecord(record: Readonly<Record<string, unknown>>): ParsedLine {
+export function parseRecord(record: Readonly<Record<string, unknown>>): ParsedCommand {
   const command = COMMANDS.get(String(record.command ?? '').trim());
   if (!command) {
     throw toInvalidFailure([

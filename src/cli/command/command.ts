@@ -1,5 +1,6 @@
 import type { OperationName } from '../../contract/index.js';
 import type { FieldDescription } from '../../contract/schema/fields.js';
+import { usage } from '../terminal/failure.js';
 import type { Shape } from '../terminal/output.js';
 
 /** The part of a field description that defines how text is converted to a value. */
@@ -105,4 +106,24 @@ export interface ParsedCommand {
 export function readText(flags: FlagValues, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** 0 stands for any free port. */
+export const PORTS = { max: 65_535 };
+
+/**
+ * Reads a flag that is a whole number, if given.
+ * @throws Failure if it is not one in the range
+ */
+export function readNumber(
+  flags: FlagValues,
+  name: string,
+  { min = 0, max }: { readonly min?: number; readonly max?: number } = {},
+): number | undefined {
+  const text = readText(flags, name);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  if (value >= min && value <= (max ?? value)) return value;
+  const range = max !== undefined ? ` from ${min} to ${max}` : min > 0 ? ` from ${min}` : '';
+  throw usage(`--${name} must be a whole number${range}, not '${text}'.`);
 }

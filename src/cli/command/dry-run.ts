@@ -21,20 +21,17 @@ type PrintedOperation = { readonly method: string; readonly path: string; readon
 export async function printDryRun(
   context: PrintContext,
   operation: PrintedOperation,
-  request: Request,
+  request?: Partial<Request>,
 ): Promise<void> {
   await printRequest(context, toPrintedRequest(operation, request));
 }
 
 /** Converts a request to the form in which it is sent. */
-export function toPrintedRequest(operation: PrintedOperation, request: Request): PrintedRequest {
-  return {
-    method: operation.method,
-    path: operation.path,
-    params: request.params,
-    query: request.query as Query,
-    body: operation.body ? (request.body ?? {}) : undefined,
-  };
+export function toPrintedRequest(
+  { method, path, body: declared }: PrintedOperation,
+  { params = {}, query = {}, body }: Partial<Request> = {},
+): PrintedRequest {
+  return { method, path, params, query: query as Query, body: declared ? (body ?? {}) : undefined };
 }
 
 /** The parts of a request that are printed. */

@@ -1,4 +1,4 @@
-import { exitCodes, usage } from '../terminal/failure.js';
+import { exitCodes } from '../terminal/failure.js';
 
 /**
  * Runs a function for each item, up to `concurrency` in parallel. Items are read only when they can be started. After
@@ -29,12 +29,4 @@ export async function runInParallel<Item>(
 export function combineExits(exits: Iterable<number>): number {
   const [exit = exitCodes.done, ...others] = new Set(exits);
   return others.length === 0 ? exit : exitCodes.someFailed;
-}
-
-/** @throws Failure if `--concurrency` is not a whole number in the range */
-export function readConcurrency(given: unknown, { usual, max }: { usual: number; max: number }): number {
-  if (given === undefined) return usual;
-  const concurrency = /^\d{1,4}$/.test(String(given)) ? Number(given) : 0;
-  if (concurrency >= 1 && concurrency <= max) return concurrency;
-  throw usage(`--concurrency must be a whole number from 1 to ${max}, not '${given}'.`);
 }

@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../client/client.js';
-import { getOperation } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
 import { writePrivateFile } from '../../disk/private-file.js';
 import { printDryRun } from '../command/dry-run.js';
 import { toFailure } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure, usage } from '../terminal/failure.js';
-import type { Interruption } from '../terminal/interrupted.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { System } from '../terminal/system.js';
 
@@ -20,8 +19,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
     throw usage('No command given.', 'Write it after --, such as: regen admin exec -- ./moderate.sh');
   }
   if (flags['dry-run']) {
-    const operation = getOperation(command.operation as string);
-    await printDryRun(context, operation, { params: {}, query: {}, body: undefined });
+    await printDryRun(context, getOutline(command.operation as string));
     return undefined;
   }
   const { name, url, client } = await context.services.reach();
@@ -85,7 +83,7 @@ const FORWARDED_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGH
  * @throws Failure if it does not start
  */
 async function runChild(
-  { system, interruption }: { readonly system: System; readonly interruption: Interruption },
+  { system, interruption }: CommandContext,
   program: string,
   words: readonly string[],
   env: Record<string, string | undefined>,

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Output as Answer } from '../../client/check-call.js';
-import { getOperation, type OperationNamed } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
+import type { OperationNamed } from '../../contract/index.js';
 import { saveFile } from '../../flows/save-file.js';
 import { readText } from '../command/command.js';
 import { printDryRun } from '../command/dry-run.js';
@@ -22,10 +23,7 @@ export async function run(context: CommandContext): Promise<void> {
   const { command, flags, output, system } = context;
   const format = readFormat(context);
   const file = readText(context.flags, 'output-file');
-  if (flags['dry-run']) {
-    const operation = getOperation(command.operation as string);
-    return printDryRun(context, operation, { params: {}, query: {}, body: undefined });
-  }
+  if (flags['dry-run']) return printDryRun(context, getOutline(command.operation as string));
   if (file === undefined && system.stdout.isTTY && !flags.show) {
     throw usage(
       'The token would be visible on this terminal.',

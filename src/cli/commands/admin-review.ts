@@ -38,9 +38,7 @@ async function judge(
 ): Promise<void> {
   const name = 'admin.version.setStatus';
   if (context.flags['dry-run']) {
-    const requests = versions.map((params) =>
-      toPrintedRequest(getOutline(name), { params, query: {}, body }),
-    );
+    const requests = versions.map((params) => toPrintedRequest(getOutline(name), { params, body }));
     await printRequests(context, requests);
     return;
   }

@@ -9,28 +9,22 @@ import { type Journal, withJournal } from '../batch/journal.js';
 import { printResult, toResult } from '../batch/result.js';
 import { runJob } from '../batch/run-job.js';
 import { parseJob, planLine, type WrittenJob } from '../batch/written-job.js';
+import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
-import { readConcurrency, runInParallel } from '../command/parallel.js';
+import { runInParallel } from '../command/parallel.js';
 import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
-import { readMaxCredits } from '../generation/price.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { JobResult } from '../views/answers.js';
-
-/** The limits of a batch. */
-interface BatchLimits {
-  readonly concurrency: number;
-  readonly credits: number | undefined;
-}
 
 // Decided: four jobs in parallel. The embedded service processes fewer, while others are sent and saved. There is a
 // maximum, because each task is polled separately.
 /** Runs the jobs of a file, or continues where an earlier run of the same command stopped. */
 export async function run(context: CommandContext): Promise<number> {
   const limits = {
-    concurrency: readConcurrency(context.flags.concurrency, { usual: 4, max: 100 }),
-    credits: readMaxCredits(context.flags),
+    concurrency: readNumber(context.flags, 'concurrency', { min: 1, max: 100 }) ?? 4,
+    credits: readNumber(context.flags, 'max-credits'),
   };
   return withScratch(context.system.now(), async (scratch) => {
     const file = await openJobsFile(context, context.system, scratch);
@@ -80,7 +74,7 @@ async function runBatch(
   journal: Journal,
   keys: JobKeys,
   progress: BatchProgress,
-  limits: BatchLimits,
+  limits: { readonly concurrency: number; readonly credits: number | undefined },
 ): Promise<number> {
   const { output, services } = context;
   const { target } = services;

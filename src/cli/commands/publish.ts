@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { getOutline } from '../../client/outlines.js';
 import type { Pack } from '../../flows/publish/pack.js';
 import { buildPublishBody } from '../../flows/publish/upload.js';
 import { readText } from '../command/command.js';
@@ -22,11 +23,11 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   const changelog = await readChangelog(context);
   if (dirs.length > 1) {
     const { publishMany } = await import('../publish/many.js');
-    const preview = flags['dry-run'] ? await createPreview(changelog) : undefined;
+    const preview = flags['dry-run'] ? createPreview(changelog) : undefined;
     return publishMany(context, dirs, { changelog, timeoutMs, ...(preview && { preview }) });
   }
   const pack = await readFolder(context, dirs[0]);
-  if (flags['dry-run']) await printRequest(context, (await createPreview(changelog))(pack));
+  if (flags['dry-run']) await printRequest(context, createPreview(changelog)(pack));
   else await publishOne(context, pack, changelog, timeoutMs);
   return undefined;
 }
@@ -61,12 +62,10 @@ async function readChangelog(context: CommandContext): Promise<string | undefine
   return (file === '-' ? await readAll(stdin) : readFileSync(resolve(cwd, file), 'utf8')).trim();
 }
 
-/** The contract is loaded for a dry run only. */
-async function createPreview(changelog: string | undefined): Promise<(pack: Pack) => PrintedRequest> {
-  const { getOperation } = await import('../../contract/index.js');
+function createPreview(changelog: string | undefined): (pack: Pack) => PrintedRequest {
   return ({ manifest }) => {
     const params = { publisherId: manifest.publisher, nodeId: manifest.node.id };
     const body = buildPublishBody({ manifest, changelog }, 'masked');
-    return toPrintedRequest(getOperation('version.publish'), { params, query: {}, body });
+    return toPrintedRequest(getOutline('version.publish'), { params, body });
   };
 }

@@ -8,6 +8,7 @@ import type { CommandContext, RunCommand } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { Failure } from '../terminal/failure.js';
+import { explainServiceError } from './serve.js';
 
 const ACTIONS: Readonly<Record<string, RunCommand>> = {
   status: showService,
@@ -19,7 +20,9 @@ const ACTIONS: Readonly<Record<string, RunCommand>> = {
 
 /** `serve status`, `stop`, `rotate-key`, `rotate-token` and `logs`. */
 export async function run(context: CommandContext): Promise<void> {
-  await ACTIONS[context.command.words.at(-1) as string]?.(context);
+  await ACTIONS[context.command.words.at(-1) as string]?.(context)?.catch((error) => {
+    throw explainServiceError(error);
+  });
 }
 
 /** Shows the service that uses a data folder. */

@@ -67,7 +67,7 @@ async function migrateData(context: CommandContext): Promise<void> {
   await output.answer(check ? { schema, pending, rolling } : { schema, steps: pending });
   if (!check || pending.length === 0) return;
   throw new Failure(
-    `The data has the schema ${schema} of an earlier release; ${pending.length} steps are missing.`,
+    `The data has the schema ${schema} of an earlier release; ${pending.length} ${pending.length === 1 ? 'step is' : 'steps are'} missing.`,
     {
       code: 'migration_needed',
       hint: rolling

@@ -3,15 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem } from '../../contract/schema/schema-types.js';
 import { readHandleLimit } from '../../disk/file-handles.js';
-import { readText } from '../command/command.js';
+import { PORTS, readNumber, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
 import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
+import { tuneEngine } from '../terminal/engine.js';
 import { exitCodes, Failure, type FailureCode, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
+import { loadService } from './serve-load.js';
 
 type StartService = typeof import('../../service/index.js')['startService'];
 type Configuration = import('../../service/index.js').Configuration;
@@ -23,11 +25,13 @@ type Scenario = NonNullable<Parameters<StartService>[1]>['scenario'];
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
   requireFileHandles();
+  tuneEngine(SERVICE_MODULES);
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
   if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);
+  keepCodeSoon(context, service);
   await output.line(service.url);
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
@@ -38,16 +42,37 @@ export async function run(context: CommandContext): Promise<void> {
   await service.ended;
 }
 
+/** What the service loads at its start. */
+const SERVICE_MODULES =
+  'child_process cluster crypto fs/promises http2 https perf_hooks readline timers/promises worker_threads zlib'.split(
+    ' ',
+  );
+
+/** How long after the start, so that the first requests do not wait for it. */
+const KEEP_CODE_MS = 2_000;
+
+/** Keeps the compiled code of the service for its next start, soon or when it ends. */
+function keepCodeSoon({ folders }: CommandContext, { ended }: RunningService): void {
+  const keep = () => {
+    clearTimeout(waiting);
+    // It only saves time.
+    void loadService(folders)
+      .then(({ keepCode }) => keepCode())
+      .catch(() => {});
+  };
+  const waiting = setTimeout(keep, KEEP_CODE_MS);
+  waiting.unref();
+  void ended.then(keep);
+}
+
 /** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
 async function readScenario({ flags, system }: CommandContext): Promise<Scenario> {
   const path = readText(flags, 'scenario');
-  const seed = readText(flags, 'seed');
-  if (seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
-  if (seed !== undefined && !/^\d{1,15}$/.test(seed))
-    throw usage(`--seed must be a whole number of at most 15 digits, not '${seed}'.`);
+  if (flags.seed !== undefined && path === undefined) throw usage('--seed requires --scenario.');
+  const seed = readNumber(flags, 'seed') ?? randomInt(2 ** 31);
   if (path === undefined) return undefined;
   const document = await readDocument(resolve(system.cwd, path));
-  return { document, seed: seed === undefined ? randomInt(2 ** 31) : Number(seed) };
+  return { document, seed };
 }
 
 function describeScenario({ seed }: NonNullable<Scenario>): string {
@@ -89,9 +114,10 @@ const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
 
 /** Reads the settings of the environment. */
-async function readVariables({ env }: CommandContext['system']): Promise<Record<string, unknown>> {
+async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
+  const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
-  const { readEnvironment } = await import('../../service/index.js');
+  const { readEnvironment } = (await loadService(folders)).service;
   const { settings, problems } = readEnvironment(env, readSettingFile);
   if (problems.length > 0) throw toConfigurationFailure(problems);
   return settings;
@@ -113,36 +139,29 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
   const host = readText(context.flags, 'host');
   const data = readText(context.flags, 'data');
   const idle = readText(context.flags, 'until-idle');
-  const { mergeSettings } = await import('../../service/index.js');
+  const port = readNumber(flags, 'port', PORTS);
+  const { mergeSettings } = (await loadService(folders)).service;
   const inFile = file ? await readConfiguration(resolve(system.cwd, file)) : {};
-  const written: ConfigurationInput = mergeSettings(inFile, await readVariables(system));
+  const written: ConfigurationInput = mergeSettings(inFile, await readVariables(context));
   return {
     port: STANDARD_PORT,
     ...written,
     data: data ? resolve(system.cwd, data) : (written.data ?? folders.data),
     ...(host !== undefined && { host }),
-    ...(readText(context.flags, 'port') !== undefined && {
-      port: parsePort(readText(context.flags, 'port') as string),
-    }),
+    ...(port !== undefined && { port }),
     ...(work !== undefined && { work: work.split(/[\s,]+/).filter(Boolean) as Configuration['work'] }),
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
 }
 
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw usage(`--port must be a number from 0 to 65535, not '${text}'.`);
-}
-
 /** Prints the settings that the service would use. They name the places of keys; a password is masked. */
 async function showConfiguration(
-  { output, flags, system }: CommandContext,
+  { output, flags, folders, system }: CommandContext,
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { loadScenario, maskPassword, parseConfiguration } = await import('../../service/index.js');
+  const { loadScenario, maskPassword, parseConfiguration } = (await loadService(folders)).service;
   try {
     const { version: _, ...settings } = parseConfiguration(input, system.env);
     if (scenario) await loadScenario(scenario, { version, ...settings });
@@ -187,17 +206,18 @@ async function startHere(
   configuration: ConfigurationInput,
   scenario: Scenario,
 ): Promise<RunningService> {
-  const service = await import('../../service/index.js');
+  const { service } = await loadService(context.folders);
   try {
     return await service.startService(configuration, { scenario });
   } catch (error) {
     if (error instanceof service.PortTaken && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
     if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
-    const data = readText(context.flags, 'data');
+    const place = ['data', 'config'].find((name) => readText(context.flags, name) !== undefined);
+    const chosen = place ? ` --${place} ${shellWord(readText(context.flags, place) as string)}` : '';
     throw new Failure(error.message, {
       code: 'folder_in_use',
-      hint: `Stop the running service with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
+      hint: `Stop the running service with: regen serve stop${chosen}`,
     });
   }
 }
@@ -216,7 +236,7 @@ async function startInBackground(
   });
   if (scenario) kept.push('--seed', String(scenario.seed));
   if (flags.work === false) kept.push('--no-work');
-  const port = Number(readText(context.flags, 'port') ?? STANDARD_PORT);
+  const port = readNumber(flags, 'port', PORTS) ?? STANDARD_PORT;
   const folder = configuration.data as string;
   const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
   const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };

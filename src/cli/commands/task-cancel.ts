@@ -1,12 +1,10 @@
-import { getOperation } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
 import { findTask, type Task } from '../../flows/tasks/task.js';
 import { type PrintedRequest, printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
 import type { CommandContext } from '../connect/context.js';
 import { exitCodes, Failure, usage } from '../terminal/failure.js';
-
-const CANCEL = getOperation('task.cancel');
 
 /** Cancels tasks. One that cannot be cancelled does not stop the others. */
 export async function run(context: CommandContext): Promise<number> {
@@ -43,6 +41,6 @@ export async function run(context: CommandContext): Promise<number> {
 function* previewRequests({ services }: CommandContext, tasks: readonly Task[]): Generator<PrintedRequest> {
   for (const { id, target } of tasks) {
     services.use(target);
-    yield toPrintedRequest(CANCEL, { params: { task_id: id }, query: {}, body: undefined });
+    yield toPrintedRequest(getOutline('task.cancel'), { params: { task_id: id } });
   }
 }

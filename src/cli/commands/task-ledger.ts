@@ -3,7 +3,7 @@ import { isKind } from '../../flows/tasks/find-entry.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
 import { findEntry } from '../../flows/tasks/task.js';
 import { describeState, findEnd } from '../../flows/tasks/task-state.js';
-import { type FlagValues, readText } from '../command/command.js';
+import { type FlagValues, readNumber, readText } from '../command/command.js';
 import type { CommandContext, RunCommand } from '../connect/context.js';
 import { shortenIds } from '../terminal/cells.js';
 import { durationMs } from '../terminal/duration.js';
@@ -24,7 +24,7 @@ export async function run(context: CommandContext): Promise<void> {
 /** Lists the ledger. A terminal shows how a person knows a task: the beginning of its id, its image and its result. */
 async function listEntries({ command, flags, ledger, output, system }: CommandContext): Promise<void> {
   const isWanted = readFilter(flags, system.now());
-  const limit = readLimit(flags);
+  const limit = readNumber(flags, 'limit', { min: 1 });
   const all = [...ledger.entries()];
   const entries = all.filter(isWanted).slice(0, limit);
   if (!system.stdout.isTTY || output.mode.json || output.mode.ndjson) {
@@ -70,24 +70,17 @@ function readSince(text: string | undefined, now: number): number {
   return Number.isNaN(date) ? now - durationMs(text, '--since') : date;
 }
 
-function readLimit(flags: FlagValues): number | undefined {
-  const text = readText(flags, 'limit');
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usage(`--limit must be a whole number from 1, not '${text}'.`);
-}
-
 /** Shows one ledger entry. */
 async function showEntry(context: CommandContext): Promise<void> {
-  const id = context.args.task_id as string | undefined;
-  if (!id) throw usage('<task_id> is required.');
-  const entry = findEntry(context, id);
-  if (!entry) throw toUnknownTaskFailure(id);
-  await context.output.answer(entry);
+  await context.output.answer(requireEntry(context, context.args.task_id as string));
 }
 
-export function toUnknownTaskFailure(id: string): Failure {
-  return new Failure(`Task ${id} was not started from here.`, {
+/** @throws Failure if the task is not in the ledger */
+export function requireEntry(context: CommandContext, id: string): Entry {
+  if (id === '') throw usage('<task_id> is required.');
+  const entry = findEntry(context, id);
+  if (entry) return entry;
+  throw new Failure(`Task ${id} was not started from here.`, {
     code: 'not_found',
     hint: 'List tasks with: regen task list. For a task that was started elsewhere: regen image status <task_id>',
   });
@@ -98,11 +91,7 @@ async function forgetEntries(context: CommandContext): Promise<void> {
   const { args, flags, ledger, output } = context;
   const ids = (args.task_id ?? []) as readonly string[];
   if (ids.length === 0) throw usage('<task_id> is required.', 'See: regen task list');
-  const entries = ids.map((id) => {
-    const entry = findEntry(context, id);
-    if (!entry) throw toUnknownTaskFailure(id);
-    return entry;
-  });
+  const entries = ids.map((id) => requireEntry(context, id));
   const open = entries.filter(({ task_id, state }) => task_id !== undefined && !findEnd(state));
   if (open.length > 0 && !flags.force) {
     const names = open.map(({ task_id }) => task_id).join(', ');

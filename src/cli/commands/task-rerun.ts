@@ -1,26 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { getOperation } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
 import { type Entry, type ImageReference, isImageReference } from '../../flows/tasks/ledger.js';
 import { type ImageSource, type Job, toReference } from '../../flows/tasks/start-task.js';
-import { findEntry, findTarget } from '../../flows/tasks/task.js';
+import { findTarget } from '../../flows/tasks/task.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { toReadable } from '../generation/preview.js';
 import { usage } from '../terminal/failure.js';
 import { runJobs } from './generate.js';
-import { toUnknownTaskFailure } from './task-ledger.js';
+import { requireEntry } from './task-ledger.js';
 
 /** Sends the request of a ledger entry again. */
 export async function run(context: CommandContext): Promise<number | undefined> {
-  const id = context.args.task_id as string | undefined;
-  if (!id) throw usage('<task_id> is required.');
-  const entry = findEntry(context, id);
-  if (!entry) throw toUnknownTaskFailure(id);
+  const entry = requireEntry(context, context.args.task_id as string);
   const job = rebuildJob(entry);
   context.services.use(findTarget(context, entry));
   if (context.flags['dry-run']) {
-    const request = { params: {}, query: {}, body: toReadable(entry.request) };
-    await printDryRun(context, getOperation(entry.operation), request);
+    await printDryRun(context, getOutline(entry.operation), { body: toReadable(entry.request) });
     return undefined;
   }
   if (entry.task_id !== undefined) {

@@ -31,13 +31,10 @@ export async function run(context: CommandContext): Promise<void> {
   const publisherId = node.publisher?.id ?? '';
   const toParams = (versionId: string) => ({ publisherId, nodeId, versionId });
   if (flags['dry-run']) {
-    const toRequest = (version: string) => ({ params: toParams(version), query: {}, body: { deprecated } });
     const outline = getOutline('version.update');
-    await printRequests(
-      context,
-      meant.map((version) => toPrintedRequest(outline, toRequest(version))),
-    );
-    return;
+    const toRequest = (version: string) => ({ params: toParams(version), body: { deprecated } });
+    const requests = meant.map((version) => toPrintedRequest(outline, toRequest(version)));
+    return void (await printRequests(context, requests));
   }
   const verb = deprecated ? 'Deprecate' : 'Undo the deprecation of';
   await confirm(context, `${verb} ${nodeId} ${meant.join(', ')}?`);

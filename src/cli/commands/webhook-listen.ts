@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { findTask } from '../../flows/tasks/task.js';
 import { findEnd } from '../../flows/tasks/task-state.js';
-import { readText } from '../command/command.js';
+import { PORTS, readNumber, readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { toTaskFailure } from '../generation/finish-task.js';
 import { durationMs } from '../terminal/duration.js';
@@ -69,16 +69,13 @@ interface ListenOptions {
 }
 
 function readOptions(context: CommandContext): ListenOptions {
-  const port = readText(context.flags, 'port') ?? '0';
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw usage(`--port must be a number from 0 to 65535, not '${port}'.`);
-  }
+  const port = readNumber(context.flags, 'port', PORTS) ?? 0;
   const publicUrl = readAddress(context.flags, 'public-url');
   const until = readText(context.flags, 'until');
   const timeout = readText(context.flags, 'timeout');
   if (timeout !== undefined && until === undefined) throw usage('--timeout requires --until.');
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout, '--timeout');
-  return { port: Number(port), publicUrl, until, timeoutMs };
+  return { port, publicUrl, until, timeoutMs };
 }
 
 async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { getOperation } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
 import { printDryRun } from '../command/dry-run.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
@@ -8,10 +8,8 @@ export async function run(context: CommandContext): Promise<void> {
   const { system, flags, output, signal } = context;
   const rotates = flags.rotate === true;
   context.services.isChanging = rotates;
-  if (flags['dry-run']) {
-    const operation = getOperation(rotates ? 'webhook.rotateSecret' : 'webhook.secret');
-    return printDryRun(context, operation, { params: {}, query: {}, body: undefined });
-  }
+  if (flags['dry-run'])
+    return printDryRun(context, getOutline(rotates ? 'webhook.rotateSecret' : 'webhook.secret'));
   if (system.stdout.isTTY && !flags.show) {
     throw usage('The secret would be visible on this terminal.', 'Pipe it, or pass --show.');
   }

@@ -28,13 +28,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (!isDone(reply)) throw notAccepted(`${to.origin} answered ${status}.`, describeRetry(status));
 }
 
-interface TriggerOptions {
-  readonly to: URL;
-  readonly event: WebhookEvent;
-  readonly state: string;
-}
-
-function readOptions({ flags }: CommandContext): TriggerOptions {
+function readOptions({ flags }: CommandContext) {
   const to = readAddress(flags, 'to');
   const state = readText(flags, 'state');
   const given = readText(flags, 'event');
@@ -81,16 +75,10 @@ function notAccepted(message: string, hint: string): Failure {
   return new Failure(message, { code: 'webhook_not_accepted', hint });
 }
 
-interface SampleEvent {
-  /** What the service sends, field by field. */
-  readonly body: z.output<(typeof webhookEvents)[WebhookEvent]>;
-  readonly taskId: string;
-}
-
 type Bodies = { [Event in WebhookEvent]: z.output<(typeof webhookEvents)[Event]> };
 
 /** Builds the body that the service sends for a task in this state. Its results do not exist. */
-function buildSampleEvent(event: WebhookEvent, state: string): SampleEvent {
+function buildSampleEvent(event: WebhookEvent, state: string) {
   const taskId = randomUUID();
   const toUrl = (name: string) => `https://example.com/results/${taskId}/${name}`;
   if (event === 'image.task.updated') {

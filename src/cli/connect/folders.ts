@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { System } from '../terminal/system.js';
 
 export interface Folders {
@@ -12,13 +12,18 @@ export interface Folders {
   readonly config: string;
 }
 
-/** Finds the folders of regen. The XDG variables apply on every system. */
+/**
+ * Finds the folders of regen. The XDG variables apply on every system. As their specification says, they are ignored if
+ * they are relative: secrets would lie wherever a command is run.
+ */
 export function findFolders({ env, home }: Pick<System, 'env' | 'home'>): Folders {
-  const state = join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'regen');
+  const find = (given: string | undefined, ...path: string[]) =>
+    join(given && isAbsolute(given) ? given : resolve(home, ...path), 'regen');
+  const state = find(env.XDG_STATE_HOME, '.local', 'state');
   return {
-    data: join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'regen'),
+    data: find(env.XDG_DATA_HOME, '.local', 'share'),
     state,
     serviceLog: join(state, 'service.log'),
-    config: join(env.XDG_CONFIG_HOME || join(home, '.config'), 'regen'),
+    config: find(env.XDG_CONFIG_HOME, '.config'),
   };
 }

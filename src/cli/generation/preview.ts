@@ -1,4 +1,5 @@
-import { getOperation, getTaskFacts } from '../../contract/index.js';
+import { getOutline } from '../../client/outlines.js';
+import { getTaskFacts } from '../../contract/index.js';
 import { isImageReference } from '../../flows/tasks/ledger.js';
 import { type Job, loadImages } from '../../flows/tasks/start-task.js';
 import { type PrintedRequest, toPrintedRequest } from '../command/dry-run.js';
@@ -10,8 +11,7 @@ export async function previewJob({ stdin }: Pick<System, 'stdin'>, job: Job): Pr
   const { operation, body, images, fromTask } = job;
   const { kept } = await loadImages(images, getTaskFacts(operation).kind, () => readBytes(stdin));
   const made = fromTask === undefined ? {} : formatCreation(fromTask);
-  const request = { params: {}, query: {}, body: toReadable({ ...kept, ...body, ...made }) };
-  return toPrintedRequest(getOperation(operation), request);
+  return toPrintedRequest(getOutline(operation), { body: toReadable({ ...kept, ...body, ...made }) });
 }
 
 /** A request body with descriptions in place of images. */

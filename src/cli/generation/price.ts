@@ -3,10 +3,10 @@ import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
 import type { Target } from '../../flows/tasks/task.js';
-import type { FlagValues } from '../command/command.js';
+import { readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { Failure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 
 /**
@@ -18,7 +18,7 @@ export async function checkPrice(
   jobs: readonly Job[],
   target: Target,
 ): Promise<void> {
-  const most = readMaxCredits(context.flags);
+  const most = readNumber(context.flags, 'max-credits');
   const prices = await readPrices(context, target);
   const price =
     prices && sumPrices(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
@@ -69,14 +69,6 @@ export async function readPrices(
     if (error instanceof ServiceError || error instanceof ResponseError) return undefined;
     throw error;
   }
-}
-
-/** @throws Failure if `--max-credits` is not a whole number */
-export function readMaxCredits(flags: FlagValues): number | undefined {
-  const given = flags['max-credits'];
-  if (given === undefined) return undefined;
-  if (/^\d{1,15}$/.test(String(given))) return Number(given);
-  throw usage(`--max-credits must be a whole number, not '${given}'.`);
 }
 
 function sumPrices(prices: readonly (number | undefined)[]): number | undefined {

@@ -1,7 +1,8 @@
 import type { Pack, Stages } from '../../flows/publish/pack.js';
 import type { NodeVersion } from '../../flows/publish/published.js';
+import { readNumber } from '../command/command.js';
 import { type PrintedRequest, printRequests } from '../command/dry-run.js';
-import { combineExits, readConcurrency, runInParallel } from '../command/parallel.js';
+import { combineExits, runInParallel } from '../command/parallel.js';
 import { toFailure } from '../command/to-failure.js';
 import type { Service } from '../connect/services.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -31,7 +32,7 @@ export async function publishMany(
   options: ManyOptions,
 ): Promise<number> {
   const { output } = context;
-  const concurrency = readConcurrency(context.flags.concurrency, { usual: 3, max: 16 });
+  const concurrency = readNumber(context.flags, 'concurrency', { min: 1, max: 16 }) ?? 3;
   const run = new PublishRun(context, dirs);
   try {
     await run.each('Checking', dirs, concurrency, async (dir) => {

@@ -4,8 +4,7 @@ import { usage } from '../terminal/failure.js';
 import { isSecureAddress, type SignInConfiguration } from './discovery.js';
 import { openCallback } from './loopback.js';
 import { hasBrowser, openBrowser } from './opener.js';
-import { callIssuer, type Provider } from './provider.js';
-import { waitForUser } from './timeout.js';
+import { callIssuer, type Provider, waitForUser } from './provider.js';
 
 /** How long the user may take to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;

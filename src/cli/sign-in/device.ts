@@ -2,8 +2,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
 import type { SignInConfiguration } from './discovery.js';
-import { callIssuer, type Provider } from './provider.js';
-import { waitForUser } from './timeout.js';
+import { callIssuer, type Provider, waitForUser } from './provider.js';
 
 /** Whether the issuer supports sign-in on another device. */
 export function supportsDevices({ configuration }: Provider): boolean {

@@ -56,16 +56,11 @@ async function readAudience(token: string): Promise<string[] | undefined> {
   }
 }
 
-interface RefreshContext {
-  readonly connect: Connect;
-  readonly now: () => number;
-}
-
 /**
  * Renews a sign-in with its refresh token.
  * @throws Failure if the issuer refuses
  */
-export async function refreshSignIn({ connect, now }: RefreshContext, signIn: SignIn): Promise<SignIn> {
+export async function refreshSignIn(connect: Connect, now: () => number, signIn: SignIn): Promise<SignIn> {
   const { issuer, client_id: clientId, refresh_token, resource } = signIn;
   if (!refresh_token) throw toEndedFailure(`The sign-in at ${issuer} has expired.`);
   const { openId, configuration } = await openProvider(connect, { issuer, clientId });

@@ -31,18 +31,18 @@ export const authViews: readonly View[] = [
   },
   {
     usage: 'auth logout',
-    module: 'auth-logout',
+    module: 'auth',
     summary: 'Remove the stored tokens of a service, and sign out at its identity provider',
   },
   {
     usage: 'auth status',
-    module: 'auth-status',
+    module: 'auth',
     summary:
       'Show who is signed in, on which service, and the source of the credential; exits 4 if it does not work',
   },
   {
     usage: 'auth token',
-    module: 'auth-token',
+    module: 'auth',
     summary: 'Print the current token',
     flags: [flag('--show', 'Print the token even if stdout is a terminal')],
     examples: [

@@ -5,12 +5,13 @@ const explain = {
   key: 'profile, autostart, ca_file, confirm_credits, credential_store, or base_url, allow_http or naming of profiles.<name>, such as profiles.work.base_url',
 };
 
+const config = { module: 'config', local: true } as const;
+
 export const configViews: readonly View[] = [
-  { usage: 'config get <key>', module: 'config', local: true, summary: 'Print one setting', explain },
+  { usage: 'config get <key>', ...config, summary: 'Print one setting', explain },
   {
     usage: 'config set <key> <value>',
-    module: 'config',
-    local: true,
+    ...config,
     summary: 'Change a setting',
     explain,
     examples: [
@@ -21,17 +22,15 @@ export const configViews: readonly View[] = [
   },
   {
     usage: 'config unset <key>',
-    module: 'config',
-    local: true,
+    ...config,
     summary: 'Reset a setting to its default',
     explain,
   },
   {
     usage: 'config list',
-    module: 'config',
-    local: true,
+    ...config,
     summary: 'List every setting and where its value comes from',
     shape: { columns: ['key', 'value', 'source'] },
   },
-  { usage: 'config path', module: 'config', local: true, summary: 'Print the path of the settings file' },
+  { usage: 'config path', ...config, summary: 'Print the path of the settings file' },
 ];

@@ -11,6 +11,9 @@ const config = flag(
   'Service configuration file: TOML if its name ends in .toml, otherwise JSON',
 );
 
+const onData = { module: 'serve-data', local: true } as const;
+const onService = { module: 'serve-control', local: true } as const;
+
 export const serveViews: readonly View[] = [
   {
     usage: 'serve',
@@ -51,8 +54,7 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve backup <path>',
-    module: 'serve-data',
-    local: true,
+    ...onData,
     summary:
       'Copy the data of a service, running or not, into a new folder or .zip archive, and check the copy',
     explain: { path: 'The folder or .zip archive to create' },
@@ -68,8 +70,7 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve restore <path>',
-    module: 'serve-data',
-    local: true,
+    ...onData,
     summary: 'Copy a backup into a data folder that is new or empty, and check it',
     explain: { path: 'A folder or .zip archive that serve backup wrote' },
     flags: [data],
@@ -77,15 +78,13 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve check',
-    module: 'serve-data',
-    local: true,
+    ...onData,
     summary: 'Check the database and every stored file against its digest; exits 6 if something is damaged',
     flags: [data, config],
   },
   {
     usage: 'serve copy',
-    module: 'serve-data',
-    local: true,
+    ...onData,
     summary:
       'Copy the data of a stopped service to the PostgreSQL database and the storage of a configuration',
     flags: [data, flag('--to <path>', 'Configuration file of the service to copy to')],
@@ -94,8 +93,7 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve migrate',
-    module: 'serve-data',
-    local: true,
+    ...onData,
     summary: 'Upgrade the data of a stopped service to this release, as its next start would',
     flags: [config, data, flag('--check', 'Change nothing; exit 6 if steps are missing, and say which')],
     notes: [
@@ -105,8 +103,7 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve prune',
-    module: 'serve-data',
-    local: true,
+    ...onData,
     summary: 'Remove what the retention settings no longer keep, as the service does once a day',
     flags: [config, data, flag('--dry-run', 'Only count what would be removed')],
     shape: { columns: ['kind', 'days', 'count', 'bytes'] },
@@ -115,36 +112,31 @@ export const serveViews: readonly View[] = [
   },
   {
     usage: 'serve status',
-    module: 'serve-control',
-    local: true,
+    ...onService,
     summary: 'Show the running service and the disk space that its data takes; exits 7 if there is none',
     flags: [data, config],
   },
   {
     usage: 'serve stop',
-    module: 'serve-control',
-    local: true,
+    ...onService,
     summary: 'Stop the running service once it has finished its current work',
     flags: [data, config],
   },
   {
     usage: 'serve rotate-key',
-    module: 'serve-control',
-    local: true,
+    ...onService,
     summary: 'Sign new tokens with a new key, whether or not the service is running',
     flags: [data, config],
   },
   {
     usage: 'serve rotate-token',
-    module: 'serve-control',
-    local: true,
+    ...onService,
     summary: 'Replace the token of the embedded owner, whether or not the service is running',
     flags: [data, config],
   },
   {
     usage: 'serve logs',
-    module: 'serve-control',
-    local: true,
+    ...onService,
     summary: 'Print the log of services started in the background',
   },
 ];

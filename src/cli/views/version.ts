@@ -8,6 +8,9 @@ const reasons = flag(
 );
 const allowSecrets = flag('--allow-secrets', 'Include files that look like secrets');
 
+const explain = { dir: 'Folder with the pyproject.toml (default: the current folder)' };
+const versionId = { explain: { versionId: 'Version id, or version number' } };
+
 export const versionViews: readonly View[] = [
   {
     usage: 'version publish [dir...]',
@@ -44,7 +47,7 @@ export const versionViews: readonly View[] = [
     local: true,
     shape: { columns: ['size', 'path'] },
     summary: 'Write the archive that `version publish` would upload, and send nothing',
-    explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
+    explain,
     flags: [
       flag('--list', 'List each file with its size in bytes, and write nothing'),
       flag('-o, --output <path>', 'File or folder/ to write to (default <node>-<version>.zip)'),
@@ -59,7 +62,7 @@ export const versionViews: readonly View[] = [
     local: true,
     summary:
       'Preview what the registry will list and flag, without uploading; exits 6 if it would be flagged',
-    explain: { dir: 'Folder with the pyproject.toml (default: the current folder)' },
+    explain,
     flags: [
       publisher,
       allowSecrets,
@@ -79,7 +82,7 @@ export const versionViews: readonly View[] = [
     summary: 'Raise the version in the pyproject.toml of a node pack',
     explain: {
       to: 'major, minor, patch, prerelease, or the new version (default: patch)',
-      dir: 'Folder with the pyproject.toml (default: the current folder)',
+      ...explain,
     },
     examples: ['regen version bump minor', 'regen version bump 2.0.0 packs/light'],
   },
@@ -104,7 +107,7 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version update <publisherId> <nodeId> <versionId>',
     operation: 'version.update',
-    explain: { versionId: 'Version id, or version number' },
+    ...versionId,
     examples: ['regen version update my-team light-tools 1.2.0 --deprecated --changelog "Use 1.3.0"'],
   },
   {
@@ -126,13 +129,13 @@ export const versionViews: readonly View[] = [
   {
     usage: 'version delete <publisherId> <nodeId> <versionId>',
     operation: 'version.delete',
-    explain: { versionId: 'Version id, or version number' },
+    ...versionId,
     confirm: 'Delete the version <versionId> of <nodeId>? The version number cannot be used again.',
   },
   {
     usage: 'version history <publisherId> <nodeId> <versionId>',
     operation: 'version.history',
-    explain: { versionId: 'Version id, or version number' },
+    ...versionId,
     shape: { columns: ['at', 'status', 'by', 'reason'] },
   },
   {

@@ -8,7 +8,6 @@ import { findTask, readTask, type Task, type TaskContext } from '../../flows/tas
 import type { TaskState } from '../../flows/tasks/task-state.js';
 import { createWebhookHeaders } from '../../wire/webhook-signature.js';
 import type { Output } from '../terminal/output.js';
-import type { Event } from './event.js';
 import type { Inbox } from './inbox.js';
 import type { SecretsInUse } from './secrets.js';
 
@@ -61,23 +60,11 @@ export async function deliverState(
   );
   // The log is newest first, so the rest is older.
   const [id = `task_${task.id}_${seen.state}`, ...replaces] = ofTask.slice(at).map((delivery) => delivery.id);
-  return inbox.take(composeEvent({ task, seen, id, replaces }, secrets.all[0] as string, now()));
-}
-
-interface TaskEvent {
-  readonly task: Task;
-  readonly seen: TaskState;
-  readonly id: string;
-  readonly replaces: readonly string[];
-}
-
-/** The event as the service would send it now. */
-function composeEvent({ task, seen, id, replaces }: TaskEvent, secret: string, now: number): Event {
   const name = getWebhookEvent(task.kind);
   const payload = task.kind === 'image' ? unwrapImageTask(seen.answer as ImageTask) : seen.answer;
   const body = Buffer.from(JSON.stringify(payload));
-  const headers = createWebhookHeaders([secret], { id, body, event: name, now });
-  return { id, name, taskId: task.id, seen, body, headers, caughtUp: true, replaces };
+  const headers = createWebhookHeaders(secrets.all.slice(0, 1), { id, body, event: name, now: now() });
+  return inbox.take({ id, name, taskId: task.id, seen, body, headers, caughtUp: true, replaces });
 }
 
 /** Reads the delivery log, newest first; undefined if the service has none. */

@@ -1,4 +1,4 @@
-import { joinWords, type Rule } from './rule.js';
+import type { Rule } from './rule.js';
 
 const keepName = (field: string) => field;
 
@@ -8,54 +8,43 @@ function isGiven(value: unknown): boolean {
 }
 
 /** At most one of the fields may be given. */
-export function excludeEachOther(...fields: readonly [string, string, ...string[]]): Rule {
-  const pairs = fields.flatMap((one, at) => fields.slice(at + 1).map((other) => [one, other]));
-  const both = pairs.map((required) => ({
-    required,
-    properties: Object.fromEntries(required.map((name) => [name, {}])),
-  }));
+export function excludeEachOther(one: string, other: string): Rule {
   return {
-    fields,
-    sentence: `${joinWords(fields, 'and')} cannot be combined.`,
-    schema: { not: both.length === 1 ? both[0] : { anyOf: both } },
+    fields: [one, other],
+    sentence: `${one} and ${other} cannot be combined.`,
+    schema: { not: { required: [one, other], properties: { [one]: {}, [other]: {} } } },
     problems(value, { name = keepName }) {
-      const [first, ...others] = fields.filter((field) => value[field] !== undefined);
-      return others.map((field) => ({
-        path: [field],
-        message: `cannot be combined with ${name(first as string)}`,
-      }));
+      if (value[one] === undefined || value[other] === undefined) return [];
+      return [{ path: [other], message: `cannot be combined with ${name(one)}` }];
     },
   };
 }
 
-/** All of the fields are required. */
-export function requireTogether(...fields: readonly [string, string, ...string[]]): Rule {
+/** Both fields are required. */
+export function requireTogether(one: string, other: string): Rule {
+  const fields = [one, other];
   return {
     fields,
-    sentence: `${joinWords(fields, 'and')} are required together.`,
+    sentence: `${one} and ${other} are required together.`,
     schema: { required: fields },
-    problems(value, { name = keepName }) {
-      const missing = fields.filter((field) => value[field] === undefined);
-      return missing.map((field) => {
-        const others = fields.filter((other) => other !== field).map(name);
-        return { path: [field], message: `is required, together with ${joinWords(others, 'and')}` };
-      });
-    },
+    problems: (value, { name = keepName }) =>
+      fields.flatMap((field, at) => {
+        const message = `is required, together with ${name(fields[1 - at] as string)}`;
+        return value[field] === undefined ? [{ path: [field], message }] : [];
+      }),
   };
 }
 
 /** At least one of the fields is required. */
-export function requireAtLeastOne(...fields: readonly [string, string, ...string[]]): Rule {
+export function requireAtLeastOne(one: string, other: string): Rule {
+  const fields = [one, other];
   return {
     fields,
-    sentence: `${joinWords(fields, 'or')} is required.`,
+    sentence: `${one} or ${other} is required.`,
     schema: { anyOf: fields.map((field) => ({ required: [field] })) },
     problems(value, { name = keepName }) {
       if (fields.some((field) => isGiven(value[field]))) return [];
-      const [first, ...others] = fields;
-      return [
-        { path: [first], message: `is required, unless ${joinWords(others.map(name), 'or')} is given` },
-      ];
+      return [{ path: [one], message: `is required, unless ${name(other)} is given` }];
     },
   };
 }

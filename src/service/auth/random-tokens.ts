@@ -43,7 +43,7 @@ export async function findToken<Table extends TokenTable>(
 }
 
 /** SHA-256, hex. */
-function hashToken(token: string): string {
+export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 

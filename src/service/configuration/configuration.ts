@@ -179,7 +179,7 @@ export const Configuration = z.strictObject({
     .union([z.int().positive(), z.literal(false)], { error: 'must be a whole number above 0, or false' })
     .optional()
     .describe(
-      'Requests per minute and caller; false for no limit. Default: 600 if the service listens beyond loopback or behind a proxy, otherwise no limit. The embedded owner has none',
+      'Requests per minute and user, or address without a credential; false for no limit. Default: 600 if the service listens beyond loopback or behind a proxy, otherwise no limit. The embedded owner has none',
     ),
   trustedProxies: z
     .union([z.int().min(0).max(20), z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))], {
@@ -215,7 +215,9 @@ export const Configuration = z.strictObject({
     .int()
     .min(0)
     .default(100 * 1024 ** 2)
-    .describe('Free bytes on the disk of the data folder below which /ready answers 503'),
+    .describe(
+      'Free bytes on the disk of the data folder below which /ready answers 503 and no archive is taken',
+    ),
   metrics: z
     .strictObject({
       port: z

@@ -31,7 +31,7 @@ export function createApp(
 ): FastifyInstance {
   const app: FastifyInstance = fastify({
     logger: false,
-    bodyLimit: context.configuration.limits.jsonBody,
+    bodyLimit: context.configuration.limits.anonymousBody,
     requestIdHeader: false,
     genReqId: (request) => getRequestFacts(request).id,
     exposeHeadRoutes: true,

@@ -95,26 +95,30 @@ export function watchReader(response: ServerResponse): void {
 /** How many bodies of the largest size are held in memory at once. */
 const MAX_LARGE_BODIES = 4;
 
-/** Reserves memory for the body of a request until it is answered. */
-export type BodyBudget = (request: FastifyRequest, reply: FastifyReply) => void;
+/** Reserves memory for a body of at most `limit` bytes until the request is answered. */
+export type BodyBudget = (request: FastifyRequest, reply: FastifyReply, limit: number) => void;
+
+/** Smaller bodies are always received. */
+const MAX_SMALL_BODY = 64 * 1024;
 
 /**
  * Keeps many large bodies that arrive at once from filling memory.
- * @param limit of one body, in bytes
+ * @param largest bytes of the largest body
  * @returns a function that throws Refused unavailable if too many bodies are being received
  */
-export function createBodyBudget(limit: number): BodyBudget {
-  let left = MAX_LARGE_BODIES * limit;
+export function createBodyBudget(largest: number): BodyBudget {
+  let left = MAX_LARGE_BODIES * largest;
   const held = new Map<string, number>();
-  return ({ headers, caller }, reply) => {
+  return ({ headers, caller }, reply, limit) => {
     // A chunked body may be of any size up to the limit; one announced as larger is refused unread.
     const announced =
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit;
     const size = announced > limit ? 0 : announced;
-    // One user takes half of it at most, because a body may take hours to arrive.
+    if (size <= MAX_SMALL_BODY) return;
+    // One user, or all strangers, take half of it at most, because a body may take hours to arrive.
     const user = caller.userId ?? caller.key;
     const own = (held.get(user) ?? 0) + size;
-    if (size > left || own > (MAX_LARGE_BODIES / 2) * limit) {
+    if (size > left || own > (MAX_LARGE_BODIES / 2) * largest) {
       throw new Refused('unavailable', 'The service is handling too many large requests; try again soon.');
     }
     left -= size;

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSameSecret } from '../auth/random-tokens.js';
 import type { Keys } from '../operation/keys.js';
 import { Refused } from '../operation/refused.js';
@@ -18,24 +18,20 @@ export interface OwnerRoutesOptions {
 /** Adds the routes of the embedded owner: what runs, stopping it, and new secrets. */
 export function routeOwner(app: FastifyInstance, options: OwnerRoutesOptions): void {
   const { instance, version } = options;
-  app.get('/.well-known/regen-owner', async ({ headers }) => {
-    requireOwner(options, headers.authorization);
-    return { instance, version };
-  });
+  // Before a body is read.
+  const onRequest = async ({ headers }: FastifyRequest) => requireOwner(options, headers.authorization);
+  app.get('/.well-known/regen-owner', { onRequest }, async () => ({ instance, version }));
 
-  app.post('/.well-known/regen-owner/stop', async ({ headers }, reply) => {
-    requireOwner(options, headers.authorization);
+  app.post('/.well-known/regen-owner/stop', { onRequest }, async (_, reply) => {
     reply.raw.once('close', options.stop);
     return reply.code(202).send({ instance });
   });
 
-  app.post('/.well-known/regen-owner/rotate-key', async ({ headers }) => {
-    requireOwner(options, headers.authorization);
-    return { kid: await options.rotateKey() };
-  });
+  app.post('/.well-known/regen-owner/rotate-key', { onRequest }, async () => ({
+    kid: await options.rotateKey(),
+  }));
 
-  app.post('/.well-known/regen-owner/rotate-token', async ({ headers }, reply) => {
-    requireOwner(options, headers.authorization);
+  app.post('/.well-known/regen-owner/rotate-token', { onRequest }, async (_, reply) => {
     options.rotateToken();
     return reply.code(204).send();
   });

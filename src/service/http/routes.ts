@@ -72,6 +72,7 @@ function routeOperation(
   const { context, running, answers } = shared;
   const { status = 200, response, query, task } = operation;
   const { generationBody, jsonBody, anonymousBody } = context.configuration.limits;
+  const bodyLimit = task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody;
   // The types of a request and its handler match by name only; here the name is not known until run time.
   const handler = handlers[name] as Handler<OperationName>;
   const asker = () => ({ service: context.baseUrl(), limits: context.configuration.limits });
@@ -96,7 +97,7 @@ function routeOperation(
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     exposeHeadRoute: method === 'GET' && 'read' in handler && !operation.counts,
     config: { operation: name },
-    bodyLimit: task ? generationBody : operation.who === 'anyone' ? anonymousBody : jsonBody,
+    bodyLimit,
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
       request.side = names?.side;
@@ -107,7 +108,7 @@ function routeOperation(
       requireValid(operation.params, request.params, 'path');
       await authorize(context.database, toAuthorization(request));
       await requireOwnership(context, operation, request.params);
-      if (task) shared.takeMemory(request, reply);
+      shared.takeMemory(request, reply, bodyLimit);
     },
     handler: async (request, reply) => {
       requireCleanText(request.body);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationName } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
+import { hashToken } from '../auth/random-tokens.js';
 import type { Tx } from '../database/database.js';
 import type { Handler, OperationAnswer, OperationCall, WriteHandler } from '../operation/call.js';
 import { Refused } from '../operation/refused.js';
@@ -43,7 +44,13 @@ export async function runOperation(
   if ('read' in handler) return handler.read(call, call.context.database);
   if (key === undefined) return prepareWrite(handler, call, (write) => inTransaction(run, write));
   const hash = hashRequest(request.url, request.bodyHash);
-  return runOnce(run, handler, { caller: call.caller.key, operation: name, key, hash }, reply);
+  return runOnce(run, handler, { caller: nameKeyOwner(call), operation: name, key, hash }, reply);
+}
+
+/** Whose key it is. Without a bearer, the token in the body tells callers apart. */
+function nameKeyOwner({ caller, body }: OperationCall<OperationName>): string {
+  const { personal_access_token: token } = (body ?? {}) as { readonly personal_access_token?: string };
+  return caller.kind === 'none' && token !== undefined ? `token:${hashToken(token)}` : caller.key;
 }
 
 /** Answers a repeated request with the stored answer, and stores the answer of a new one. */

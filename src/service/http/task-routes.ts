@@ -55,9 +55,14 @@ async function sendResult(
 export function routeCallbacks(app: FastifyInstance, context: Context, callbacks: VendorCallbacks): void {
   app.post<{ Params: { taskId: string }; Querystring: SignedQuery }>(
     '/vendor-callbacks/:taskId',
-    async ({ params, query, body }, reply) => {
-      if (!verifyVendorCallback(context, params.taskId, query))
+    {
+      // Before the body is read.
+      onRequest: async ({ params, query }) => {
+        if (verifyVendorCallback(context, params.taskId, query)) return;
         throw new Refused('invalid_signature', 'This URL was modified.');
+      },
+    },
+    async ({ params, body }, reply) => {
       await callbacks.receive(params.taskId, body);
       return reply.code(204).send();
     },

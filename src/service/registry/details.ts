@@ -1,45 +1,24 @@
 import type { z } from 'zod';
-import type { Node } from '../../contract/node.js';
-import type { NodeVersion } from '../../contract/node-version.js';
+import { Node } from '../../contract/node.js';
+import { NodeVersion } from '../../contract/node-version.js';
 import { invalidField } from '../operation/refused.js';
-
-// Decided: users set these fields; all others are set by the service or admins and ignored in requests.
-const NODE_FIELDS = [
-  'description',
-  'author',
-  'license',
-  'category',
-  'tags',
-  'repository',
-  'icon',
-  'banner_url',
-  'supported_accelerators',
-  'supported_hostui_frontend_version',
-  'supported_hostui_version',
-  'supported_os',
-  'translations',
-] as const;
-
-const VERSION_FIELDS = [
-  'changelog',
-  'dependencies',
-  'deprecated',
-  'tags',
-  'supported_accelerators',
-  'supported_hostui_frontend_version',
-  'supported_hostui_version',
-  'supported_os',
-] as const;
 
 type NodeBody = z.output<typeof Node>;
 type VersionBody = z.output<typeof NodeVersion>;
 
 /** The content of a row's `details`, including the fields of admins. */
-export type NodeDetails = Pick<
-  NodeBody,
-  (typeof NODE_FIELDS)[number] | 'tags_admin' | 'preempted_host_node_names'
->;
-export type VersionDetails = Pick<VersionBody, (typeof VERSION_FIELDS)[number] | 'tags_admin'>;
+export type NodeDetails = Omit<NodeBody, 'id' | 'name'>;
+export type VersionDetails = Omit<VersionBody, 'node_id' | 'version'>;
+
+// Decided: users set the fields that are not read-only; all others are set by the service or admins and ignored in
+// requests. What names a node or version has columns.
+const NODE_FIELDS = listWritable(Node, ['id', 'name']);
+const VERSION_FIELDS = listWritable(NodeVersion, ['node_id', 'version']);
+
+function listWritable({ shape }: z.ZodObject, names: readonly string[]): string[] {
+  const fields = Object.entries(shape as Readonly<Record<string, z.ZodType>>);
+  return fields.flatMap(([name, field]) => (field.meta()?.readOnly || names.includes(name) ? [] : [name]));
+}
 
 export function pickNodeDetails(body: NodeBody): NodeDetails {
   return pickGiven(body, NODE_FIELDS);
@@ -49,12 +28,10 @@ export function pickVersionDetails(body: VersionBody): VersionDetails {
   return pickGiven(body, VERSION_FIELDS);
 }
 
-function pickGiven<Body extends object, Field extends keyof Body>(
-  body: Body,
-  fields: readonly Field[],
-): Pick<Body, Field> {
-  const entries = fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]);
-  return Object.fromEntries(entries);
+function pickGiven(body: Readonly<Record<string, unknown>>, fields: readonly string[]) {
+  return Object.fromEntries(
+    fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
+  );
 }
 
 // Decided: the fields that users set on one publisher, node or version are limited to 128 KiB in total,

@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { expect, it } from 'vitest';
 import { signToken } from '../../../src/service/auth/tokens.js';
@@ -53,6 +55,24 @@ it.skipIf(testDatabase)('can be rotated while no service runs; the next one uses
   for (const token of [before, after])
     expect((await ask(`${second.url}/users/me`, { token })).status).toBe(200);
 });
+
+it.skipIf(testDatabase)(
+  'is not rotated in a folder that cannot be used, and the reason is given',
+  async () => {
+    const data = folderForTest();
+    await (await serviceForTest({ data })).stop();
+    writeFileSync(join(data, 'owner.token'), 'damaged');
+    const { exit, stderr } = await regen(['serve', 'rotate-key', '--data', data]);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining("does not contain a valid owner's token")]);
+    rmSync(join(data, 'owner.token'));
+    writeFileSync(join(data, 'regen.db'), 'damaged');
+    const damaged = await regen(['serve', 'rotate-key', '--data', data, '--json']);
+    expect([damaged.exit, JSON.parse(damaged.stderr)]).toMatchObject([
+      2,
+      { error: { code: 'data_unusable' } },
+    ]);
+  },
+);
 
 it('is not rotated in a folder without data, nor by anyone but the owner', async () => {
   const nowhere = await regen(['serve', 'rotate-key', '--data', folderForTest()]);

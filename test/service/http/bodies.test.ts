@@ -160,12 +160,14 @@ describe('a download that is not read', () => {
   });
 });
 
-it('large bodies of one user leave memory for those of others', async () => {
-  const service = await serviceForTest();
-  const path = '/proxy/imagevendor/v1/ai/image-relight';
+it.each([
+  ['/proxy/imagevendor/v1/ai/image-relight', {}],
+  ['/publishers', { limits: { generationBody: 150_000, jsonBody: 100_000 } }],
+])('large bodies of one user leave memory for those of others: %s', async (path, configuration) => {
+  const service = await serviceForTest(configuration);
   const [eve, bob] = await Promise.all(['eve', 'bob'].map((sub) => service.signFor({ sub })));
   const { hostname, port, host } = new URL(service.url);
-  const answers = Array.from({ length: 5 }, async () => {
+  const answers = Array.from({ length: 8 }, async () => {
     const socket = connect(Number(port), hostname);
     onTestFinished(() => void socket.destroy());
     const head = [`POST ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${eve}`];
@@ -173,7 +175,7 @@ it('large bodies of one user leave memory for those of others', async () => {
     socket.write([...head, ...body].join('\r\n'));
     return String((await once(socket, 'data'))[0]);
   });
-  expect(await Promise.race(answers)).toMatch(/^HTTP\/1.1 503 .*unavailable/s);
+  expect(await Promise.race(answers)).toMatch(/^HTTP\/1.1 503 .*too many large requests/s);
   const { status } = await ask(service.url + path, { method: 'POST', token: bob as string, json: {} });
   expect(status).toBe(400);
 });

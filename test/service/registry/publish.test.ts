@@ -136,6 +136,19 @@ describe('publishing', () => {
       expect(wrong.body.error).toBe('invalid_personal_access_token');
       const update = await open.as('nobody', 'PUT', `${versions('open')}/1.0.0`, { deprecated: true });
       expect(update.status).toBe(401);
+      // Idempotency keys are told apart by the token in the body.
+      await open.ok('eve', 'POST', '/publishers', { id: 'eves', name: 'Eve' });
+      const { token } = await open.ok('eve', 'POST', '/publishers/eves/tokens', { name: 'ci' });
+      const statuses = [];
+      for (const [publisher, pat] of [
+        ['acme', open.tokens.pat],
+        ['eves', token],
+      ]) {
+        const path = `/publishers/${publisher}/nodes/${publisher}-keyed/versions`;
+        const key = { 'idempotency-key': 'build-1' };
+        statuses.push((await open.as('nobody', 'POST', path, publishBody(pat, '1.0.0'), key)).status);
+      }
+      expect(statuses).toEqual([201, 201]);
     } finally {
       await open.service.stop();
     }

@@ -1,0 +1,96 @@
+import type { Client } from '../../client/client.js';
+import { ServiceError } from '../../client/errors.js';
+import { toFailure } from '../command/to-failure.js';
+import type { CommandContext, RunCommand } from '../connect/context.js';
+import type { SignIn } from '../connect/credentials.js';
+import { Failure, SIGN_IN_HINT, usage } from '../terminal/failure.js';
+
+const ACTIONS: Readonly<Record<string, RunCommand>> = {
+  logout: signOut,
+  status: showStatus,
+  token: printToken,
+};
+
+/** `auth logout`, `status` and `token`. */
+export async function run(context: CommandContext): Promise<void> {
+  await ACTIONS[context.command.words.at(-1) as string]?.(context);
+}
+
+/** Shows the user, the service, the credential and when it expires. */
+async function showStatus(context: CommandContext): Promise<void> {
+  const { output, signal } = context;
+  const { name, url, client, credential, store } = await context.services.reach();
+  if (!credential) {
+    throw new Failure(`Not signed in to ${name === url ? url : `${name} (${url})`}.`, {
+      code: 'unauthenticated',
+      hint: SIGN_IN_HINT,
+    });
+  }
+  const me = await readIdentity(client, signal);
+  const kept = await store.read();
+  const { sign_in, publish_tokens = {} } = kept;
+  const isKept = credential.source === store.describeStorage(kept);
+  await output.answer({
+    service: url,
+    profile: name,
+    source: credential.source,
+    ...(isKept && sign_in && { issuer: sign_in.issuer, renewed: sign_in.refresh_token !== undefined }),
+    ...me,
+    publish_tokens: Object.keys(publish_tokens),
+  });
+}
+
+/** Without an id if the service lacks the extension that reports it; a credential that does not work fails anyway. */
+async function readIdentity(client: Client, signal: AbortSignal): Promise<object> {
+  try {
+    return await client.user.me({}, { signal });
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.status === 404)) throw error;
+    return { publishers: (await client.publisher.list({}, { signal })).map(({ id }) => ({ id })) };
+  }
+}
+
+/** Prints the token in use for other programs; on a terminal only with `--show`. */
+async function printToken(context: CommandContext): Promise<void> {
+  const { system, flags, output } = context;
+  if (system.stdout.isTTY && !flags.show) {
+    throw usage('The token would be visible on this terminal.', 'Pipe it, or pass --show.');
+  }
+  const { credential, name } = await context.services.reach();
+  if (!credential) {
+    throw new Failure(`There is no token for ${name}.`, {
+      code: 'unauthenticated',
+      hint: SIGN_IN_HINT,
+    });
+  }
+  await output.answer({ token: await credential.token() }, { only: 'token' });
+}
+
+/** Removes all tokens of the service, and revokes the sign-in if its issuer can. */
+async function signOut(context: CommandContext): Promise<void> {
+  const { output, services } = context;
+  const { target } = services;
+  const store = context.services.openCredentialStore();
+  const { token, sign_in, publish_tokens, kept_in } = await store.read();
+  const count = (token || sign_in ? 1 : 0) + Object.keys(publish_tokens ?? {}).length;
+  if (count === 0 && !kept_in) return output.note(`There was no stored token for ${target.name}.`);
+  if (sign_in) await endAtIssuer(context, sign_in);
+  await store.forget();
+  await output.note(`Removed ${count > 1 ? `${count} tokens` : 'the token'} of ${target.name}.`);
+}
+
+/** A failure is only a warning, because logging out must work without the network. */
+async function endAtIssuer(context: CommandContext, signIn: SignIn): Promise<void> {
+  const { output, signal } = context;
+  const { issuer } = signIn;
+  const { revokeSignIn } = await import('../sign-in/tokens.js');
+  try {
+    if (await revokeSignIn(context.connect, signIn)) return await output.note(`Signed out at ${issuer}.`);
+    await output.note(
+      `${issuer} cannot revoke tokens; the last one expires ${signIn.expires_at ? `at ${signIn.expires_at}` : 'later'}.`,
+    );
+  } catch (error) {
+    if (signal.aborted) throw error;
+    await output.warn(`Could not sign out at ${issuer}: ${toFailure(error).message}`);
+  }
+}
