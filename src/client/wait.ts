@@ -1,4 +1,4 @@
-import { backoffMs } from '../wire/backoff.js';
+import { backoffMs, MAX_TIMER_MS } from '../wire/backoff.js';
 import { ClientError, InvalidRequestError, NetworkError, ServiceError, StillRunningError } from './errors.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
 
@@ -24,8 +24,6 @@ const MAX_FAILURES = 5;
 const FIRST_PAUSE_MS = 40;
 const FIRST_PAUSE_AFTER_FAILURE_MS = 150;
 const LAST_REQUEST_MS = 1000;
-/** Longer timers fire immediately. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Polls until the work has ended: quickly at first, then with growing pauses and jitter.

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError, StillRunningError } from '../../src/client/errors.js';
+import { sleepOrAbort } from '../../src/client/sleep.js';
 import { wait } from '../../src/client/wait.js';
 import { fakeClock } from './server.js';
 
@@ -19,6 +21,14 @@ function script(...steps: (string | Error)[]) {
 }
 
 const isDone = (state: string) => state === 'success' || state === 'failed';
+
+it('does not end a pause at once that is longer than a timer may be', async () => {
+  const ending = new AbortController();
+  const pause = sleepOrAbort(60 * 86_400_000, ending.signal).catch(() => 'aborted');
+  expect(await Promise.race([pause, setTimeout(50, 'still waiting')])).toBe('still waiting');
+  ending.abort();
+  expect(await pause).toBe('aborted');
+});
 
 describe('waiting', () => {
   it('ends with the first final answer, and treats unknown statuses as running', async () => {

@@ -3,6 +3,7 @@ import { checkValue } from '../../contract/schema/check.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { positiveInt } from '../../contract/schema/values.js';
+import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { SecureUrl } from '../network/secure-url.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
@@ -199,6 +200,7 @@ export const Configuration = z.strictObject({
   drainMs: z
     .int()
     .min(0)
+    .max(MAX_TIMER_MS)
     .optional()
     .describe(
       'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
@@ -235,6 +237,7 @@ export const Configuration = z.strictObject({
   graceMs: z
     .int()
     .min(0)
+    .max(MAX_TIMER_MS)
     .default(10_000)
     .describe('Milliseconds that stopping waits for requests and jobs to end'),
 });
