@@ -13,7 +13,7 @@ export async function bundle(): Promise<string[]> {
   writeCommands();
   writeOperations();
   writeLibraryTypes();
-  const modules = await Promise.all([bundleCommandLine(), bundlePackage()]);
+  const modules = await Promise.all([bundleCommandLine(), bundleService(), bundlePackage()]);
   const { resolve } = createRequire(import.meta.url);
   const installed = await listInstalled();
   for (const [file, module] of Object.entries(GRAMMAR_FILES)) {
@@ -62,6 +62,26 @@ function bundleCommandLine(): Promise<string[]> {
       chunkFileNames: 'chunks/[name]-[hash].cjs',
       codeSplitting: { groups: GROUPS },
     },
+    { isSmall: true },
+  );
+}
+
+/**
+ * What the service loads at its start is one CommonJS file, because Node.js 20 can keep the compiled code of such a file:
+ * see disk/kept-code.ts. An ES module passes its exports on.
+ */
+async function bundleService(): Promise<string[]> {
+  const names = Object.keys(await import('../src/service/index.js')).sort();
+  const module = `import service from './service.cjs';\nexport const {\n  ${names.join(',\n  ')}\n} = service;\n`;
+  writeIfChanged('dist/service.js', module);
+  return writeBundle(
+    { input: { service: 'src/service/index.ts' } },
+    {
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: ({ name }) => (name === 'service-start' ? '[name].cjs' : 'chunks/[name]-[hash].cjs'),
+      codeSplitting: { groups: [{ name: 'service-start', test: /src\/service\/index\.ts$/ }] },
+    },
   );
 }
 
@@ -69,7 +89,6 @@ function bundlePackage(): Promise<string[]> {
   return bundlePrograms(
     {
       client: 'src/library/index.ts',
-      service: 'src/service/index.ts',
       'pack-reader': 'src/python/reader.ts',
       'image-worker': 'src/preview/image/worker.ts',
       'video-worker': 'src/preview/video/worker.ts',
@@ -80,20 +99,19 @@ function bundlePackage(): Promise<string[]> {
 
 /** Bundles programs as ES modules. */
 export function bundlePrograms(input: Record<string, string>, folder: string): Promise<string[]> {
-  return writeBundle({ input }, { format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' }, folder);
+  return writeBundle({ input }, { format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' }, { folder });
 }
 
 /**
- * Bundles programs with what package.json does not list as a dependency: one file of a bundle is found quicker
+ * Bundles programs (`isSmall`: without spaces, and with modules of Node.js that are loaded late) with what package.json does not list as a dependency: one file of a bundle is found quicker
  * than many of a folder.
  */
 async function writeBundle(
   options: RolldownOptions,
   output: OutputOptions,
-  folder = 'dist',
+  { folder = 'dist', isSmall = false }: { readonly folder?: string; readonly isSmall?: boolean } = {},
 ): Promise<string[]> {
   const installed = await listInstalled();
-  const isCommonJs = output.format === 'cjs';
   const build = await rolldown({
     ...options,
     platform: 'node',
@@ -102,12 +120,12 @@ async function writeBundle(
   const written = await build.generate({
     ...output,
     // Names stay, for the traces of errors.
-    minify: { compress: true, mangle: false, codegen: isCommonJs },
+    minify: { compress: true, mangle: false, codegen: isSmall },
   });
   await build.close();
   return written.output.flatMap((file) => {
     if (file.type === 'asset') throw new Error(`Unexpected file ${file.fileName}.`);
-    const code = escapeWide(isCommonJs ? deferBuiltins(file.code) : file.code);
+    const code = escapeWide(isSmall ? deferBuiltins(file.code) : file.code);
     writeIfChanged(join(folder, file.fileName), code);
     return file.moduleIds;
   });
@@ -132,9 +150,9 @@ function deferBuiltins(code: string): string {
   return `${DEFER_BUILTIN}\n${changed}`;
 }
 
-/** V8 keeps a source with one character beyond Latin-1 at two bytes for each. */
+/** V8 keeps a source with one character beyond Latin-1 at two bytes for each, and reads ASCII without decoding it. */
 function escapeWide(code: string): string {
-  return code.replace(/[\u0100-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Unchanged files are not written again: programs of another run of the tests may be loading them. */

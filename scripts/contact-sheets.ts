@@ -29,7 +29,7 @@ const whole = { left: 0, top: 0, width: 1, height: 1 };
 const text: string[] = [
   '# Options of image jobs',
   '',
-  'What the local engine, which makes previews, makes of one picture. Made by `npm run sheets`.',
+  'What each option does to one picture in the local engine, which makes previews. Made by `npm run sheets`.',
 ];
 
 type Cell = { readonly name: string; readonly request: Record<string, unknown> };

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
+import { MAX_TIMER_MS } from '../wire/backoff.js';
 
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-const sleepOnTimer: Sleep = (ms, signal) => setTimeout(ms, undefined, signal ? { signal } : {});
+const sleepOnTimer: Sleep = (ms, signal) =>
+  setTimeout(Math.min(ms, MAX_TIMER_MS), undefined, signal ? { signal } : {});
 
 /**
  * Sleeps until the time is over or the signal aborts.

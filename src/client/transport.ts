@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { MAX_TIMER_MS } from '../wire/backoff.js';
 import { notifyOnStart } from '../wire/notify-on-start.js';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.js';
 import { NetworkError } from './errors.js';
@@ -163,8 +164,6 @@ async function* readChunks(body: Readable, toError: (error: unknown) => unknown,
   }
 }
 
-/** Longer timers fire immediately. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Decided: a connection that moves less than this on average counts as making no progress. */
 const MIN_BYTES_PER_SECOND = 1024;
 const MAX_TIMER_DELAY_MS = 1000;

@@ -1,4 +1,4 @@
-import { backoffMs } from '../wire/backoff.js';
+import { backoffMs, MAX_TIMER_MS } from '../wire/backoff.js';
 import { ClientError, InvalidRequestError, NetworkError, ServiceError, StillRunningError } from './errors.js';
 import { type Sleep, sleepOrAbort } from './sleep.js';
 
@@ -20,10 +20,10 @@ export interface WaitOptions<Answer> {
 }
 
 const MAX_FAILURES = 5;
-const FIRST_PAUSE_MS = 150;
+/** Many previews and checks end within tens of milliseconds. */
+const FIRST_PAUSE_MS = 40;
+const FIRST_PAUSE_AFTER_FAILURE_MS = 150;
 const LAST_REQUEST_MS = 1000;
-/** Longer timers fire immediately. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Polls until the work has ended: quickly at first, then with growing pauses and jitter.
@@ -47,6 +47,7 @@ export async function wait<Answer>(
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     let asked: number | undefined;
+    let firstMs = FIRST_PAUSE_MS;
     try {
       last = await endWithin(Math.max(0, ends - now()), read());
       failures = 0;
@@ -56,13 +57,14 @@ export async function wait<Answer>(
       signal?.throwIfAborted();
       if (error instanceof StillRunningError) throw new StillRunningError(last);
       failures += 1;
+      firstMs = FIRST_PAUSE_AFTER_FAILURE_MS;
       if (!isTransient(error) || failures > MAX_FAILURES) throw error;
       options.onFailure?.(error);
       asked = error instanceof ServiceError ? error.retryAfterMs : undefined;
     }
     const left = ends - now();
     if (left <= 0) throw new StillRunningError(last);
-    const pauseMs = backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, maxMs: intervalMs, factor: 1.5, random });
+    const pauseMs = backoffMs(attempt, { firstMs, maxMs: intervalMs, factor: 1.5, random });
     const next = Math.max(asked ?? 0, pauseMs);
     await sleepOrAbort(Math.min(next, left), signal, options.sleep);
   }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { AuditPage, by } from './audit.js';
+import { AuditPage, AuditQuery, by } from './audit.js';
 import { HostNode, HostNodePolicy } from './host-nodes.js';
 import { Node, NodeStatus } from './node.js';
 import { NodeVersion, NodeVersionStatus } from './node-version.js';
 import { operation } from './operation.js';
-import { HostNodePaging, Paging } from './paging.js';
+import { HostNodePaging } from './paging.js';
 import { Publisher, PublisherStatus } from './publisher.js';
 import { DateTime } from './schema/identifiers.js';
 import { defineObject, defineRequest, filter, textList } from './schema/values.js';
@@ -158,7 +158,7 @@ export const admin = {
     path: '/admin/audit',
     summary: 'List who changed what, newest first',
     who: 'admin',
-    query: Paging,
+    query: AuditQuery,
     response: AuditPage,
     extension: 'who did what',
   }),

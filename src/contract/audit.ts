@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { definePage } from './paging.js';
+import { definePage, Paging } from './paging.js';
 import { DateTime } from './schema/identifiers.js';
-import { defineObject } from './schema/values.js';
+import { defineObject, filter } from './schema/values.js';
 
 /** Who did something. */
 export const by = {
@@ -19,6 +19,11 @@ const AuditEntry = defineObject('AuditEntry', {
   version: z.string().optional().describe('For a version: its number'),
   status: z.string().optional().describe('New status or policy'),
   reason: z.string().optional(),
+});
+
+export const AuditQuery = Paging.extend({
+  kind: filter(100, 'Only changes of this kind of thing: publisher, node, version, task, …'),
+  by: filter(200, 'Only what this user changed: a user id, or `service`'),
 });
 
 export const AuditPage = definePage({ events: z.array(AuditEntry) });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { AuditPage } from './audit.js';
+import { AuditPage, AuditQuery } from './audit.js';
 import { operation } from './operation.js';
-import { Paging } from './paging.js';
 import { DateTime, EmailAddress, NodeId, PublisherId } from './schema/identifiers.js';
 import {
   defineObject,
@@ -143,7 +142,7 @@ export const publisher = {
     path: '/publishers/{publisherId}/audit',
     summary: 'List who changed what of a publisher, newest first',
     who: 'owner reads',
-    query: Paging,
+    query: AuditQuery,
     response: AuditPage,
     extension: 'who did what on a publisher',
   }),

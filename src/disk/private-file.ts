@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const PRIVATE_MODE = 0o600;
 
 /** Writes a file atomically and durably, readable only by its owner. */
-export function writePrivateFile(path: string, content: string): void {
+export function writePrivateFile(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // Loaded here because most commands only read.
   const writeFileAtomic: typeof import('write-file-atomic') = require('write-file-atomic');

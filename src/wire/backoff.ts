@@ -19,3 +19,6 @@ export function backoffMs(
   const full = Math.min(maxMs, firstMs * factor ** Math.min(attempt - 1, 64));
   return full * (0.5 + random() / 2);
 }
+
+/** Longer timers fire immediately. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -29,6 +29,17 @@ test('prints the token alone, and when it ends to the person', async () => {
   expect(stderr).not.toContain(stdout.trimEnd());
 });
 
+test('the audit log is filtered by what was changed and by whom', async () => {
+  await admin(['generate-token', '--output-file', join(filesForTest({}), 'token.txt')]);
+  const count = async (...filter: string[]) =>
+    JSON.parse((await admin(['audit', '--json', ...filter])).stdout).total as number;
+  const { by } = JSON.parse((await admin(['audit', '--json', '--kind', 'admin_token'])).stdout).events[0];
+  expect(await count('--kind', 'admin_token', '--by', by)).toBeGreaterThan(0);
+  expect(await count('--kind', 'admin_token')).toBeLessThanOrEqual(await count());
+  expect(await count('--kind', 'nothing')).toBe(0);
+  expect(await count('--by', 'nobody')).toBe(0);
+});
+
 test.each([
   ['env', /^REGEN_ADMIN_TOKEN=([\w-]+\.[\w-]+\.[\w-]+)\n$/],
   ['header', /^Authorization: Bearer ([\w-]+\.[\w-]+\.[\w-]+)\n$/],

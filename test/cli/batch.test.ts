@@ -102,7 +102,7 @@ describe('what a line says', () => {
       'line 4 An image of a batch cannot come from standard input.',
       'line 5 id is already used in line 4',
       'line 7 The result would overwrite the one of line 6',
-      'line 8 A line is one job; write each image in its own line.',
+      'line 8 A line is one job; write each image on its own line.',
       'line 9 command must be one of image relight, ',
       'line 10 is not valid JSON',
     ]) {

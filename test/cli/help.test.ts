@@ -30,6 +30,25 @@ test('an unknown command is one sentence with the nearest name, exit 2', async (
   expect(stderr).toBe("error: Unknown command 'gett' (Did you mean get?)\nhint: See: regen node --help\n");
 });
 
+test('help of an unknown topic or command is an error', async () => {
+  for (const argv of [
+    ['help', 'nope'],
+    ['nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toBe("error: Unknown command or topic 'nope'.\nhint: See: regen help\n");
+  }
+  expect((await regen(['publish', '--help'])).stderr).toContain('Did you mean: regen version publish');
+});
+
+test('every argument is explained', () => {
+  const silent = commands.flatMap(({ words, arguments: positionals }) =>
+    positionals.filter(({ description }) => !description).map(({ name }) => [...words, name].join(' ')),
+  );
+  expect(silent).toEqual([]);
+});
+
 test('an unknown flag with --json is one JSON object on stderr', async () => {
   const { exit, stdout, stderr } = await regen(['node', 'get', 'x', '--jason', '--json']);
   expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });

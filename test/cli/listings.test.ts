@@ -176,7 +176,7 @@ test.each(SCREEN_SIZES)(
     const service = await serviceForTest();
     const env = { REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken, ...SCREENS[screen] };
     const terminal = regenInTerminal(['publisher', 'create'], { env, columns });
-    await terminal.shows('lowercase:');
+    await terminal.shows('Publisher id:');
     terminal.type('x\r');
     await terminal.shows('It must');
     terminal.type(screen === 'terminal' ? '\x7facme\r' : 'acme\r');

@@ -217,7 +217,9 @@ describe('generation on a profile with the naming comfy', () => {
     const { done, last } = await desk();
     const line = 'video text2video boat --model viduq9 --resolution 8K --no-wait';
     const { stderr } = await done(line);
-    expect(stderr).toContain('warning: By what is known here, --model must be one of viduq3-pro');
+    expect(stderr).toContain(
+      'warning: As far as this version of regen knows, --model must be one of viduq3-pro',
+    );
     expect(stderr).toContain('--resolution must be one of');
     expect(stderr).toContain('comfy decides.');
     expect(last()?.body).toMatchObject({ model: 'viduq9', resolution: '8K' });

@@ -99,6 +99,8 @@ it('serve status and serve stop find the data folder in the configuration file o
   const byVariable = await regen(['serve', 'status', '--json'], { home, env: { REGEN_SERVE_DATA: data } });
   for (const { stdout } of [byFile, byVariable]) expect(JSON.parse(stdout)).toMatchObject({ data });
   expect((await regen(['serve', 'status'], { home })).exit).toBe(7);
+  const second = await regen(['serve', '--config', config, '--port', '0'], { home });
+  expect(second.stderr).toContain(`Stop the running service with: regen serve stop --config ${config}`);
 });
 
 it('unknown names are refused in every table', async () => {

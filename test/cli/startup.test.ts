@@ -117,13 +117,6 @@ test('a command loads the modules of Node.js that it needs before it tunes the e
   }
 });
 
-test('the service leaves the engine as Node.js has compiled its modules for', async () => {
-  const argv = ['serve', '--check', '--data', homeForTest()];
-  const { exit, parts, late } = await runAndList(argv);
-  expect({ exit, late }).toEqual({ exit: 0, late: [] });
-  expect(parts).toContain('http');
-});
-
 test('the proof of the embedded service and the request after it share a connection', async () => {
   const home = homeForTest();
   const data = join(home, '.local/share/regen');
@@ -165,7 +158,7 @@ function readImports(path: string, seen = new Map<string, string>()): Map<string
 }
 
 test.each([
-  ['service.js', /class EventSource/, 2_700_000],
+  ['service-start.cjs', /class EventSource/, 2_700_000],
   ['image-worker.js', /_zod/, 60_000],
   ['pack-reader.js', /_zod/, 260_000],
 ])('%s starts without what only some tasks need', (name, unwanted, maxBytes) => {

@@ -128,7 +128,10 @@ test('signing in with an address and the name of a profile adds the profile', as
   await regen(['config', 'set', 'profile', 'own'], { home });
   expect((await regen(['auth', 'status'], { home })).stdout).toContain('profile\town\n');
   const other = await login('http://127.0.0.1:9');
-  expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining(`own is ${service.url}.`)]);
+  expect([other.exit, other.stderr]).toEqual([
+    2,
+    expect.stringContaining(`already has the address ${service.url}.`),
+  ]);
 });
 
 test('settings say where they come from, and refuse what they do not know', async () => {

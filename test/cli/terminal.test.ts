@@ -168,7 +168,7 @@ test.each([
   const service = await serviceForTest();
   const connected = { ...env, REGEN_BASE_URL: service.url, REGEN_TOKEN: service.ownerToken };
   const create = regenInTerminal(['publisher', 'create'], { env: connected });
-  await create.shows('lowercase:');
+  await create.shows('Publisher id:');
   create.type('x\r');
   await create.shows('It must have at least 3 characters.');
   create.type('abc\r');

@@ -49,6 +49,7 @@ it.each([
   ['-30', '-30'],
   ['-1+2', "'-1+2"],
   ['\u001b[31mred', 'red'],
+  ['evil\u001b[31mred\u0007end', 'evilred\\u0007end'],
 ])('%j is the cell %j of a CSV file, which spreadsheets do not run', (text, cell) => {
   expect(formatCsvCell(text)).toBe(cell);
 });

@@ -42,7 +42,7 @@ async function listener({ service, flags = [], env = {}, home = homeForTest() }:
   });
   onTestFinished(() => void started.child.kill('SIGKILL'));
   const url = await waitFor(() => {
-    const [, found] = /Listening at (\S+?)\. /.exec(started.said()) ?? [];
+    const [, found] = /Listening at (\S+) /.exec(started.said()) ?? [];
     if (!found) throw new Error(started.said());
     return found;
   });

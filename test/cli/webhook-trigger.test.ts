@@ -85,7 +85,7 @@ describe('webhook trigger', () => {
     const listener = start(['webhook', 'listen', '--json'], { home: homeForTest(), env });
     onTestFinished(() => void listener.child.kill('SIGKILL'));
     const [, url] = await waitFor(() => {
-      const found = /Listening at (\S+?)\. /.exec(listener.said());
+      const found = /Listening at (\S+) /.exec(listener.said());
       expect(found).not.toBeNull();
       return found as RegExpExecArray;
     });

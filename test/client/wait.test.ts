@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError, StillRunningError } from '../../src/client/errors.js';
+import { sleepOrAbort } from '../../src/client/sleep.js';
 import { wait } from '../../src/client/wait.js';
 import { fakeClock } from './server.js';
 
@@ -20,6 +22,14 @@ function script(...steps: (string | Error)[]) {
 
 const isDone = (state: string) => state === 'success' || state === 'failed';
 
+it('does not end a pause at once that is longer than a timer may be', async () => {
+  const ending = new AbortController();
+  const pause = sleepOrAbort(60 * 86_400_000, ending.signal).catch(() => 'aborted');
+  expect(await Promise.race([pause, setTimeout(50, 'still waiting')])).toBe('still waiting');
+  ending.abort();
+  expect(await pause).toBe('aborted');
+});
+
 describe('waiting', () => {
   it('ends with the first final answer, and treats unknown statuses as running', async () => {
     const seen: string[] = [];
@@ -31,10 +41,9 @@ describe('waiting', () => {
 
   it('polls quickly at first, then less and less often', async () => {
     const clock = fakeClock();
-    const read = script(...Array(15).fill('created'), 'success');
+    const read = script(...Array(18).fill('created'), 'success');
     await wait(read, { isDone, ...clock });
-    expect(clock.pauses[0]).toBe(150);
-    expect(clock.pauses[1]).toBe(225);
+    expect(clock.pauses.slice(0, 3)).toEqual([40, 60, 90]);
     expect(clock.pauses.at(-1)).toBe(10_000);
     expect(clock.pauses).toEqual([...clock.pauses].sort((a, b) => a - b));
   });
@@ -73,6 +82,12 @@ describe('waiting', () => {
     const onFailure = (error: unknown) => outlived.push(error);
     expect(await wait(read, { isDone, onFailure, ...fakeClock() })).toBe('success');
     expect(outlived).toHaveLength(10);
+  });
+
+  it('pauses longer after a failure than after an answer', async () => {
+    const clock = fakeClock();
+    await wait(script('created', reset(), 'created', 'success'), { isDone, ...clock });
+    expect(clock.pauses).toEqual([40, 225, 90]);
   });
 
   it('fails with the sixth failure in a row', async () => {

@@ -25,6 +25,7 @@ import {
   publisherForTest,
   register,
   serviceForTest,
+  upload,
   versionOf,
 } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
@@ -301,6 +302,9 @@ describe('a stop', () => {
     const answer = await ask(`${full.url}/ready`);
     expect([answer.status, answer.body.message]).toEqual([503, 'The disk of the service is almost full.']);
     expect((await ask(`${full.url}/health`)).status).toBe(200);
+    const { signedUrl } = await register(await publisherForTest(full));
+    const refused = await upload(signedUrl, Buffer.from('archive'));
+    expect([refused.status, refused.body.message]).toEqual([503, answer.body.message]);
   });
 
   it('aborts requests and jobs that take longer than the grace period', async () => {

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +16,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { entry, homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
 import { serviceForTest } from '../support/service.js';
+import { waitFor } from '../support/wait-for.js';
 
 const folderOf = (home: string) => join(home, '.local', 'share', 'regen');
 const recordOf = (home: string) => JSON.parse(readFileSync(join(folderOf(home), 'service.json'), 'utf8'));
@@ -36,6 +46,25 @@ test('the first command starts the service, says so in one line, and answers', a
   for (const name of ['service.json', 'owner.token']) {
     expect(statSync(join(folderOf(home), name)).mode & 0o777).toBe(0o600);
   }
+});
+
+test('a service that ends keeps its compiled code, which the next one takes', async () => {
+  const home = homeWithService();
+  const code = join(home, '.local/state/regen/code');
+  const startAndStop = async () => {
+    await run(home, ['publisher', 'list']);
+    await run(home, ['serve', 'stop']);
+  };
+  await startAndStop();
+  // The name of a file that is being written has another ending.
+  await waitFor(() =>
+    expect(existsSync(code) && readdirSync(code)).toEqual([expect.stringMatching(/-[0-9a-f]+$/)]),
+  );
+  const [name] = readdirSync(code) as [string];
+  const { ino } = statSync(join(code, name));
+  await startAndStop();
+  expect(readdirSync(code)).toEqual([name]);
+  expect(statSync(join(code, name)).ino).toBe(ino);
 });
 
 test('ten first commands of each of two people at once: one service each, and neither person can use the other one', async () => {

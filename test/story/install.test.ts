@@ -156,8 +156,9 @@ test('each package is either bundled, with its licence, or installed', () => {
     expect.arrayContaining([...inCommandLine, 'zod', '@vscode/tree-sitter-wasm']),
   );
   // The bundler names the file that each part comes from, except in the command line, which is minified.
+  const named = [...published('.js'), ...published('service-start.cjs')];
   const parts = /^ *\/\/ (?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//gm;
-  const bundled = published('.js').flatMap((path) =>
+  const bundled = named.flatMap((path) =>
     Array.from(text(path).matchAll(parts), ([, name]) => name as string),
   );
   expect(bundled).toContain('zod');

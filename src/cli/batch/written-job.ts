@@ -42,7 +42,7 @@ function fillPlaceholders(pattern: string, places: { readonly line: string; read
 /** @throws Failure with all problems of the job */
 export async function planLine(line: ParsedCommand, context: PlanContext): Promise<Job> {
   const [job, ...more] = await planJobs(line, context);
-  if (!job || more.length > 0) throw usage('A line is one job; write each image in its own line.');
+  if (!job || more.length > 0) throw usage('A line is one job; write each image on its own line.');
   const isPiped = Object.values(job.images)
     .flat()
     .some(({ kind }) => kind === 'stdin');

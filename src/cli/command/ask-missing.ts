@@ -27,12 +27,12 @@ interface MissingField {
  * @returns the command with the answers
  */
 export async function askMissing(context: AskContext, operation: Operation): Promise<ParsedCommand> {
-  const { command, system } = context;
+  const { command } = context;
   const args = { ...context.args };
   const flags = { ...context.flags };
   for (const field of listMissing(context, operation)) {
     const { input } = field;
-    const answer = await askField(system, field, args.id as string | undefined);
+    const answer = await askField(context, field, args.id as string | undefined);
     if ('value' in input || 'negatable' in input) flags[input.name] = answer;
     else args[input.name] = answer;
   }
@@ -65,11 +65,12 @@ function isSimple({ type, enum: values, readOnly, writeOnly, fields }: FieldDesc
 }
 
 function askField(
-  { prompts }: Pick<System, 'prompts'>,
+  { command, system: { prompts } }: AskContext,
   { input, schema, description, choices }: MissingField,
   id: string | undefined,
 ): Promise<string> {
-  const label = `${description.description ?? capitalize(splitWords(input.name.replaceAll('-', ' ')))}:`;
+  const named = description.description ?? capitalize(splitWords(input.name.replaceAll('-', ' ')));
+  const label = input.name === 'id' ? `${capitalize(command.words[0] as string)} id:` : `${named}:`;
   if (choices) return prompts.select(label, choices);
   // A name is often the id.
   const proposal = input.name === 'name' ? id : undefined;

@@ -55,6 +55,9 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') {
+      const [first = '-'] = argv;
+      if (!first.startsWith('-') && !groups.has(first))
+        throw usage(`Unknown command or topic '${first}'.`, suggestCommand(argv) ?? 'See: regen help');
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };

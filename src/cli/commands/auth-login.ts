@@ -30,7 +30,7 @@ async function addProfile({ flags, settings, services }: CommandContext): Promis
   const known = settings.get(key)?.value;
   if (known !== undefined && known !== baseUrl) {
     throw usage(
-      `The profile ${profile} is ${known}.`,
+      `The profile ${profile} already has the address ${known}.`,
       `Choose another name, or change its address: regen config set ${key} ${baseUrl}`,
     );
   }

@@ -67,11 +67,11 @@ async function migrateData(context: CommandContext): Promise<void> {
   await output.answer(check ? { schema, pending, rolling } : { schema, steps: pending });
   if (!check || pending.length === 0) return;
   throw new Failure(
-    `The data has the schema ${schema} of an earlier release; ${pending.length} steps are missing.`,
+    `The data has schema ${schema} from an earlier release; ${pending.length} ${pending.length === 1 ? 'step is' : 'steps are'} missing.`,
     {
       code: 'migration_needed',
       hint: rolling
-        ? 'Run it without --check while services of the earlier release go on, then replace them one by one.'
+        ? 'Run it without --check while services of the earlier release keep running, then replace them one by one.'
         : 'Make a backup and stop all services of the earlier release, then run it without --check.',
     },
   );

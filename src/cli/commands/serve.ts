@@ -10,8 +10,10 @@ import { ensureLocal } from '../connect/local.js';
 import { readConfiguration, readDocument } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
+import { tuneEngine } from '../terminal/engine.js';
 import { exitCodes, Failure, type FailureCode, usage } from '../terminal/failure.js';
 import { shellWord } from '../terminal/text.js';
+import { loadService } from './serve-load.js';
 
 type StartService = typeof import('../../service/index.js')['startService'];
 type Configuration = import('../../service/index.js').Configuration;
@@ -23,11 +25,13 @@ type Scenario = NonNullable<Parameters<StartService>[1]>['scenario'];
 export async function run(context: CommandContext): Promise<void> {
   const { output, signal, flags } = context;
   requireFileHandles();
+  tuneEngine(SERVICE_MODULES);
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
   if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);
+  keepCodeSoon(context, service);
   await output.line(service.url);
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
@@ -36,6 +40,29 @@ export async function run(context: CommandContext): Promise<void> {
   signal.addEventListener('abort', () => void service.stop());
   if (signal.aborted) await service.stop();
   await service.ended;
+}
+
+/** What the service loads at its start. */
+const SERVICE_MODULES =
+  'child_process cluster crypto fs/promises http2 https perf_hooks readline timers/promises worker_threads zlib'.split(
+    ' ',
+  );
+
+/** How long after the start, so that the first requests do not wait for it. */
+const KEEP_CODE_MS = 2_000;
+
+/** Keeps the compiled code of the service for its next start, soon or when it ends. */
+function keepCodeSoon({ folders }: CommandContext, { ended }: RunningService): void {
+  const keep = () => {
+    clearTimeout(waiting);
+    // It only saves time.
+    void loadService(folders)
+      .then(({ keepCode }) => keepCode())
+      .catch(() => {});
+  };
+  const waiting = setTimeout(keep, KEEP_CODE_MS);
+  waiting.unref();
+  void ended.then(keep);
 }
 
 /** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
@@ -49,7 +76,7 @@ async function readScenario({ flags, system }: CommandContext): Promise<Scenario
 }
 
 function describeScenario({ seed }: NonNullable<Scenario>): string {
-  return `A scenario is on: requests and tasks fail on purpose. Repeat its course with --seed ${seed}.`;
+  return `A scenario is on: requests and tasks fail on purpose. Repeat it with --seed ${seed}.`;
 }
 
 /** With fewer, native parts of the service abort the process. */
@@ -87,9 +114,10 @@ const isSettingVariable = (name: string) => name.startsWith('REGEN_SERVE_');
 const isServiceVariable = (name: string) => isSettingVariable(name) || /^PG[A-Z]/.test(name);
 
 /** Reads the settings of the environment. */
-async function readVariables({ env }: CommandContext['system']): Promise<Record<string, unknown>> {
+async function readVariables({ folders, system }: CommandContext): Promise<Record<string, unknown>> {
+  const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
-  const { readEnvironment } = await import('../../service/index.js');
+  const { readEnvironment } = (await loadService(folders)).service;
   const { settings, problems } = readEnvironment(env, readSettingFile);
   if (problems.length > 0) throw toConfigurationFailure(problems);
   return settings;
@@ -112,9 +140,9 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
   const data = readText(context.flags, 'data');
   const idle = readText(context.flags, 'until-idle');
   const port = readNumber(flags, 'port', PORTS);
-  const { mergeSettings } = await import('../../service/index.js');
+  const { mergeSettings } = (await loadService(folders)).service;
   const inFile = file ? await readConfiguration(resolve(system.cwd, file)) : {};
-  const written: ConfigurationInput = mergeSettings(inFile, await readVariables(system));
+  const written: ConfigurationInput = mergeSettings(inFile, await readVariables(context));
   return {
     port: STANDARD_PORT,
     ...written,
@@ -129,11 +157,11 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
 
 /** Prints the settings that the service would use. They name the places of keys; a password is masked. */
 async function showConfiguration(
-  { output, flags, system }: CommandContext,
+  { output, flags, folders, system }: CommandContext,
   input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
-  const { loadScenario, maskPassword, parseConfiguration } = await import('../../service/index.js');
+  const { loadScenario, maskPassword, parseConfiguration } = (await loadService(folders)).service;
   try {
     const { version: _, ...settings } = parseConfiguration(input, system.env);
     if (scenario) await loadScenario(scenario, { version, ...settings });
@@ -178,17 +206,18 @@ async function startHere(
   configuration: ConfigurationInput,
   scenario: Scenario,
 ): Promise<RunningService> {
-  const service = await import('../../service/index.js');
+  const { service } = await loadService(context.folders);
   try {
     return await service.startService(configuration, { scenario });
   } catch (error) {
     if (error instanceof service.PortTaken && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
     if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
-    const data = readText(context.flags, 'data');
+    const place = ['data', 'config'].find((name) => readText(context.flags, name) !== undefined);
+    const chosen = place ? ` --${place} ${shellWord(readText(context.flags, place) as string)}` : '';
     throw new Failure(error.message, {
       code: 'folder_in_use',
-      hint: `Stop the running service with: regen serve stop${data ? ` --data ${shellWord(data)}` : ''}`,
+      hint: `Stop the running service with: regen serve stop${chosen}`,
     });
   }
 }

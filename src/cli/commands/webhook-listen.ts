@@ -81,7 +81,7 @@ function readOptions(context: CommandContext): ListenOptions {
 async function sayWhere(context: CommandContext, url: string, address: string): Promise<void> {
   const { output } = context;
   const { url: service, name } = await context.services.reach();
-  await output.note(`Listening at ${url}. Press Ctrl-C to stop.`);
+  await output.note(`Listening at ${url} (press Ctrl-C to stop).`);
   await output.note(
     `Start tasks with --webhook-url ${address} (videos: --callback-url) to receive their webhooks.`,
   );

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, type FSWatcher, lstatSync, mkdirSync, openSync, statSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
+import { loadUndici } from '../../client/connections.js';
 import { ClientError } from '../../client/errors.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
@@ -134,6 +135,8 @@ export async function ensureLocal(
         try {
           if (running) await drainLocal(start.folder, running);
           child = spawnService(system, start);
+          // While it starts, and not when it is ready.
+          await loadUndici();
           return {
             service: await waitUntilReady(start, child, connect, deadline, system.now, signal),
             started: true,
@@ -165,8 +168,24 @@ async function waitUntilReady(
     // If the folder is in use, the service that uses it has not recorded its address yet.
     const failed = ended !== undefined && ended !== exitCodes.conflict;
     if (failed || now() > deadline) throw toStartFailure(start, ended);
-    await pause(POLL_MS, undefined, { signal });
+    await changeOrPause(start.folder, signal);
   }
+}
+
+/** Ends when a service records its address in a folder, or after a pause on systems that do not tell. */
+async function changeOrPause(folder: string, signal: AbortSignal): Promise<void> {
+  const ending = new AbortController();
+  const done = () => ending.abort();
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(folder, (_, name) => name === 'service.json' && done());
+    watcher.once('error', () => {});
+  } catch {
+    // The number of watched folders is limited.
+  }
+  await pause(POLL_MS, undefined, { signal: AbortSignal.any([signal, ending.signal]) }).catch(() => {});
+  watcher?.close();
+  signal.throwIfAborted();
 }
 
 function toStartFailure(start: ServiceStart, exitCode?: number): Failure {

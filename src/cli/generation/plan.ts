@@ -51,7 +51,7 @@ export async function planJobs(given: ParsedCommand, context: PlanContext): Prom
   if (piped.length > 1) addProblems([{ path: '-', message: 'can be used for one image only' }]);
   if (problems.size > 0) throw toInvalidFailure([...problems.values()]);
   for (const doubt of doubts) {
-    const sentence = `By what is known here, ${doubt}; ${context.services.target.name} decides.`;
+    const sentence = `As far as this version of regen knows, ${doubt}; ${context.services.target.name} decides.`;
     await context.output.warn(naming?.speak(sentence) ?? sentence);
   }
   return jobs;

@@ -1,12 +1,13 @@
-import { stripVTControlCharacters } from 'node:util';
-
+// What moves the cursor or colours text, and commands to the terminal up to their end.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds escape sequences
+const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)/g;
 // C0 and C1 controls, and the marks that reorder text on a screen. Escape sequences are removed first.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes untrusted text safe to print: removes escape sequences and escapes other controls, except tabs and newlines. */
 export function stripControls(text: string): string {
-  return stripVTControlCharacters(text).replace(CONTROLS, escapeCharacter);
+  return text.replace(SEQUENCES, '').replace(CONTROLS, escapeCharacter);
 }
 
 function escapeCharacter(character: string): string {

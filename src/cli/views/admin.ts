@@ -53,10 +53,7 @@ export const adminViews: readonly View[] = [
       command:
         'The command to run and its arguments, after --. REGEN_ADMIN_TOKEN has the initial token; the file REGEN_ADMIN_TOKEN_FILE always has a valid one',
     },
-    examples: [
-      'regen admin exec -- ./moderate.sh',
-      `regen admin exec -- sh -c 'regen admin audit --token-file "$REGEN_ADMIN_TOKEN_FILE"'`,
-    ],
+    examples: ['regen admin exec -- ./moderate.sh', 'regen admin exec -- regen admin audit --kind node'],
   },
   {
     usage: 'admin review [versions...]',
@@ -151,7 +148,7 @@ export const adminViews: readonly View[] = [
     usage: 'admin audit',
     operation: 'admin.audit',
     shape: AUDIT_SHAPE,
-    examples: ['regen admin audit --limit 50', 'regen admin audit --all --ndjson'],
+    examples: ['regen admin audit --kind version --limit 50', 'regen admin audit --all --ndjson'],
   },
   {
     usage: 'admin token list',

@@ -33,9 +33,9 @@ export const serveViews: readonly View[] = [
       flag('--detach', 'Run in the background; return once the service is ready'),
       flag(
         '--scenario <path>',
-        'Scenario of what goes wrong, to test scripts: TOML or JSON; only on loopback',
+        'File with failures to simulate, to test scripts: TOML or JSON; only on loopback',
       ),
-      flag('--seed <number>', 'With --scenario: repeat the course that had this seed'),
+      flag('--seed <number>', 'With --scenario: repeat the run that had this seed'),
       flag('--check', 'Check the configuration, and start nothing'),
       flag('--print-config', 'Print the configuration with its defaults as JSON, and start nothing'),
     ],
@@ -107,7 +107,7 @@ export const serveViews: readonly View[] = [
     summary: 'Remove what the retention settings no longer keep, as the service does once a day',
     flags: [config, data, flag('--dry-run', 'Only count what would be removed')],
     shape: { columns: ['kind', 'days', 'count', 'bytes'] },
-    notes: ['It may run beside the service.'],
+    notes: ['It can run while the service runs.'],
     examples: ['regen serve prune --dry-run', 'regen serve prune --config /etc/regen/regen.toml'],
   },
   {

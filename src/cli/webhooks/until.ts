@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { awaitTask } from '../../flows/tasks/await-task.js';
 import { cannotRead, type Task } from '../../flows/tasks/task.js';
 import { findEnd, type TaskState } from '../../flows/tasks/task-state.js';
+import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { toStillRunningFailure } from '../generation/finish-task.js';
 import { rejectOnAbort } from '../terminal/interrupted.js';
 import { type CatchUpContext, deliverState, readDeliveries } from './catch-up.js';
@@ -49,7 +50,7 @@ export async function awaitEnd(
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => over.abort(toStillRunningFailure(task)), timeoutMs);
+      : setTimeout(() => over.abort(toStillRunningFailure(task)), Math.min(timeoutMs, MAX_TIMER_MS));
   try {
     return await Promise.race([end.reported, pollUntilHandled(), rejectOnAbort(signal)]);
   } finally {

@@ -1,98 +1,75 @@
-import { z } from 'zod';
-import { errorCodes } from '../error-codes.js';
-
-const word = z.string().min(1).max(200);
 /** Words of the contract with those of the other service. */
-const words = z.record(word, word);
-/** Free text for readers of a file. */
-const notes = z.unknown().optional();
-
-const request = z.string().regex(/^(GET|POST|PUT|DELETE) \/\S*$/, { error: 'must be like GET /nodes' });
+export type Words = Readonly<Record<string, string>>;
 
 /** A path of the other service that no renamed segment explains. Both are `METHOD /path`. */
-const Rewrite = z.strictObject({
-  about: notes,
-  regen: request,
-  real: request,
+export interface Rewrite {
+  readonly regen: string;
+  readonly real: string;
   /** A client uses it only with one of these query parameters; never, if there are none. */
-  with: z.array(word).optional(),
+  readonly with?: readonly string[] | undefined;
   /** What a service adds to the request. A client does not use a rewrite that has this, or `answer`. */
-  query: words.optional(),
-  body: words.optional(),
+  readonly query?: Words | undefined;
+  readonly body?: Words | undefined;
   /** The field of the answer that is the whole answer there. */
-  answer: word.optional(),
-});
+  readonly answer?: string | undefined;
+}
 
 /** What the other service does differently, apart from its names. */
-const Behaviors = z.strictObject({
+export interface Behaviors {
   /** Publishing needs only the personal access token in the body. */
-  publishWithoutBearer: z.boolean().optional(),
-  /** A header whose value counts as a bearer token. */
-  apiKeyHeader: z
-    .string()
-    .regex(/^[a-z0-9-]+$/, { error: 'must be the name of a header in lower case' })
-    .optional(),
+  readonly publishWithoutBearer?: boolean | undefined;
+  /** A header whose value counts as a bearer token, in lower case. */
+  readonly apiKeyHeader?: string | undefined;
   /** `1.2` is published as `1.2.0`. */
-  completeVersions: z.boolean().optional(),
+  readonly completeVersions?: boolean | undefined;
   /** A video is extended by its creation id or its URL alone. */
-  extendWithEither: z.boolean().optional(),
+  readonly extendWithEither?: boolean | undefined;
   /** Fields that its clients may leave out of the body of an operation, with what that means. */
-  assumedFields: z.record(word, z.record(word, z.boolean())).optional(),
+  readonly assumedFields?: Readonly<Record<string, Readonly<Record<string, boolean>>>> | undefined;
   /** Fields of the body of an operation that change nothing. */
-  ignoredFields: z.record(word, z.array(word)).optional(),
+  readonly ignoredFields?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Fields that its answers never leave out, in the contract's names, with the value that stands for nothing. */
-  alwaysSent: z.record(word, z.union([z.literal(''), z.tuple([])])).optional(),
+  readonly alwaysSent?: Readonly<Record<string, '' | readonly []>> | undefined;
   /** Operations whose answer is wrapped in a field, which the contract's is not. */
-  wrappedAnswers: words.optional(),
+  readonly wrappedAnswers?: Words | undefined;
   /** Fields that may have values that the contract does not list. */
-  openValues: z.array(word).optional(),
+  readonly openValues?: readonly string[] | undefined;
   /** Query parameters of its clients that change nothing. */
-  ignoredQuery: z.array(word).optional(),
+  readonly ignoredQuery?: readonly string[] | undefined;
   /** Query parameters that a client adds, by operation. */
-  addedQuery: z.record(word, words).optional(),
-});
+  readonly addedQuery?: Readonly<Record<string, Words>> | undefined;
+}
 
-const Meaning = z.strictObject({
-  status: z.union([z.int(), z.array(z.int())]),
-  contains: word,
-  code: z
-    .string()
-    .refine((code) => Object.hasOwn(errorCodes, code), { error: 'must be an error code of the contract' }),
-});
-
-// `statuses` and `beyondNames` are notes as well: what is the same, and what names cannot express.
 /** The names of another service for the words of the contract. Everything is optional; `{}` is the identity. */
-export const NamingFile = z.strictObject({
-  about: notes,
-  version: z.literal(1).optional(),
-  paths: z
-    .strictObject({
-      about: notes,
-      segments: words.optional(),
-      rewrites: z.array(Rewrite).optional(),
-      /** What a service answers at paths of the other one that mean nothing here: `METHOD /path` with a sentence. */
-      unsupported: z.record(request, z.string().min(1).max(1000)).optional(),
-    })
-    .optional(),
-  fields: words.optional(),
+export interface NamingMap {
+  readonly paths?:
+    | {
+        readonly segments?: Words | undefined;
+        readonly rewrites?: readonly Rewrite[] | undefined;
+        /** What a service answers at paths of the other one that mean nothing here: `METHOD /path` with a sentence. */
+        readonly unsupported?: Words | undefined;
+      }
+    | undefined;
+  readonly fields?: Words | undefined;
   /** Fields that have another name in one operation only. */
-  operations: z.record(word, words).optional(),
-  query: words.optional(),
+  readonly operations?: Readonly<Record<string, Words>> | undefined;
+  readonly query?: Words | undefined;
   /** The values of a field. */
-  values: z.record(word, words).optional(),
+  readonly values?: Readonly<Record<string, Words>> | undefined;
   /** Fields whose keys are values. */
-  valueKeyed: z.array(word).optional(),
+  readonly valueKeyed?: readonly string[] | undefined;
   /** Fields in which nothing is renamed. */
-  opaque: z.array(word).optional(),
-  statuses: notes,
-  errors: z
-    .strictObject({ about: notes, bodies: notes, texts: notes, meaningFromText: z.array(Meaning).optional() })
-    .optional(),
-  beyondNames: notes,
-  behaviors: Behaviors.optional(),
-});
-
-export type Words = Readonly<z.output<typeof words>>;
-export type Rewrite = Readonly<z.output<typeof Rewrite>>;
-export type Behaviors = Readonly<z.output<typeof Behaviors>>;
-export type NamingMap = Readonly<z.output<typeof NamingFile>>;
+  readonly opaque?: readonly string[] | undefined;
+  readonly errors?:
+    | {
+        readonly meaningFromText?:
+          | readonly {
+              readonly status: number | readonly number[];
+              readonly contains: string;
+              readonly code: string;
+            }[]
+          | undefined;
+      }
+    | undefined;
+  readonly behaviors?: Behaviors | undefined;
+}

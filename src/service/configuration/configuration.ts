@@ -3,6 +3,7 @@ import { checkValue } from '../../contract/schema/check.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { positiveInt } from '../../contract/schema/values.js';
+import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { SecureUrl } from '../network/secure-url.js';
 import { checkVendorKeys, GenerationSettings } from './generation-settings.js';
 import { IssuerSettings } from './issuer-settings.js';
@@ -178,7 +179,7 @@ export const Configuration = z.strictObject({
     .union([z.int().positive(), z.literal(false)], { error: 'must be a whole number above 0, or false' })
     .optional()
     .describe(
-      'Requests per minute and caller; false for no limit. Default: 600 if the service listens beyond loopback or behind a proxy, otherwise no limit. The embedded owner has none',
+      'Requests per minute and user, or address without a credential; false for no limit. Default: 600 if the service listens beyond loopback or behind a proxy, otherwise no limit. The embedded owner has none',
     ),
   trustedProxies: z
     .union([z.int().min(0).max(20), z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))], {
@@ -199,6 +200,7 @@ export const Configuration = z.strictObject({
   drainMs: z
     .int()
     .min(0)
+    .max(MAX_TIMER_MS)
     .optional()
     .describe(
       'Milliseconds that requests are still served once stopping has begun and /ready answers 503, so that a load balancer notices. Default: 5000 if the service listens beyond loopback or behind a proxy, otherwise 0',
@@ -213,7 +215,9 @@ export const Configuration = z.strictObject({
     .int()
     .min(0)
     .default(100 * 1024 ** 2)
-    .describe('Free bytes on the disk of the data folder below which /ready answers 503'),
+    .describe(
+      'Free bytes on the disk of the data folder below which /ready answers 503 and no archive is taken',
+    ),
   metrics: z
     .strictObject({
       port: z
@@ -233,6 +237,7 @@ export const Configuration = z.strictObject({
   graceMs: z
     .int()
     .min(0)
+    .max(MAX_TIMER_MS)
     .default(10_000)
     .describe('Milliseconds that stopping waits for requests and jobs to end'),
 });

@@ -152,7 +152,8 @@ export function maskPassword(url: string): string {
   return url.replace(/^(\w+:\/\/[^/?#@:]*):[^/?#]*@/, '$1:***@').replace(/([?&]password=)[^&#]*/gi, '$1***');
 }
 
-const LOST_CONNECTION = /^(08|53|57P0|25006)/;
+// With sign-ins that are refused while a password is changed.
+const LOST_CONNECTION = /^(08|28|3D|53|57P0|25006)/;
 const LOST_NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'];
 const LOST_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
@@ -170,12 +171,6 @@ function toDataUnusable(error: unknown, url: string): unknown {
   if (error instanceof DataUnusable) return error;
   const { code, message } = error as { code?: string; message: string };
   const place = maskPassword(url);
-  if (isDatabaseAway(error)) {
-    const reason = message || code;
-    return new DataUnusable(
-      `${place} cannot be reached (${reason}). Start it, or correct the setting database.`,
-    );
-  }
   if (message.startsWith('SASL: ') && message.includes('client password must be'))
     return new DataUnusable(
       `${place} asks for a password. Set the variable PGPASSWORD or PGPASSFILE, or correct the setting database.`,
@@ -185,5 +180,11 @@ function toDataUnusable(error: unknown, url: string): unknown {
     return new DataUnusable(
       `${place} cannot be used (${message}). Correct the setting database or the server.`,
     );
+  if (isDatabaseAway(error)) {
+    const reason = message || code;
+    return new DataUnusable(
+      `${place} cannot be reached (${reason}). Start it, or correct the setting database.`,
+    );
+  }
   return error;
 }

@@ -63,7 +63,11 @@ function toRefused(error: unknown, log: (error: unknown) => void): Refused {
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   const known = FRAMEWORK_REFUSALS[code];
   if (known) return new Refused(...known);
-  if (isMachineTrouble(error) || isDatabaseAway(error)) {
+  if (isDatabaseAway(error)) {
+    log(error);
+    return new Refused('unavailable', 'The database is away or has too much to do; try again soon.');
+  }
+  if (isMachineTrouble(error)) {
     log(error);
     return new Refused('unavailable', 'The service is temporarily out of a resource; try again soon.');
   }

@@ -21,7 +21,8 @@ export type RateLimit = (caller: string) => number;
 /** Requests per minute of a caller of a service that others can reach. */
 const DEFAULT_PER_MINUTE = 600;
 
-// Decided: each caller has its own limit, refilled evenly over the minute; none on loopback by default.
+// Decided: each user has one limit, with all of their credentials, refilled evenly over the minute; none on loopback
+// by default.
 export function createRateLimit({ configuration, now }: Pick<Context, 'configuration' | 'now'>): RateLimit {
   const perMinute = configuration.rateLimit ?? (isExposed(configuration) && DEFAULT_PER_MINUTE);
   return perMinute === false ? () => 0 : createBuckets(perMinute, now);
@@ -74,7 +75,7 @@ export async function admitCaller(
     take(nameByAddress(ip));
     throw error;
   });
-  if (caller.kind !== 'owner') take(caller.kind === 'none' ? nameByAddress(ip) : caller.key);
+  if (caller.kind !== 'owner') take(caller.userId ?? nameByAddress(ip));
   return caller;
 }
 

@@ -13,13 +13,11 @@ const WRITE_INTERVAL_MS = 1_000;
  * @returns a check that throws Refused if it cannot
  */
 export function createReadinessCheck(context: Context, isRunning: () => boolean): () => Promise<void> {
-  const { configuration, database, scratch } = context;
+  const { database } = context;
   let writtenAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (!isRunning()) throw new Refused('unavailable', 'The service is starting or stopping.');
-    const { bavail, bsize } = await statfs(scratch);
-    if (bavail * bsize < configuration.minFreeDiskBytes)
-      throw new Refused('unavailable', 'The disk of the service is almost full.');
+    await requireFreeDisk(context);
     // Fails if the file is lost or locked.
     await database.transaction().execute(async (tx) => {
       if (performance.now() - writtenAt < WRITE_INTERVAL_MS) return;
@@ -34,4 +32,18 @@ export function createReadinessCheck(context: Context, isRunning: () => boolean)
     });
     if (performance.now() - writtenAt >= WRITE_INTERVAL_MS) writtenAt = performance.now();
   };
+}
+
+/**
+ * Checks that the disk has space left after an archive is stored. The database needs some, too.
+ * @param bytes of the archive
+ * @throws Refused unavailable
+ */
+export async function requireFreeDisk(
+  { configuration, scratch }: Pick<Context, 'configuration' | 'scratch'>,
+  bytes = 0,
+): Promise<void> {
+  const { bavail, bsize } = await statfs(scratch);
+  if (bavail * bsize - bytes < configuration.minFreeDiskBytes)
+    throw new Refused('unavailable', 'The disk of the service is almost full.');
 }

@@ -8,6 +8,7 @@ import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import { createScratchFolder } from '../operation/scratch-folder.js';
 import { fetchFromUplink, mayAsk, readForArchive } from '../registry/uplink.js';
+import { requireFreeDisk } from './readiness.js';
 import { sendFile } from './send-file.js';
 
 interface ArchiveOfUplink {
@@ -81,6 +82,8 @@ function findArchive({ database }: Context, { nodeId, version }: ArchiveOfUplink
 async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<void> {
   const { database, storage, now, log } = context;
   const { limits } = context.configuration;
+  // Strangers choose what is kept.
+  await requireFreeDisk(context);
   const folder = await createScratchFolder(context);
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { findRow, type Tx } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
@@ -14,6 +15,7 @@ import { getUploadTarget } from '../registry/upload-target.js';
 import { findRegistrant, markUploaded } from '../registry/version-states.js';
 import { type StoredObject, TooLarge } from '../storage/storage.js';
 import { wasRefused } from './errors.js';
+import { requireFreeDisk } from './readiness.js';
 
 const UPLOAD_PATH = '/uploads/:publisherId/:nodeId/:version/node.zip';
 
@@ -51,6 +53,7 @@ async function receiveUpload(context: Context, request: UploadRequest): Promise<
   }
   const announced = readAnnouncedSize(request, context.configuration.limits.archive);
   await refuseEarly(context, versionId, announced);
+  await requireFreeDisk(context, announced);
   const { limits } = context.configuration;
   const key = `${getArchiveFolder(request.params)}/${randomUUID()}.zip`;
   const archive = await context.storage.write(key, Readable.from(readChunks(request.raw)), limits.archive);
@@ -132,6 +135,8 @@ async function keepArchive(context: Context, versionId: string, archive: StoredO
   return context.database.transaction().execute(async (tx) => {
     // Checked again, because the node may have been banned or deleted during the transfer.
     const version = await getUploadTarget(tx, versionId);
+    const registrant = await findRegistrant(tx, versionId);
+    await requireMember(tx, version.publisher_id, registrant);
     if (!(await markUploaded(tx, { versionId, archive, now: context.now() }))) {
       if (version.archive_sha256 === archive.sha256) return false;
       throw differentArchive(version.version);
@@ -139,10 +144,17 @@ async function keepArchive(context: Context, versionId: string, archive: StoredO
     const { publisher_id: publisherId } = version;
     await takeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount: archive.size });
     // A user takes turns with others, however many publishers one has.
-    const owner = (await findRegistrant(tx, versionId)) ?? publisherId;
+    const owner = registrant ?? publisherId;
     await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner });
     return true;
   });
+}
+
+// Decided: a signed URL ends with the membership of the person who registered the version.
+async function requireMember(tx: Tx, publisher_id: string, user_id: string | undefined): Promise<void> {
+  if (user_id === undefined || (await findRow(tx, 'members', { publisher_id, user_id }))) return;
+  const message = `The person who registered this version is no longer a member of the publisher ${publisher_id}.`;
+  throw new Refused('forbidden', message);
 }
 
 function differentArchive(version: string): Refused {

@@ -53,23 +53,43 @@ export async function claimJobs(
 ): Promise<LeasedJob[]> {
   const now = toIsoTime(holder.now());
   return await changeJobs(holder, async (tx) => {
+    const due = await listDueKinds(tx, kinds, now);
+    if (due.length === 0) return [];
     const suspected = await findSuspectedJob(tx, kinds, now);
     if (suspected)
       return running.length === 0 ? leaseJobs(tx, holder, [{ ...suspected, isSuspected: true }]) : [];
     // Also for kinds that are not free, so that turns follow the order of arrival.
-    await assignTurns(tx, kinds, now);
-    const due = [];
-    for (const [kind, places] of Object.entries(free)) {
+    if (due.some(({ waiting }) => waiting === 1)) await assignTurns(tx, kinds, now);
+    const jobs = [];
+    for (const { kind } of due) {
+      const places = free[kind];
+      if (places === undefined) continue;
       const next = await findNextJobs(tx, { kind, places, running });
       const limit = shared[kind];
-      due.push(...(limit && next.length > 0 ? next.slice(0, await countPlaces(tx, kind, limit)) : next));
+      jobs.push(...(limit && next.length > 0 ? next.slice(0, await countPlaces(tx, kind, limit)) : next));
     }
     return leaseJobs(
       tx,
       holder,
-      due.sort(compareDue).map((job) => ({ ...job, isSuspected: false })),
+      jobs.sort(compareDue).map((job) => ({ ...job, isSuspected: false })),
     );
   });
+}
+
+/** The kinds with jobs that are due, and whether some of them wait for a turn. One look at two indexes for each kind. */
+async function listDueKinds(tx: Tx, kinds: readonly string[], now: string) {
+  if (kinds.length === 0) return [];
+  const { rows } = await sql<{ kind: string; waiting: number | null }>`with given (kind) as (
+      values ${sql.join(kinds.map((kind) => sql`(${sql.lit(kind)})`))}
+    ), found as (
+      select given.kind as kind,
+        (select 1 from jobs where jobs.kind = given.kind and turn is null and leased_by is null
+          and run_at <= ${now} limit 1) as waiting,
+        (select 1 from jobs where jobs.kind = given.kind and turn is not null and leased_by is null
+          limit 1) as ready
+      from given
+    ) select kind, waiting from found where waiting = 1 or ready = 1`.execute(tx);
+  return rows;
 }
 
 /** Every change locks its rows first, so on PostgreSQL it sees their newest state and conflicts with none. */

@@ -23,6 +23,8 @@ async function queryAuditPage(
 ): Promise<AuditPage> {
   let events = database.selectFrom('events');
   if (publisherId !== undefined) events = events.where('events.publisher_id', '=', publisherId);
+  if (query.kind !== undefined) events = events.where('events.subject_kind', '=', query.kind);
+  if (query.by !== undefined) events = events.where('events.actor', '=', query.by);
   const total = await countRows(events);
   const rows = await events
     .leftJoin('users', 'users.id', 'events.actor')

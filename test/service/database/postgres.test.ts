@@ -70,6 +70,7 @@ describe('a database of PostgreSQL', () => {
   it('that cannot be reached is told apart from an error of a query', () => {
     expect(isDatabaseAway({ code: 'ECONNREFUSED', syscall: 'connect' })).toBe(true);
     expect(isDatabaseAway({ code: '57P01' })).toBe(true);
+    expect(isDatabaseAway({ code: '28P01' })).toBe(true);
     expect(isDatabaseAway({ code: 'ENOENT', syscall: 'open' })).toBe(false);
     expect(isDatabaseAway({ code: '42P01' })).toBe(false);
   });

@@ -95,6 +95,21 @@ describe('a rate limit', () => {
     expect(process.cpuUsage(cpu).user).toBeLessThan(2_000_000);
   });
 
+  it('is one for all credentials of a user', async () => {
+    const registry = await startRegistry({ rateLimit: 8 });
+    try {
+      const { token } = await registry.ok('bob', 'POST', '/users/keys', { name: 'one more' });
+      const statuses = [];
+      for (let at = 0; at < 8; at += 1)
+        statuses.push((await ask(`${registry.url}/users/me`, { token })).status);
+      expect(statuses.at(-1)).toBe(429);
+      expect((await registry.as('bob', 'GET', '/users/me')).status).toBe(429);
+      expect((await registry.as('eve', 'GET', '/users/me')).status).toBe(200);
+    } finally {
+      await registry.service.stop();
+    }
+  });
+
   it('counts requests with invalid credentials', async () => {
     const { url } = await serviceForTest({ rateLimit: 2 });
     const guess = async () =>

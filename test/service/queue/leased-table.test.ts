@@ -17,7 +17,7 @@ import {
 } from '../../../src/service/queue/queue.js';
 
 import { openTestDatabase, testDatabase } from '../../support/postgres.js';
-import { plansOf } from '../../support/query-plans.js';
+import { observeReads, plansOf } from '../../support/query-plans.js';
 import { waitFor } from '../../support/wait-for.js';
 
 let folder: string;
@@ -478,6 +478,19 @@ it.skipIf(testDatabase)(
     for (const plan of reads) expect(plan).toMatch(/USING (COVERING )?INDEX (jobs_|sqlite_autoindex_jobs_1)/);
   },
 );
+
+it.skipIf(testDatabase)('looks once for jobs that are due, whatever the number of kinds', async () => {
+  const made = queue();
+  const kinds = Array.from({ length: 12 }, (_, at) => `kind-${at}`);
+  await enqueue(made, { kind: 'kind-3', key: 'later', runAt: time + 60_000 });
+  const free = Object.fromEntries(kinds.map((kind) => [kind, 1]));
+  const holder = { database, now: () => time, instance: 'one' };
+  const options = { kinds, free, running: [] };
+  const { queries } = await observeReads(database, () => claimJobs(holder, options));
+  expect(queries).toBe(1);
+  time += 60_000;
+  expect((await claimJobs(holder, options)).map(({ key }) => key)).toEqual(['later']);
+});
 
 describe('turns', () => {
   /** Enqueues a job of the next millisecond: jobs of the same one have no order. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Registry, registryForFile } from '../../support/registry.js';
-import { ask } from '../../support/service.js';
+import { publishBody, type Registry, registryForFile } from '../../support/registry.js';
+import { ask, upload } from '../../support/service.js';
 
 const registry = registryForFile();
 
@@ -142,5 +142,19 @@ describe('members of a publisher', () => {
     expect((await as('eve', 'GET', '/publishers/leaver/members')).status).toBe(200);
     await ok('ann', 'DELETE', `/publishers/leaver/members/${await idOf('eve')}`);
     expect((await as('eve', 'GET', '/publishers/leaver/members')).status).toBe(403);
+  });
+
+  it('cannot upload what they registered once they are removed', async () => {
+    const { as, ok } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'uploads', name: 'Uploads' });
+    await ok('ann', 'POST', '/publishers/uploads/members', { email: 'eve@example.org', role: 'owner' });
+    const { token } = await ok('eve', 'POST', '/publishers/uploads/tokens', { name: 'ci' });
+    const path = '/publishers/uploads/nodes/parting-gift/versions';
+    const { signedUrl } = await ok('eve', 'POST', path, publishBody(token, '1.0.0'));
+    await ok('ann', 'DELETE', `/publishers/uploads/members/${await idOf('eve')}`);
+    const refused = await upload(signedUrl, Buffer.from('archive'));
+    expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
+    const again = await as('ann', 'GET', '/nodes/parting-gift/versions/1.0.0');
+    expect(again.body.status).toBe('NodeVersionStatusPending');
   });
 });

@@ -123,6 +123,14 @@ test('a task fails if its vendor is down for an hour', async () => {
   expect((await accountOf(service, id)).reason).toContain('The vendor is not available: ECONNREFUSED');
 });
 
+test('a task does not fail because its service slept between a few requests to the vendor', async () => {
+  let calls = 0;
+  const refuse = () => (++calls < 4 ? { status: 503, error: 'busy' } : undefined);
+  const now = () => Date.now() + calls * 2 * 60 * 60_000;
+  const { asking } = await behind({ refuse }, {}, { now });
+  await taskAt(asking, await startedTask(asking));
+});
+
 /** Its tasks are read by an operation that service.md does not list. */
 const operation = 'image.skinEnhancer';
 
