@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS as imageLimits } from '../../../src/contract/schema/limits.js';
 import { Configuration } from '../../../src/service/configuration/configuration.js';
 import { loadImage } from '../../../src/service/generation/load-image.js';
-import { isPublicAddress } from '../../../src/service/network/addresses.js';
 import { getOwnOrigin } from '../../../src/service/operation/context.js';
 import { Refused } from '../../../src/service/operation/refused.js';
+import { isPublicAddress } from '../../../src/wire/addresses.js';
 import { createPngHeader } from '../../support/generation.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-image-'));
