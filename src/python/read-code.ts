@@ -30,6 +30,9 @@ const MAX_FINDINGS = 2000;
 
 const PYTHON_FILE = /\.pyw?$/i;
 
+/** What Python imports or loads without its source. */
+const COMPILED_FILE = /\.(?:py[cdo]|so(?:\.\d+)*|dll|dylib)$/i;
+
 /** Files that may hold a secret in plain text. */
 const TEXT_FILE =
   /(?:^|\/)(?:[^./]+|\.[^/]*|[^/]*\.(?:py|js|mjs|cjs|ts|jsx|tsx|json|toml|ya?ml|txt|md|cfg|ini|conf|sh|bash|bat|cmd|ps1|html|xml|ipynb|env|pem|key|properties|p12|pfx|jks|keystore|ppk|kdbx))$/i;
@@ -51,6 +54,7 @@ class CodeReader implements FileReader {
   ) {}
 
   wanted(path: string, size: number): boolean {
+    if (COMPILED_FILE.test(path)) this.#report([createFinding(path, 1, 'compiled-code')]);
     if (!PYTHON_FILE.test(path)) return size <= MAX_FILE && TEXT_FILE.test(path);
     const why = size > MAX_SCANNED ? `it has more than ${MAX_SCANNED / MIB} MiB` : this.reading.unread[path];
     if (why) this.#leaveOut(path, why);

@@ -41,6 +41,18 @@ describe('flags', () => {
     ['obfuscated-code', 'exec(bytes.fromhex("7072696e74").decode())'],
     ['obfuscated-code', 'import codecs\neval(codecs.decode("cevag", "rot13"))'],
     ['obfuscated-code', 'exec(__import__("base64").b64decode(X))'],
+    ['obfuscated-code', '@exec\n@(lambda _: bytes.fromhex("7072696e74"))\nclass X: pass'],
+    ['remote-code', 'import requests\n@exec\n@(lambda _: requests.get(u).text)\ndef f(): pass'],
+    ['obfuscated-code', 'import base64\nlist(map(exec, [base64.b64decode(X)]))'],
+    ['remote-code', 'import requests\ndef apply(f, x): f(x)\napply(exec, requests.get(u).text)'],
+    ['remote-code', 'import requests\nsorted([requests.get(u).text], key=eval)'],
+    [
+      'obfuscated-code',
+      'import base64\nfrom threading import Thread\nThread(target=exec, args=(base64.b64decode(X),)).start()',
+    ],
+    ['hidden-command', 'import os, base64, functools\nfunctools.partial(os.system, base64.b64decode(X))()'],
+    ['remote-code', 'import builtins, requests\ngetattr(builtins, "cexe"[::-1])(requests.get(u).text)'],
+    ['obfuscated-code', 'import builtins\nbuiltins.__dict__[name](bytes.fromhex("7072696e74"))'],
     ['remote-pickle', 'import pickle, requests\nresponse = requests.post(u)\npickle.loads(response.content)'],
     [
       'downloaded-program',
@@ -79,6 +91,10 @@ describe('mentions, but does not flag,', () => {
       'dynamic-code',
       'def calculate(self, expression):\n  return eval(expression, {"__builtins__": {}}, names)',
     ],
+    ['dynamic-code', '@exec\ndef code(): pass'],
+    ['dynamic-code', 'list(map(exec, codes))'],
+    ['dynamic-code', 'import builtins\ngetattr(builtins, "ex" + "ec")(code)'],
+    ['subprocess', 'import asyncio, subprocess\nasyncio.to_thread(subprocess.run, ["ffmpeg"])'],
     ['pickle', 'import pickle\npickle.load(open("cache.pkl", "rb"))'],
     [
       'runtime-install',
@@ -105,6 +121,8 @@ describe('has nothing to say about', () => {
       'import torch\nfrom huggingface_hub import hf_hub_download\ntorch.load(hf_hub_download(a, b))',
     ],
     ['a query that is executed', 'cursor.execute("select 1")\ndf.eval("a + b")'],
+    ['decorators', 'import pickle, torch\n@property\n@torch.no_grad()\ndef f(self): pass'],
+    ['a builtin type by its name', 'import builtins\nisinstance(x, getattr(builtins, kind))'],
     ['words in a text or comment', '# exec(requests.get(u).text)\nx = "exec(base64.b64decode(y))"'],
   ])('%s', async (_, source) => {
     expect(await rulesOf(source)).toEqual([]);
@@ -115,6 +133,18 @@ it('runs a downloaded picture through ffmpeg without a flag, for the picture is 
   const source =
     'import urllib.request, subprocess\ndef go():\n  urllib.request.urlretrieve(u, picture)\n  subprocess.run(["ffmpeg", "-i", picture])';
   expect(await rulesOf(source)).toEqual(['subprocess']);
+});
+
+it('mentions compiled files, which are not read', async () => {
+  const { findings } = await codeOf({
+    'a.pyc': 'x',
+    'lib/b.cpython-312-x86_64-linux-gnu.so': 'x',
+    'c.so.py': '',
+  });
+  expect(findings.map(({ file, rule, severity }) => [file, rule, severity])).toEqual([
+    ['a.pyc', 'compiled-code', 'low'],
+    ['lib/b.cpython-312-x86_64-linux-gnu.so', 'compiled-code', 'low'],
+  ]);
 });
 
 it('gives line and sentence, and never the secret', async () => {

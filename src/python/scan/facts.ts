@@ -29,6 +29,7 @@ const SECOND_NAMED =
 
 const FUNCTIONS = ['function_definition', 'lambda'];
 const BINDINGS = ['assignment', 'with_item', 'for_statement'];
+const CALLS = ['call', 'decorated_definition'];
 const IMPORTS = ['import_statement', 'import_from_statement'];
 
 /** What a file says, as far as the rules ask: who is called with what, and which names stand for which values. */
@@ -46,7 +47,7 @@ export class Facts {
     // Asking each node for its parents would be quadratic; nodes come in the order of the text, so a stack suffices.
     const within: { id: number; end: number }[] = [];
     const found: { node: Node; scope: number }[] = [];
-    for (const node of root.descendantsOfType([...FUNCTIONS, ...BINDINGS, ...IMPORTS, 'call'])) {
+    for (const node of root.descendantsOfType([...FUNCTIONS, ...BINDINGS, ...IMPORTS, ...CALLS])) {
       if (!node || found.length >= MAX_NODES) {
         this.#isWhole = false;
         break;
@@ -59,7 +60,7 @@ export class Facts {
     for (const { node } of found) if (IMPORTS.includes(node.type)) this.#import(node);
     for (const { node, scope } of found) {
       if (BINDINGS.includes(node.type)) this.#assign(node, scope);
-      else if (node.type === 'call') this.#call(node, scope, source.firstLine + node.startPosition.row);
+      else if (CALLS.includes(node.type)) this.#call(node, scope, source.firstLine + node.startPosition.row);
     }
   }
 
@@ -77,8 +78,23 @@ export class Facts {
   }
 
   #call(node: Node, scope: number, line: number): void {
-    const expression = this.#read.read(node);
-    if (expression.kind !== 'call') return;
+    if (node.type === 'call') {
+      const expression = this.#read.read(node);
+      if (expression.kind === 'call') this.#keep(expression, scope, line);
+      return;
+    }
+    // Decorators are called with what stands below them, so the lowest is called first.
+    let value = this.#read.read(undefined);
+    for (const decorator of listParts(node).reverse()) {
+      if (decorator.type !== 'decorator') continue;
+      const callee = this.#read.read(listParts(decorator)[0]);
+      const called = { ...value, kind: 'call' as const, callee, args: [{ value }] };
+      this.#keep(called, scope, line + decorator.startPosition.row - node.startPosition.row);
+      value = called;
+    }
+  }
+
+  #keep(expression: Call['expression'], scope: number, line: number): void {
     const call: Call = { name: this.nameOf(expression.callee), expression, scope, line };
     this.calls.push(call);
     const last = call.name.slice(call.name.lastIndexOf('.') + 1);
@@ -96,15 +112,13 @@ export class Facts {
       case 'attribute':
         return `${this.nameOf(callee.object, depth + 1)}.${callee.name}`;
       case 'item': {
-        const key = getPlainText(callee.key);
-        return key === undefined ? '' : `${this.nameOf(callee.object, depth + 1)}.${key}`;
+        return joinName(this.nameOf(callee.object, depth + 1), getPlainText(callee.key));
       }
       case 'call': {
         const name = this.nameOf(callee.callee, depth + 1);
         const [first, second] = callee.args;
         if (/^(?:builtins\.)?getattr$/.test(name) && first && second) {
-          const attribute = getPlainText(second.value);
-          return attribute === undefined ? '' : `${this.nameOf(first.value, depth + 1)}.${attribute}`;
+          return joinName(this.nameOf(first.value, depth + 1), getPlainText(second.value));
         }
         if ((name === '__import__' || name === 'importlib.import_module') && first)
           return getPlainText(first.value) ?? '';
@@ -179,6 +193,12 @@ export class Facts {
       if (SECOND_NAMED.test(meant) && !this.#modules.has(id)) this.#modules.set(id, meant);
     }
   }
+}
+
+/** A builtin whose name is computed may be `exec`. */
+function joinName(object: string, attribute: string | undefined): string {
+  if (attribute !== undefined) return `${object}.${attribute}`;
+  return /(?:^|\.)(?:__builtins__|builtins)(?:\.__dict__)?$/.test(object) ? 'builtins.exec' : '';
 }
 
 /** A text that is plain, or put together from plain pieces: `'ex' + 'ec'`. */

@@ -26,6 +26,7 @@ export const RULES = {
   'unread-code': { severity: 'high', message: 'Cannot be checked.' },
   secret: { severity: 'high', message: 'Holds a secret; revoke it, because it has been published here.' },
   'dynamic-code': { severity: 'low', message: 'Runs code from a text with exec or eval.' },
+  'compiled-code': { severity: 'low', message: 'Holds compiled code, which the checks do not read.' },
   pickle: { severity: 'low', message: 'Unpickles a file, which can run any code.' },
   'runtime-install': { severity: 'low', message: 'Installs packages while running.' },
   subprocess: { severity: 'low', message: 'Starts another program.' },

@@ -133,6 +133,9 @@ export class Origins {
       case 'spread':
         into(expression.value);
         return;
+      case 'lambda':
+        into(expression.body);
+        return;
       default:
         return;
     }

@@ -15,8 +15,26 @@ const PROGRAMS =
 const FILE_RUNNERS =
   /^(?:runpy\.run_path|importlib\.util\.spec_from_file_location|imp\.load_source|ctypes\.(?:CDLL|cdll\.LoadLibrary|WinDLL))$/;
 
+/** `map(exec, …)`, `partial(os.system, …)`, `Thread(target=exec, …)`: what is passed on is called with what follows it. */
+function findPassedOn(call: Call, facts: Facts): Call | undefined {
+  const args = call.expression.args.slice(0, MAX_ARGUMENTS);
+  const index = args.findIndex(({ value }) => {
+    const isNamed = value.kind === 'name' || value.kind === 'attribute';
+    return isNamed && RUNS_ARGUMENTS.some((names) => names.test(facts.nameOf(value)));
+  });
+  const callee = args[index]?.value;
+  if (!callee) return undefined;
+  const after = args.slice(index + 1);
+  const expression = { ...call.expression, callee, args: after.length > 0 ? after : args.slice(0, index) };
+  return { ...call, name: facts.nameOf(callee), expression };
+}
+
 const FETCH_AND_RUN =
   /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|powershell[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
+
+const RUNS_ARGUMENTS = [RUNNERS, UNPICKLERS, PROGRAMS];
+/** Arguments of one call that are searched for such a function. */
+const MAX_ARGUMENTS = 100;
 
 const MAX_FINDINGS = 100;
 /** Characters of a command that are searched; patterns take quadratic time over longer ones. */
@@ -44,6 +62,8 @@ function findRule(call: Call, facts: Facts, origins: Origins): RuleName | undefi
   const { name, scope, expression } = call;
   const [first] = expression.args;
   if (RUNNERS.test(name)) return first && judgeExecution(first.value, call, origins);
+  const passedOn = findPassedOn(call, facts);
+  if (passedOn) return findRule(passedOn, facts, origins);
   if (UNPICKLERS.test(name)) {
     const from = first ? origins.of(first.value, scope) : new Set();
     return from.has('network') ? 'remote-pickle' : 'pickle';
