@@ -164,6 +164,22 @@ test('a service killed with SIGKILL is started again, with everything it acknowl
   expect(JSON.parse(stdout)).toMatchObject({ id: 'kept' });
 });
 
+test('a service that is paused costs one timeout, and is said to run but not to answer', async () => {
+  const home = homeWithService();
+  await run(home, ['publisher', 'list']);
+  const { pid } = recordOf(home);
+  process.kill(pid, 'SIGSTOP');
+  onTestFinished(() => void process.kill(pid, 'SIGCONT'));
+  for (const argv of [['publisher', 'list'], ['serve', 'stop'], ['doctor']]) {
+    const { exit, stdout, stderr } = await run(home, argv, { REGEN_TIMEOUT: '1s' });
+    expect(exit).toBe(7);
+    expect(stdout + stderr).toContain(`(process ${pid}) is running but does not answer`);
+  }
+  process.kill(pid, 'SIGCONT');
+  expect((await run(home, ['publisher', 'list', '--json'])).stdout).toBe('[]\n');
+  expect(recordOf(home).pid).toBe(pid);
+});
+
 test('a service whose record was lost or spoilt is found again', async () => {
   const home = homeWithService();
   await run(home, ['publisher', 'list']);

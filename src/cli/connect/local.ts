@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import { loadUndici } from '../../client/connections.js';
-import { ClientError } from '../../client/errors.js';
+import { ClientError, NetworkError } from '../../client/errors.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -38,14 +38,20 @@ export interface LocalService extends LocalRecord {
 /**
  * Finds the running service of a data folder, from `service.json` and a check over the socket in the folder. Only the
  * owner of the folder can listen on that socket.
+ * @param timeoutMs how long it may stay silent. Default: as long as any service
+ * @throws Failure if it runs and does not answer
  */
-export async function findLocal(folder: string, connect: Connect): Promise<LocalService | undefined> {
+export async function findLocal(
+  folder: string,
+  connect: Connect,
+  timeoutMs?: number,
+): Promise<LocalService | undefined> {
   const recorded = readPrivateFile(join(folder, 'service.json'));
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
   const record = recorded && parseRecord(recorded);
   if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
   const owner = fixedCredential(ownerToken, 'the embedded service');
-  const client = await connectToRunning(record, owner, connect);
+  const client = await connectToRunning(record, owner, connect, timeoutMs);
   return client && { ...record, owner, client };
 }
 
@@ -80,18 +86,25 @@ function parseRecord(text: string): LocalRecord | undefined {
 
 /** Connects to a service if it is the one that wrote the record. */
 async function connectToRunning(
-  { url, socket, instance }: LocalRecord,
+  { url, socket, pid, instance }: LocalRecord,
   owner: Credential,
   connect: Connect,
+  timeoutMs: number | undefined,
 ): Promise<Client | undefined> {
   try {
     const client = await connect(url, owner, { socketPath: socket });
-    const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, timeoutMs: 5_000 });
+    const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, timeoutMs });
     const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
     // undici offers the connection to the next request in the next turn of the event loop.
     await new Promise(setImmediate);
     return status === 200 && answer.instance === instance ? client : undefined;
   } catch (error) {
+    if (error instanceof NetworkError && error.code === 'timeout') {
+      throw new Failure(`The embedded service (process ${pid}) is running but does not answer.`, {
+        code: 'timeout',
+        hint: 'It may be paused or busy. Try again, or end that process.',
+      });
+    }
     // Nothing or something else is listening, so the service is not running.
     if (error instanceof ClientError || error instanceof SyntaxError || error instanceof BodyTooLong)
       return undefined;
