@@ -10,7 +10,7 @@ import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { capitalize, oneLine } from '../terminal/text.js';
+import { capitalize, oneLine, shellWord } from '../terminal/text.js';
 
 /** The fields of a manifest, in the order of the questions. */
 const FIELDS = {
