@@ -102,7 +102,7 @@ async function connectToRunning(
     if (error instanceof NetworkError && error.code === 'timeout') {
       throw new Failure(`The embedded service (process ${pid}) is running but does not answer.`, {
         code: 'timeout',
-        hint: 'It may be paused or busy. Try again, or end that process.',
+        hint: 'It may be paused or busy. Try again; if it stays silent, end it.',
       });
     }
     // Nothing or something else is listening, so the service is not running.

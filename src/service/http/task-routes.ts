@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findRow } from '../database/database.js';
 import type { VendorCallbacks } from '../engines/upstream/callbacks.js';
 import { getResultKey, parseResults } from '../generation/results.js';
+import { ACTIVE_STATUSES } from '../generation/task-states.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
 import {
@@ -63,7 +64,8 @@ export function routeCallbacks(app: FastifyInstance, context: Context, callbacks
       },
     },
     async ({ params, body }, reply) => {
-      await callbacks.receive(params.taskId, body);
+      const task = await findRow(context.database, 'tasks', { id: params.taskId });
+      if (task && ACTIVE_STATUSES.includes(task.status)) await callbacks.receive(params.taskId, body);
       return reply.code(204).send();
     },
   );

@@ -108,7 +108,7 @@ function signResult(context: Pick<Context, 'keys'>, path: string, expires: strin
 }
 
 /**
- * Where a vendor reports on a task. Valid as long as the service's URL key, because a task may take days.
+ * Where a vendor reports on a task, which may take days. It changes nothing once the task has ended.
  */
 export function createCallbackUrl(context: Pick<Context, 'keys' | 'baseUrl'>, taskId: string): string {
   const query = new URLSearchParams({ signature: signCallback(context, taskId) });

@@ -143,7 +143,7 @@ async function notFound(log: Mock): Promise<void> {
 
 test('a callback is used if the status of a task cannot be read', async () => {
   const log = vi.fn();
-  const { vendor, asking } = await behind({ extensions: false }, { pollMs: 60_000 }, { log });
+  const { vendor, asking, service } = await behind({ extensions: false }, { pollMs: 60_000 }, { log });
   const id = await startedTask({ ...asking, operation });
   await notFound(log);
   const callback: string = vendor.asked[0]?.body.webhook_url;
@@ -155,6 +155,18 @@ test('a callback is used if the status of a task cannot be read', async () => {
   expect((await call(callback, 'something odd')).status).toBe(204);
   expect((await call(callback, body)).status).toBe(204);
   await taskAt({ ...asking, operation }, id);
+
+  // The URL has no end of its own, but the task has.
+  const kept = () =>
+    service.context.database
+      .selectFrom('tasks')
+      .select(['callback', 'status'])
+      .where('id', '=', id)
+      .execute();
+  const ended = await kept();
+  expect(ended).toEqual([{ callback: JSON.stringify(body), status: 'COMPLETED' }]);
+  expect((await call(callback, { ...body, status: 'FAILED' })).status).toBe(204);
+  expect(await kept()).toEqual(ended);
 });
 
 test('a result on a private address is not fetched', async () => {
