@@ -4,7 +4,7 @@ import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
 import { findSecretFileKind, findSecretMatches, toSearchableText } from '../pack/secrets.js';
 import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } from './code-report.js';
-import { extract } from './definitions/extract.js';
+import { extractDefinitions } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
@@ -126,7 +126,7 @@ class CodeReader implements FileReader {
     const rest = { unreadable: this.#unreadable, findings };
     if (!this.reading.follow) return { ...NOT_FOLLOWED, ...rest };
     this.reading.onStep?.('definitions');
-    const definitions = extract(this.#modules, this.parse);
+    const definitions = extractDefinitions(this.#modules, this.parse);
     this.reading.onStep?.(undefined);
     return { ...definitions, followed: true, ...rest };
   }
