@@ -9,9 +9,9 @@ import { DEFAULT_LIMITS as imageLimits } from '../../../src/contract/schema/limi
 import { Configuration } from '../../../src/service/configuration/configuration.js';
 import { fetchInput } from '../../../src/service/generation/fetch-input.js';
 import { loadImage } from '../../../src/service/generation/load-image.js';
-import { isPublicAddress } from '../../../src/service/network/addresses.js';
 import { getOwnOrigin } from '../../../src/service/operation/context.js';
 import { Refused } from '../../../src/service/operation/refused.js';
+import { isPublicAddress } from '../../../src/wire/addresses.js';
 import { createPngHeader } from '../../support/generation.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-image-'));
