@@ -42,7 +42,7 @@ export async function openImage(path: string, options: SharpOptions): Promise<Im
 }
 
 async function importSharp(): Promise<typeof Sharp> {
-  // Not `import`, which fails again for ever if the process had no file handle left for one of the modules.
+  // Not `import`, which never tries a file again that it could not read, as without file handles.
   const sharp: typeof Sharp = createRequire(import.meta.url)('sharp');
   // Until the accepted formats are unblocked, no thread of the process could read any.
   if (!isMainThread) return sharp;

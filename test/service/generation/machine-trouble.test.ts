@@ -15,7 +15,15 @@ import { getInputKey } from '../../../src/service/generation/task-files.js';
 import { runWithin, TimedOut } from '../../../src/service/network/run-within.js';
 import type { Engine, ImageOperation } from '../../../src/service/operation/engine.js';
 import { zipOf } from '../../support/archives.js';
-import { pixel, startedTask, startPaths, statusPath, taskIn, taskOf } from '../../support/generation.js';
+import {
+  pixel,
+  startedTask,
+  startPaths,
+  statusPath,
+  taskAt,
+  taskIn,
+  taskOf,
+} from '../../support/generation.js';
 import {
   type Answered,
   ask,
@@ -131,6 +139,8 @@ test.skipIf(process.platform !== 'linux')(
     const numbers = Array.from({ length: 10 }, (_, at) => `1.0.${at}`);
     const uploads: string[] = [];
     for (const number of numbers) uploads.push((await register(publisher, number)).signedUrl);
+    // The image library is loaded.
+    await taskAt({ url, token }, await startedTask({ url, token }));
     const giveBack = await takeHandles(child, url, handles, 4);
 
     const refusals: unknown[] = [];
