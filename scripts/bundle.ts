@@ -77,6 +77,8 @@ async function bundleService(): Promise<string[]> {
       entryFileNames: '[name].cjs',
       chunkFileNames: ({ name }) => (name === 'service-start' ? '[name].cjs' : 'chunks/[name]-[hash].cjs'),
       codeSplitting: { groups: [{ name: 'service-start', test: /src\/service\/index\.ts$/ }] },
+      // Kept code cannot import: see disk/kept-code.ts.
+      dynamicImportInCjs: false,
     },
   );
 }

@@ -120,6 +120,7 @@ function isSentence(value: unknown): value is string {
 }
 
 const STATUS_MEANINGS: Readonly<Record<number, string>> = {
+  304: 'not modified',
   400: 'the request was refused',
   401: 'a credential is required',
   403: 'this is not allowed',

@@ -128,8 +128,8 @@ export class Http {
       return readServiceError(answer, this.#now(), this.#options.naming);
     await answer.discard();
     const to = parseLocation(answer);
-    const where = to ? `to ${to.origin}` : 'without saying where';
-    const message = `${answer.url.origin} redirects this request ${where}, but only reads are redirected. Is the address right?`;
+    const where = to ? `to ${to.origin}, but only reads are redirected` : 'without saying where';
+    const message = `${answer.url.origin} redirects this request ${where}. Is the address right?`;
     return new ResponseError('redirect', message, answer.status);
   }
 

@@ -136,6 +136,11 @@ class DownloadProgress {
   /** Reads the parts of a response that have not arrived before. */
   async *readNew(answer: Answer): AsyncGenerator<Uint8Array> {
     let skip = this.bytes;
+    if (answer.status !== 200 && answer.status !== 206) {
+      await answer.discard();
+      const message = `${answer.url.origin} answered ${answer.status} instead of a file. Is the address right?`;
+      throw new ResponseError('unexpected', message, answer.status);
+    }
     if (answer.status === 206) {
       if (Number(/^bytes (\d+)-/.exec(answer.headers['content-range'] ?? '')?.[1]) !== this.bytes) {
         await answer.discard();
@@ -154,6 +159,9 @@ class DownloadProgress {
       const rest = part.subarray(Math.min(skip, part.byteLength));
       skip -= part.byteLength - rest.byteLength;
       if (rest.byteLength > 0) yield rest;
+    }
+    if (answer.status === 206 && total !== undefined && this.bytes !== total) {
+      throw createChangedError(answer, 'answered with less than the whole file');
     }
   }
 }

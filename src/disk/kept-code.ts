@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { writePrivateFile } from './private-file.js';
 
 const DIGEST_BYTES = 32;
@@ -11,7 +11,8 @@ const digest = (source: Buffer, code: Buffer) => createHash('sha256').update(sou
 
 /**
  * Loads a CommonJS module, for what requires it later, with the code that the engine compiled when it was loaded before.
- * That takes half of the time of compiling it again. Node.js 20 cannot do so itself.
+ * That takes half of the time of compiling it again. Node.js 20 cannot do so itself. The module must not contain `import()`:
+ * Node.js 20 refuses it in kept code.
  * @param folder where the code is kept, for each version of the engine; created when it is written
  * @returns what writes the code that is compiled so far, unless it was kept before; it blocks for milliseconds
  */
@@ -21,11 +22,7 @@ export function loadWithCode(file: string, folder: string): () => void {
   const script = new Script(
     // The build leaves no character beyond ASCII in it.
     `(function (exports, require, module, __filename, __dirname) { ${source.toString('latin1')}\n})`,
-    {
-      filename: file,
-      cachedData: readCode(keptAt, source),
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    },
+    { filename: file, cachedData: readCode(keptAt, source) },
   );
   const require = createRequire(file);
   const module = Object.assign(new Module(file), { filename: file, loaded: true });

@@ -1,3 +1,5 @@
+import { ResponseError } from '../client/errors.js';
+
 /** Why a flow stopped. The command line maps each code to an exit code and a hint. */
 export type FlowErrorCode =
   | 'usage'
@@ -43,4 +45,13 @@ export class FlowError extends Error {
   ) {
     super(message);
   }
+}
+
+/**
+ * Refuses an answer about something other than what was asked for, so that it decides nothing.
+ * @throws ResponseError
+ */
+export function requireSubject(service: string, asked: string, answered: string): void {
+  if (asked.toLowerCase() === answered.toLowerCase()) return;
+  throw new ResponseError('unexpected', `${service} answered about ${answered} instead of ${asked}.`, 200);
 }

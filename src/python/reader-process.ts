@@ -18,8 +18,6 @@ export type PackInspection =
 
 export interface PackReaderOptions {
   readonly limits?: Partial<ReaderLimits>;
-  /** Packs that one process reads before another takes its place. */
-  readonly maxReadings?: number;
   /** How long a process waits for the next pack. */
   readonly idleMs?: number;
 }
@@ -35,6 +33,9 @@ const DEFAULT_LIMITS: ReaderLimits = {
 /** Far more than most published packs take. */
 export const QUICK_LIMITS: Partial<ReaderLimits> = { packCpuMs: 2_000, residentBytes: 256 * 1024 * 1024 };
 
+/** Packs that one process reads before another takes its place. */
+const MAX_READINGS = 100;
+
 /** How often reading is tried again without the definitions, each time without the file that was too much. */
 const MAX_SCANS = 3;
 
@@ -45,7 +46,6 @@ const MAX_SCANS = 3;
  */
 export class PackReader {
   readonly #limits: ReaderLimits;
-  readonly #maxReadings: number;
   readonly #idleMs: number;
   #child: ReaderChild | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -53,9 +53,8 @@ export class PackReader {
   #last: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
 
-  constructor({ limits, maxReadings = 100, idleMs = 30_000 }: PackReaderOptions = {}) {
+  constructor({ limits, idleMs = 30_000 }: PackReaderOptions = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    this.#maxReadings = maxReadings;
     this.#idleMs = idleMs;
   }
 
@@ -183,7 +182,7 @@ export class PackReader {
     const child = this.#child;
     try {
       const result = await child.run<Result>(task, budget, ending);
-      const isSpent = child.readings >= this.#maxReadings;
+      const isSpent = child.readings >= MAX_READINGS;
       if (isSpent || child.residentBytes > this.#limits.residentBytes / 2) await this.#endChild();
       else this.#rest(child);
       return result;

@@ -20,6 +20,7 @@ import { loadNames, type Names } from './configuration/names.js';
 import { readSecret } from './configuration/secret-source.js';
 import { explainStartError } from './configuration/start-errors.js';
 import { openDatabase } from './database/open-database.js';
+import { maskPassword } from './database/postgres.js';
 import { createEngines, listPreviews } from './engines/create-engines.js';
 import { VendorCallbacks } from './engines/upstream/callbacks.js';
 import { createApp } from './http/app.js';
@@ -39,6 +40,7 @@ import type { TokenSubject } from './operation/identity.js';
 import { watchIdle } from './queue/idle.js';
 import { createLeasedTable } from './queue/leased-table.js';
 import { InstallCounts } from './registry/install-counts.js';
+import { bindStorage } from './storage/bind-storage.js';
 import { type DataFolder, emptyFolder, openDataFolder } from './storage/data-folder.js';
 import { openStorage } from './storage/open-storage.js';
 
@@ -137,12 +139,14 @@ async function startInFolder(
       () => void keys.reload().catch((error) => log('warn', `Keys were not read: ${error}`)),
     );
     const scratch = emptyFolder(join(folder.path, 'scratch'));
+    const objects = join(folder.path, 'objects');
     const storage = await openStorage(configuration, {
-      objects: join(folder.path, 'objects'),
+      objects,
       before: alone ? undefined : now() - 24 * 60 * 60_000,
       scratch,
       env: process.env,
     });
+    if (!alone) await bindStorage(database, storage, { setting: configuration.storage, folder: objects });
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
     const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
@@ -202,7 +206,11 @@ async function startInFolder(
     queue.start(kinds);
     await schedulePruning(context);
     const service = { url: local, socket: folder.socketPath, pid: process.pid, version, instance };
-    folder.announce({ ...service, previews: listPreviews(configuration) });
+    const elsewhere = {
+      ...(configuration.database && { database: maskPassword(configuration.database) }),
+      ...(configuration.storage && { storage: configuration.storage }),
+    };
+    folder.announce({ ...service, ...elsewhere, previews: listPreviews(configuration) });
     state.ready = true;
     log('info', 'The service is ready.', { url: baseUrl(), data: folder.path, version, instance });
     const signFor = (subject: TokenSubject) => signToken(context, subject);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { regen } from '../support/cli.js';
@@ -136,6 +136,27 @@ test.each([
   const { env } = await listener({ status, type: 'text/html', body: '<html>' });
   const { exit, stdout } = await regen(['api', '/x'], { env });
   expect([exit, stdout]).toEqual([code, '<html>']);
+});
+
+// None of them answers this request: that is not the fault of the command.
+test.each([
+  ['HTTP/1.1 304 Not Modified\r\n\r\n'],
+  ['HTTP/1.1 300 Multiple Choices\r\ncontent-length: 0\r\n\r\n'],
+  ['HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n'],
+  ['HTTP/1.1 204 No Content\r\n\r\n'],
+  ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+  ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+  ['HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ['HTTP/1.1 999 What\r\ncontent-length: 0\r\n\r\n'],
+])('ends with 7 for an answer outside the contract: %j', async (head) => {
+  const server = createSocketServer((socket) =>
+    socket.on('error', () => {}).once('data', () => socket.end(head)),
+  );
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const env = { REGEN_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const { exit, stderr } = await regen(['node', 'get', 'x'], { env });
+  expect(exit, stderr).toBe(7);
 });
 
 test('shows a person readable JSON without what would control the terminal, and no raw bytes', async () => {

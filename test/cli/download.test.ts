@@ -9,6 +9,7 @@ import { contract } from '../../src/contract/index.js';
 import { createOpenApiDocument } from '../../src/contract/openapi.js';
 import type { Tx } from '../../src/service/database/database.js';
 import { regen } from '../support/cli.js';
+import { listenOn } from '../support/listen.js';
 import { packForTest } from '../support/packs.js';
 import {
   ask,
@@ -172,4 +173,28 @@ test('a name that a service made up never leads out of the folder', () => {
   expect(resolveOutput('/here', undefined, '../../etc/x-1.zip')).toBe('/here/__.._etc_x-1.zip');
   expect(resolveOutput('/here', 'there/', '..')).toBe('/here/there/_');
   expect(resolveOutput('/here', 'own.zip', 'x.zip')).toBe('/here/own.zip');
+});
+
+test.each([
+  ['another version', ['pack', '1.0.0'], { node_id: 'pack', version: '0.9.0' }],
+  ['another node', ['pack'], { node_id: 'other', version: '1.0.0' }],
+])('refuses an answer about %s, and fetches nothing', async (_, args, about) => {
+  const asked: string[] = [];
+  const server = await listenOn((request, response) => {
+    asked.push(request.url as string);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ ...about, downloadUrl: `${server.url}/file.zip` }));
+  });
+  onTestFinished(server.close);
+  const cwd = folderForTest();
+  const run = await regen(['version', 'download', ...args], { env: { REGEN_BASE_URL: server.url }, cwd });
+  expect(run).toMatchObject({ exit: 7, stdout: '' });
+  expect(run.stderr).toContain(`answered about ${about.node_id} ${about.version} instead of pack 1.0.0`);
+  expect(asked).toHaveLength(1);
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test('a version that is spelled in another letter case is still the same', async () => {
+  const { anyone: env } = await published();
+  expect((await regen(['version', 'download', 'PACK', '1.0.0'], { env, cwd: folderForTest() })).exit).toBe(0);
 });

@@ -30,6 +30,14 @@ test('an unknown command is one sentence with the nearest name, exit 2', async (
   expect(stderr).toBe("error: Unknown command 'gett' (Did you mean get?)\nhint: See: regen node --help\n");
 });
 
+test.each([
+  [['version', 'publish', '--reason', 'x'], "error: Unknown option '--reason'.\n"],
+  [['node', 'gt'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['image', 'relight', '--promt', 'x'], "error: Unknown option '--promt' (Did you mean --prompt?)\n"],
+])('only near names are suggested: %j', async (argv, error) => {
+  expect((await regen(argv)).stderr).toContain(error);
+});
+
 test('help of an unknown topic or command is an error', async () => {
   for (const argv of [
     ['help', 'nope'],

@@ -21,6 +21,14 @@ test('version bump raises the version in [project], and keeps the rest of the fi
   expect(readFileSync(path, 'utf8')).toContain('version = "2.0.0-rc.1"');
 });
 
+test('version bump of a folder without a manifest says so', async () => {
+  const { exit, stderr } = await regen(['version', 'bump', 'patch', 'pack'], { cwd: homeForTest() });
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(
+    /pyproject\.toml is missing in .*pack\.\nhint: Create one with: regen node init pack\n/,
+  );
+});
+
 async function prepare() {
   const service = await serviceForTest();
   const publisher = await publisherForTest(service);

@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { findAddressProblem } from '../../src/cli/sign-in/discovery.js';
 import { browse } from '../support/browser.js';
 import { homeForTest, type Ran, regen, type Surroundings, start } from '../support/cli.js';
 import { issuerForTest, personNamed, type TestIssuer } from '../support/issuer.js';
+import { listenOn } from '../support/listen.js';
 import { serviceForTest } from '../support/service.js';
 
 interface Place {
@@ -290,6 +292,44 @@ test('a service that calls itself another one is not signed in to', async () => 
   expect(exit).toBe(2);
   expect(stderr).toContain('identifies itself as https://bank.example');
   expect(issuer.asked.filter((path) => !path.startsWith('/.well-known'))).toEqual([]);
+});
+
+test.each([
+  ['http://127.0.0.1:9', 'http://registry.example', false],
+  ['https://localhost', 'https://registry.example', false],
+  ['https://10.0.0.1', 'https://registry.example', false],
+  ['https://[::ffff:10.0.0.1]', 'https://registry.example', false],
+  ['http://127.0.0.1:9', 'https://10.0.0.1', false],
+  ['http://issuer.example', 'http://127.0.0.1:9', false],
+  ['file:///etc/passwd', 'http://127.0.0.1:9', false],
+  ['https://10.0.0.1', 'https://10.0.0.2', true],
+  ['https://10.0.0.1', 'http://localhost:9', true],
+  ['http://127.0.0.1:9', 'http://[::1]:9', true],
+  ['https://issuer.example', 'https://registry.example', true],
+])('%s named by %s as an identity provider is accepted: %s', (issuer, service, accepted) => {
+  expect(findAddressProblem(issuer, service) === undefined).toBe(accepted);
+});
+
+test('a service elsewhere cannot make sign-in send requests to this machine', async () => {
+  const issuer = await issuerForTest();
+  const proxy = await listenOn((_, response) =>
+    response.end(
+      JSON.stringify({
+        resource: 'http://registry.example',
+        authorization_servers: [issuer.url],
+        bearer_methods_supported: ['header'],
+        regen_client_id: issuer.clientId,
+      }),
+    ),
+  );
+  onTestFinished(proxy.close);
+  const env = { REGEN_BASE_URL: 'http://registry.example', HTTP_PROXY: proxy.url };
+  const { exit, stderr } = await regen(['auth', 'login'], { env });
+  expect(exit).toBe(2);
+  expect(stderr).toContain(
+    `${issuer.url} is on this machine or in a private network, and http://registry.example is not`,
+  );
+  expect(issuer.asked).toEqual([]);
 });
 
 test('a token of the issuer for another service is neither sent nor kept', async () => {

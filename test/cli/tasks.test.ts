@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { homeForTest, type Ran, regen, type Surroundings } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { type DoubleOptions, generationDouble, png } from '../support/generation-double.js';
+import { listenOn } from '../support/listen.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 
 /** A task that was started with --no-wait, and everything around it. */
@@ -288,4 +289,16 @@ test('task cancel ends tasks on the service and in the list; one that has ended 
   ]);
   expect(JSON.parse((await run('task', 'list', '--state', 'failed', '--json')).stdout)).toHaveLength(2);
   expect((await run('task', 'cancel', '00000000-0000-4000-8000-000000000000')).exit).toBe(3);
+});
+
+test('an answer about another task is refused', async () => {
+  const server = await listenOn((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ data: { task_id: 'other', status: 'COMPLETED', generated: [] } }));
+  });
+  onTestFinished(server.close);
+  const env = { REGEN_BASE_URL: server.url };
+  const { exit, stdout, stderr } = await regen(['image', 'status', 'mine', '--kind', 'relight'], { env });
+  expect({ exit, stdout }).toEqual({ exit: 7, stdout: '' });
+  expect(stderr).toContain('answered about other instead of mine');
 });

@@ -146,6 +146,37 @@ test('what a service says cannot control the terminal behind a pipe either', asy
   expect(stdout).toContain('red\\u202etxt');
 });
 
+// Soft hyphen, byte order mark, word joiner, zero width space, filler, a tag, and what ends or turns a line.
+const HIDDEN = '\u00ad\ufeff\u2060\u200b\u3164\u{e0041}\u2028\u202e\u2066\u061c\ufff9';
+
+test.each(['name', 'message'])(
+  'hidden characters in a %s are shown by their numbers, in every form',
+  async (field) => {
+    const needed = '👩‍👧 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 می‌خواهم';
+    const text = `a${HIDDEN}b ${needed}`;
+    const env = {
+      REGEN_BASE_URL: await listen((_, response) =>
+        response.writeHead(field === 'name' ? 200 : 400).end(JSON.stringify({ id: 'light', [field]: text })),
+      ),
+    };
+    for (const argv of [
+      ['node', 'get', 'light'],
+      ['node', 'get', 'light', '--json'],
+      ['api', '/x'],
+    ]) {
+      for (const terminal of [true, false]) {
+        // `api` passes the bytes of the service on to a pipe.
+        if (argv[0] === 'api' && !terminal) continue;
+        const { stdout, stderr } = await regen(argv, { env, terminal });
+        expect(stdout + stderr).not.toMatch(new RegExp(`[${HIDDEN}]`, 'u'));
+        const escaped =
+          '\\u00ad\\ufeff\\u2060\\u200b\\u3164\\udb40\\udc41\\u2028\\u202e\\u2066\\u061c\\ufff9';
+        expect(stdout + stderr).toContain(`a${escaped}b ${needed}`);
+      }
+    }
+  },
+);
+
 // With the square of the length as many steps it would not end within the limit of the tests.
 test('a name of blanks is shown as soon as any other', async () => {
   const name = `${' '.repeat(1_000_000)}x`;

@@ -129,11 +129,12 @@ describe('a redirect', () => {
     expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({ code: 'redirect' });
   });
 
-  it('without a usable target is an error', async () => {
-    const { url } = await serve((_, response) => response.writeHead(302, { location: 'http://[' }).end());
+  it.each([{ location: 'http://[' }, {}])('without a usable target is an error (%o)', async (headers) => {
+    const { url } = await serve((_, response) => response.writeHead(302, headers).end());
     expect(await failure(clientOf(url).client.node.get({ nodeId: 'a' }))).toMatchObject({
       code: 'redirect',
       status: 302,
+      message: `${new URL(url).origin} redirects this request without saying where. Is the address right?`,
     });
   });
 

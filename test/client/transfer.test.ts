@@ -170,6 +170,17 @@ describe('an upload', () => {
 });
 
 describe('a download', () => {
+  it.each([
+    ['no file', 204, {}, 'unexpected'],
+    ['a part that was not requested', 206, { 'content-range': 'bytes 0-3/100' }, 'changed'],
+  ])('refuses %s', async (_, status, headers, code) => {
+    const { url } = await serve((_, response) =>
+      response.writeHead(status, headers).end(status === 206 ? 'part' : undefined),
+    );
+    const download = clientOf().download(url, { to: memory().to });
+    expect(await failure(download)).toMatchObject({ name: 'ResponseError', code, status });
+  });
+
   const content = bytes(400_000);
 
   /** Serves ranges of the content, and breaks off after the number of bytes planned for each request. */

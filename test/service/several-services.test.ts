@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { ConfigurationInput } from '../../src/service/configuration/configu
 import { EngineFailure, type Engines } from '../../src/service/operation/engine.js';
 import type { RunningService, ServiceParts } from '../../src/service/serve.js';
 import { vendorConfiguration } from '../support/behind.js';
+import { regen } from '../support/cli.js';
 import { copyingEngine } from '../support/copying-engine.js';
 import { pixel, smallestBody, startedTask, startPaths, taskAt, taskIn } from '../support/generation.js';
 import { generationDouble } from '../support/generation-double.js';
@@ -63,6 +64,31 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     expect(await statusOf(ask(`${b.url}/users/me`, { token }))).toBe(200);
     await waitFor(() => expect(kidsOf(c)).toEqual(kidsOf(a)));
     expect(await statusOf(ask(`${a.url}/users/me`, { token: await c.signFor({ sub: 'ann' }) }))).toBe(200);
+  });
+
+  it('have the same files: one with another storage is refused, also if it starts at the same time', async () => {
+    const { database } = await databaseForFolder(folderForTest());
+    const [one, other] = [folderForTest(), folderForTest()];
+    const start = (storage: string) => serviceForTest({ data: folderForTest(), database, storage });
+    const started = await Promise.allSettled([start(one), start(one), start(other)]);
+    const refused = started.filter((result) => result.status === 'rejected');
+    const isFirst = started[2]?.status === 'fulfilled';
+    const [taken, free] = isFirst ? [other, one] : [one, other];
+    expect(refused).toHaveLength(isFirst ? 2 : 1);
+    const reason = `The files of this database are in ${taken}, and ${free} is another place; give all services the same storage`;
+    for (const { reason: error } of refused) expect(error.message).toContain(reason);
+    // Files that are moved with all that is beside them.
+    renameSync(taken, join(free, 'moved'));
+    await start(join(free, 'moved'));
+  });
+
+  it('say in their status where their data is, and what it takes on this machine', async () => {
+    const data = folderForTest();
+    const { database } = await databaseForFolder(data);
+    await serviceForTest({ data, database, storage: folderForTest() });
+    const { stdout } = await regen(['serve', 'status', '--data', data, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ database, storage: expect.any(String), archive_bytes: 0 });
+    expect(JSON.parse(stdout)).not.toHaveProperty('database_bytes');
   });
 
   it('lose no change of different fields that are written at the same time', async () => {

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { entry, homeForTest, homeWithService, start, stopEmbedded } from '../support/cli.js';
+import { pixel } from '../support/generation.js';
 import { serviceForTest } from '../support/service.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -48,21 +49,22 @@ test('the first command starts the service, says so in one line, and answers', a
   }
 });
 
-test('a service that ends keeps its compiled code, which the next one takes', async () => {
+test('a service that ends keeps its compiled code, which the next one takes and makes images with', async () => {
   const home = homeWithService();
   const code = join(home, '.local/state/regen/code');
-  const startAndStop = async () => {
-    await run(home, ['publisher', 'list']);
+  const startAndStop = async (argv: readonly string[]) => {
+    expect(await run(home, argv)).toMatchObject({ exit: 0 });
     await run(home, ['serve', 'stop']);
   };
-  await startAndStop();
+  await startAndStop(['publisher', 'list']);
   // The name of a file that is being written has another ending.
   await waitFor(() =>
     expect(existsSync(code) && readdirSync(code)).toEqual([expect.stringMatching(/-[0-9a-f]+$/)]),
   );
   const [name] = readdirSync(code) as [string];
   const { ino } = statSync(join(code, name));
-  await startAndStop();
+  // An image task loads parts of the service late, also with kept code.
+  await startAndStop(['image', 'upscaler', `base64:${pixel}`, '-o', `${home}/out/`]);
   expect(readdirSync(code)).toEqual([name]);
   expect(statSync(join(code, name)).ino).toBe(ino);
 });

@@ -1,5 +1,6 @@
 import { Failure } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
+import { oneLine } from '../terminal/text.js';
 import type { FlagValues } from './command.js';
 
 interface ConfirmContext {
@@ -17,6 +18,6 @@ export async function confirm(
   question: string,
   declined = 'Nothing was changed.',
 ): Promise<void> {
-  if (flags.yes || !mayAsk || (await system.prompts.confirm(question))) return;
+  if (flags.yes || !mayAsk || (await system.prompts.confirm(oneLine(question)))) return;
   throw new Failure(declined, { code: 'declined' });
 }

@@ -1,4 +1,5 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
+import { findNearest } from '../../wire/nearest.js';
 import { usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
 import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
@@ -152,9 +153,20 @@ function readArguments(command: Command, values: readonly unknown[]): ArgumentVa
   return Object.fromEntries(named) as ArgumentValues;
 }
 
-/** Converts Commander's `error: unknown option '--x'\n(Did you mean --y?)` to one sentence. */
+/**
+ * Converts Commander's `error: unknown option '--x'\n(Did you mean --y?)` to one sentence. Commander also suggests names
+ * with half of the letters wrong (`--json` for `--reason`); the nearest is kept if it is near.
+ */
 function toSentence(message: string): string {
-  const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const [, word = '', names = ''] = /'(.*)'\n\(Did you mean (?:one of )?(.*)\?\)$/s.exec(message) ?? [];
+  const near = findNearest(word.replace(/^--/, ''), names.replaceAll('--', '').split(', '));
+  const text = message
+    .replace(/^error: /, '')
+    .replace(
+      /\n\(Did you mean.*\)$/s,
+      near ? ` (Did you mean ${word.startsWith('--') ? '--' : ''}${near}?)` : '',
+    )
+    .replace(/\s*\n\s*/g, ' ');
   const whole = capitalize(text);
   return /[.?!)]$/.test(whole) ? whole : `${whole}.`;
 }

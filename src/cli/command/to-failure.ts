@@ -64,7 +64,9 @@ function chooseExit(status: number): number {
   if (status === 401 || status === 403) return exitCodes.notAllowed;
   if (status === 404) return exitCodes.notFound;
   if (status === 409) return exitCodes.conflict;
-  return status === 429 || status >= 500 ? exitCodes.unreachable : exitCodes.usage;
+  // Below 400, such as 304, is not an answer to any request of the contract.
+  const isUsage = status >= 400 && status < 500 && status !== 429;
+  return isUsage ? exitCodes.usage : exitCodes.unreachable;
 }
 
 /** System errors that the user can fix; anything else is a bug. */

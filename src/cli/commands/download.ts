@@ -2,7 +2,12 @@ import { createWriteStream } from 'node:fs';
 import { ServiceError } from '../../client/errors.js';
 import { checkDigest, checkSha256, computeSha256 } from '../../flows/digest.js';
 import { toVerdictError } from '../../flows/publish/next-step.js';
-import { findArchiveDigest, type NodeVersion, readVersion } from '../../flows/publish/published.js';
+import {
+  findArchiveDigest,
+  type NodeVersion,
+  readVersion,
+  requireVersion,
+} from '../../flows/publish/published.js';
 import { saveFile } from '../../flows/save-file.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { readText } from '../command/command.js';
@@ -62,7 +67,8 @@ async function findVersion(
 ): Promise<NodeVersion> {
   const { client } = service;
   try {
-    return await client.node.install({ nodeId, ...(version !== undefined && { version }) }, { signal });
+    const asked = { nodeId, ...(version !== undefined && { version }) };
+    return requireVersion(client, asked, await client.node.install(asked, { signal }));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 404) throw error;
     // Either the service lacks the operation, or the version is not active.
@@ -78,7 +84,10 @@ async function readUncounted(
   version: string | undefined,
   signal: AbortSignal,
 ): Promise<NodeVersion | undefined> {
-  if (version === undefined) return (await client.node.get({ nodeId }, { signal })).latest_version;
+  if (version === undefined) {
+    const { latest_version } = await client.node.get({ nodeId }, { signal });
+    return latest_version && requireVersion(client, { nodeId }, latest_version);
+  }
   return readVersion({ client, nodeId, version, signal });
 }
 

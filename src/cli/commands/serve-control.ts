@@ -37,7 +37,7 @@ async function showService(context: CommandContext): Promise<void> {
   }
   const { owner: _, client: __, ...facts } = service;
   const { measureFolder } = await import('../../service/index.js');
-  await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder)) });
+  await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder, facts)) });
 }
 
 /** The data folder that `serve` would use with the same flags and variables. */

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import semver from 'semver';
 import writeFileAtomic from 'write-file-atomic';
 import { readManifest } from '../../pack/manifest.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
+import { shellWord } from '../terminal/text.js';
 
 const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
 type Part = (typeof PARTS)[number];
@@ -15,7 +16,11 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
   const folder = resolve(system.cwd, dir ?? '.');
   const path = join(folder, 'pyproject.toml');
   const read = await readManifest(folder);
-  if (!read.ok) throw usage(`The manifest ${path} is not valid.`, 'See what is wrong: regen version check');
+  const folderWord = dir ? ` ${shellWord(dir)}` : '';
+  if (!read.ok && !existsSync(path))
+    throw usage(`pyproject.toml is missing in ${folder}.`, `Create one with: regen node init${folderWord}`);
+  if (!read.ok)
+    throw usage(`The manifest ${path} is not valid.`, `See what is wrong: regen version check${folderWord}`);
   const from = read.manifest.version.version;
   const version = (PARTS as readonly string[]).includes(to) ? semver.inc(from, to as Part) : semver.valid(to);
   if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
@@ -29,7 +34,7 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
     );
   writeFileAtomic.sync(path, text);
   await output.answer({ path, from, version }, { only: 'version' });
-  await output.note(`${from} -> ${version}. Next: regen version publish.`);
+  await output.note(`${from} -> ${version}. Next: regen version publish${folderWord}`);
 }
 
 /** Replaces `version = "…"` in the table `[project]`; undefined if it is not there. */

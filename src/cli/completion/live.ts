@@ -70,7 +70,9 @@ async function readServiceValues(
   const query = [target.profile ?? '', target.baseUrl ?? target.name, kind, nodeId ?? ''];
   const cache = new CompletionCache(findFolders(system).state, query);
   const kept = cache.read();
-  if (system.now() - kept.at < FRESH_MS && !inBackground) return kept.values;
+  // An empty list may have been read before the first node was published.
+  const isFresh = kept.values.length > 0 && system.now() - kept.at < FRESH_MS;
+  if (isFresh && !inBackground) return kept.values;
 
   const clients = new Clients({ system, settings, output: { note: async () => {} }, isVerbose: false });
   const reading = (async () => {

@@ -22,6 +22,9 @@ interface LocalRecord {
   readonly instance: string;
   /** The kinds of tasks that it only previews; absent in records of older releases. */
   readonly previews?: readonly string[];
+  /** Where its data is, if not in the folder. */
+  readonly database?: string;
+  readonly storage?: string;
 }
 
 /** A running service with its data in a folder of this machine. */
@@ -61,11 +64,15 @@ export function readRecordedUrl(folder: string): string | undefined {
 
 function parseRecord(text: string): LocalRecord | undefined {
   try {
-    const { url, socket, pid, version, instance, previews } = JSON.parse(text);
+    const { url, socket, pid, version, instance, previews, database, storage } = JSON.parse(text);
     const isComplete =
       [url, socket, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
     const made = Array.isArray(previews) && { previews: previews.map(String) };
-    return isComplete ? { url, socket, pid, version, instance, ...made } : undefined;
+    const elsewhere = {
+      ...(typeof database === 'string' && { database }),
+      ...(typeof storage === 'string' && { storage }),
+    };
+    return isComplete ? { url, socket, pid, version, instance, ...made, ...elsewhere } : undefined;
   } catch {
     return undefined;
   }

@@ -215,7 +215,7 @@ export function parseSource(text: string, cwd: string): ImageSource | { readonly
   const path = resolve(cwd, text);
   const found = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (!found) return { problem: `does not exist: ${shorten(text)}` };
-  if (found.isDirectory()) return { problem: `is a folder, not an image: ${shorten(text)}` };
+  if (found.isDirectory()) return { problem: `is a folder; name the images in it: ${shorten(text)}/*.jpg` };
   if (found.isFile() && found.size === 0) return { problem: `is an empty file: ${shorten(text)}` };
   return { kind: 'file', path, bytes: found.size };
 }

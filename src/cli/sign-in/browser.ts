@@ -1,7 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { isSecureAddress, type SignInConfiguration } from './discovery.js';
+import { findAddressProblem, type SignInConfiguration } from './discovery.js';
 import { openCallback } from './loopback.js';
 import { hasBrowser, openBrowser } from './opener.js';
 import { callIssuer, type Provider, waitForUser } from './provider.js';
@@ -20,8 +20,8 @@ export async function signInByBrowser(
   const wantsIdentity = scope.split(' ').includes('openid');
   const expectedNonce = wantsIdentity ? openId.randomNonce() : undefined;
   const { authorization_endpoint: endpoint = '' } = configuration.serverMetadata();
-  if (!isSecureAddress(endpoint))
-    throw usage(`${issuer} redirects browsers to '${endpoint}', which is not an https address.`);
+  const problem = findAddressProblem(endpoint, issuer);
+  if (problem) throw usage(`${issuer} redirects browsers to '${endpoint}', which ${problem}.`);
   const callback = await openCallback(expectedState);
   const address = openId.buildAuthorizationUrl(configuration, {
     redirect_uri: callback.address,

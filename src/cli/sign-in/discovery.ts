@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { ResponseError, ServiceError } from '../../client/errors.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
@@ -37,9 +39,10 @@ export async function discoverSignIn(context: DiscoveryContext, url: string): Pr
       `If you trust that address, use: --base-url ${metadata.resource}`,
     );
   }
-  if (!isSecureAddress(issuer)) {
+  const problem = findAddressProblem(issuer, url);
+  if (problem) {
     throw toUnusableFailure(
-      `The identity provider ${issuer} does not have an https address, so it is not safe to sign in there.`,
+      `The identity provider ${issuer} ${problem}, so it is not safe to sign in there.`,
     );
   }
   const clientId = readText(context.flags, 'client-id') ?? metadata.regen_client_id;
@@ -73,11 +76,24 @@ async function readMetadata({ connect, signal }: DiscoveryContext, url: string) 
   }
 }
 
-/** Whether an address uses https, or is on this machine, where plain http is safe. */
-export function isSecureAddress(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+/**
+ * Finds why an address that another one names is not used, as a sentence without its subject. Plain http is safe on
+ * this machine, but only what is on this machine or in a private network may name an address there.
+ */
+export function findAddressProblem(address: string, namedBy: string): string | undefined {
+  const { protocol = '', hostname = '' } = URL.canParse(address) ? new URL(address) : {};
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopbackHost(hostname)))
+    return 'does not have an https address';
+  return measureNearness(address) > measureNearness(namedBy)
+    ? `is on this machine or in a private network, and ${namedBy} is not`
+    : undefined;
+}
+
+/** 2 on this machine, 1 in a private network, otherwise 0. */
+function measureNearness(address: string): number {
+  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
+  if (isLoopbackHost(host) || isLoopbackAddress(host)) return 2;
+  return isIP(host) !== 0 && !isPublicAddress(host) ? 1 : 0;
 }
 
 /** Compares two addresses; all names of this machine are equal. */

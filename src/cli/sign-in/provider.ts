@@ -4,7 +4,7 @@ import { ClientError } from '../../client/errors.js';
 import { readBody } from '../../wire/read-body.js';
 import type { Connect } from '../connect/clients.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
-import { isSecureAddress } from './discovery.js';
+import { findAddressProblem } from './discovery.js';
 
 export type OpenId = typeof import('openid-client');
 
@@ -27,7 +27,7 @@ export async function openProvider(
   { issuer, clientId }: { readonly issuer: string; readonly clientId: string },
 ): Promise<Provider> {
   const openId = await import('openid-client');
-  const send = createFetch(connect);
+  const send = createFetch(connect, issuer);
   const configuration = await callIssuer(openId, issuer, () =>
     openId.discovery(
       new URL(issuer),
@@ -46,11 +46,12 @@ export async function openProvider(
 }
 
 /** Creates a fetch function that uses the proxy, certificates and trace of the command. */
-function createFetch(connect: Connect): CustomFetch {
+function createFetch(connect: Connect, issuer: string): CustomFetch {
   const clients = new Map<string, Promise<Client>>();
   return async (url, { method, headers, body, signal }) => {
     const { origin } = new URL(url);
-    if (!isSecureAddress(url)) throw new TypeError(`${origin} does not use https`);
+    const problem = findAddressProblem(url, issuer);
+    if (problem) throw new TypeError(`${origin} ${problem}`);
     const client = clients.get(origin) ?? connect(origin);
     clients.set(origin, client);
     const response = await (await client).raw({

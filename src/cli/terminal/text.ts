@@ -1,17 +1,23 @@
 // What moves the cursor or colours text, and commands to the terminal up to their end.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds escape sequences
 const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)/g;
-// C0 and C1 controls, and the marks that reorder text on a screen. Escape sequences are removed first.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// What a screen does not show or shows elsewhere: controls, marks of the reading direction, and characters without a
+// width. Scripts and emoji need some of these: joiners, combining marks, and tags after a flag.
+const HIDDEN =
+  /(?!\u200c|\u200d|\p{M})[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb](?<!\u{1f3f4}[\u{e0030}-\u{e007f}]{1,8})/gu;
 
-/** Makes untrusted text safe to print: removes escape sequences and escapes other controls, except tabs and newlines. */
+/** Makes untrusted text safe to print: removes escape sequences and escapes other hidden characters, except tabs and newlines. */
 export function stripControls(text: string): string {
-  return text.replace(SEQUENCES, '').replace(CONTROLS, escapeCharacter);
+  return escapeHidden(text.replace(SEQUENCES, ''));
 }
 
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Escapes as JSON does, so that a document stays equal. */
+function escapeHidden(text: string): string {
+  return text.replace(HIDDEN, (character) => {
+    if (character === '\t' || character === '\n') return character;
+    const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+    return units.map((unit) => `\\u${unit}`).join('');
+  });
 }
 
 const FIELD_ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
@@ -33,10 +39,9 @@ export function oneLine(text: string): string {
   return stripControls(lines.join(' ').replace(/\t/g, ' '));
 }
 
-/** Formats JSON for a terminal: unprintable characters are escaped, so the document stays equal. */
+/** Formats JSON with its hidden characters escaped. */
 export function toJson(value: unknown, indent?: number): string {
-  const json = JSON.stringify(value, null, indent) ?? 'null';
-  return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escapeCharacter);
+  return escapeHidden(JSON.stringify(value, null, indent) ?? 'null');
 }
 
 /** Quotes a word for a shell, if necessary. */

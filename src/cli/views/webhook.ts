@@ -40,7 +40,7 @@ export const webhookViews: readonly View[] = [
   {
     usage: 'webhook verify [file]',
     module: 'webhook-verify',
-    summary: 'Check whether a webhook is genuine; if not, shows why and exits 2',
+    summary: 'Check whether a webhook is genuine; if not, show why and exit 2',
     explain: {
       file: 'The request as received: headers, an empty line, body. With the flags below, only the body',
     },

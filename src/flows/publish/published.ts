@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import type { NodeVersion as NodeVersionSchema } from '../../contract/node-version.js';
+import { completeVersion } from '../../contract/schema/identifiers.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { inspectArchive } from '../../pack/read-archive.js';
 import { readBody } from '../../wire/read-body.js';
-import { FlowError } from '../flow-error.js';
+import { FlowError, requireSubject } from '../flow-error.js';
 
 export type NodeVersion = z.output<typeof NodeVersionSchema>;
 
@@ -36,13 +37,34 @@ export async function readVersion({
   const body = { node_versions: [{ node_id: nodeId, version }] };
   const { node_versions: items } = await client.version.bulk({ body }, { signal });
   const item = items[0];
-  if (item?.status === 'success') return item.node_version;
+  if (item?.status === 'success')
+    return item.node_version && requireVersion(client, { nodeId, version }, item.node_version);
   if (item?.status === 'not_found') return undefined;
   throw new FlowError(
     'version_unreadable',
     `The registry refuses to show ${nodeId} ${version}: ${item?.error_message ?? 'no reason given'}`,
     { serviceCode: item?.status ?? 'error' },
   );
+}
+
+/**
+ * Requires an answer to be about a version, which it may spell differently.
+ * @param asked without a version, any of the node
+ * @throws ResponseError
+ */
+export function requireVersion(
+  { baseUrl }: Client,
+  asked: { readonly nodeId: string; readonly version?: string | undefined },
+  answer: NodeVersion,
+): NodeVersion {
+  const { node_id = asked.nodeId, version = '' } = answer;
+  const expected = asked.version ?? version;
+  requireSubject(
+    baseUrl,
+    `${asked.nodeId} ${completeVersion(expected)}`,
+    `${node_id} ${completeVersion(version || expected)}`,
+  );
+  return answer;
 }
 
 const MAX_DOCUMENT_BYTES = 16 * 1024 ** 2;

@@ -5,7 +5,7 @@ import type { BuiltArchive } from '../../pack/archive.js';
 import type { Manifest } from '../../pack/manifest.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import type { Stages } from './pack.js';
-import type { NodeVersion } from './published.js';
+import { type NodeVersion, requireVersion } from './published.js';
 
 /** A registry, and the personal access token of the publisher. */
 export interface Registry {
@@ -77,7 +77,10 @@ async function registerVersion(
   const send = async (pat: string) => {
     const client = await chooseClient(connect, registry, pat);
     const body = buildPublishBody(registration, pat);
-    return client.version.publish({ publisherId, nodeId: node.id, body }, { signal });
+    const answer = await client.version.publish({ publisherId, nodeId: node.id, body }, { signal });
+    const { version } = registration.manifest.version;
+    requireVersion(client, { nodeId: node.id, version }, answer.node_version);
+    return answer;
   };
   try {
     return await send(registry.token);

@@ -4,7 +4,7 @@ import { NetworkError, ServiceError } from '../../client/errors.js';
 import { getOperation, getTaskFacts, listTaskOperations, type OperationName } from '../../contract/index.js';
 import type { TaskFacts } from '../../contract/operation.js';
 import type { TaskAccount } from '../../contract/task.js';
-import { FlowError } from '../flow-error.js';
+import { FlowError, requireSubject } from '../flow-error.js';
 import { findReferencedEntry } from './find-entry.js';
 import type { Entry, Ledger } from './ledger.js';
 import { readTaskState, type TaskState } from './task-state.js';
@@ -141,6 +141,7 @@ export async function readTask(
     const limits = { signal, ...(local && { retries: 0 }) };
     const { data, body } = await client.requestNamed(read as OperationName, { task_id: id }, limits);
     const seen = readTaskState(kind, data, body);
+    requireSubject(client.baseUrl, id, seen.id || id);
     if (entry) ledger.change(entry.id, { state: seen.state, outputs: seen.outputs, ...seen.facts });
     return seen;
   } catch (error) {
@@ -158,7 +159,9 @@ export async function readAccount(
 ): Promise<Account | undefined> {
   const { client } = await services.reach(target);
   try {
-    return await client.task.get({ task_id: id }, { signal });
+    const account = await client.task.get({ task_id: id }, { signal });
+    requireSubject(client.baseUrl, id, account.task_id);
+    return account;
   } catch (error) {
     if (error instanceof ServiceError && [404, 405].includes(error.status)) return undefined;
     throw error;

@@ -11,6 +11,9 @@ export interface ServiceFile {
   readonly version: string;
   /** Random, new at each start. */
   readonly instance: string;
+  /** The PostgreSQL database without its password, and the setting `storage`, if they are not in the data folder. */
+  readonly database?: string;
+  readonly storage?: string;
 }
 
 /** The configuration is invalid; `problems` lists everything that is wrong. */

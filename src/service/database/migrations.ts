@@ -288,6 +288,12 @@ export const migrations: readonly Migration[] = [
   },
   // Tells services of earlier releases which steps they can go on after.
   { number: 15, rolling: true, statements: ['alter table migrations add column rolling integer'] },
+  // Where the files are that the rows of a shared database name.
+  {
+    number: 16,
+    rolling: true,
+    statements: ['create table storages (number integer primary key, id text not null, place text not null)'],
+  },
 ];
 
 /** Puts a space for each separator of words. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Client } from 'pg';
 import type { Tx } from './database.js';
-import { isPostgres, SERVICE_LOCK } from './postgres.js';
+import { isPostgres, KEEP_ALIVE, SERVICE_LOCK, WATCH_CONNECTION } from './postgres.js';
 
 /** What services that share a database tell each other. */
 export type NoticeTopic = 'jobs' | 'keys' | 'callback';
@@ -31,7 +31,7 @@ export class Notices {
   /** Listens from now on, over a connection of its own, and again after it was lost. */
   async listen(url: string, onError: (error: Error) => void): Promise<void> {
     const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: url, keepAlive: true });
+    const client = new pg.Client({ connectionString: url, ...KEEP_ALIVE });
     this.#client = client;
     const lost = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', onError);
@@ -40,7 +40,7 @@ export class Notices {
       this.#heard.emit(topic, subject);
     });
     await client.connect();
-    await client.query(`listen ${CHANNEL}`);
+    await client.query(`${WATCH_CONNECTION}; listen ${CHANNEL}`);
     // As long as the connection lasts: no newer release changes the data of a service that cannot go on afterwards.
     await client.query(`select pg_advisory_lock_shared(${SERVICE_LOCK})`);
     void lost.then(() => this.#listenAgain(url, onError));

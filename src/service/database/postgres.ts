@@ -45,6 +45,16 @@ const POSTGRES_WORDS: EngineWords = {
     create index node_search_trigrams on node_search using gin (to_trigrams(search_text))`,
 };
 
+/**
+ * How the server notices within half a minute that a service is gone whose machine did not close its connections, and ends
+ * their transactions and locks. Ignored by the connections of a Unix socket.
+ */
+export const WATCH_CONNECTION =
+  'set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3';
+
+/** Notices a server that is gone. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 15_000 };
+
 /** Connections of one service. */
 const MAX_CONNECTIONS = 10;
 const CONNECT_MS = 10_000;
@@ -69,7 +79,9 @@ export async function openPostgres({ url, migrates, onError, onQuery }: Postgres
     connectionString: url,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
+    ...KEEP_ALIVE,
+    // Awaited before the connection is used, although the types do not say so.
+    onConnect: async (client) => void (await client.query(WATCH_CONNECTION)),
     types: {
       // No number of the schema is beyond 2^53.
       getTypeParser: (type: number) =>

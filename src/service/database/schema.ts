@@ -222,6 +222,15 @@ export interface KeyTable {
   retired_at: Time | null;
 }
 
+/** Where the files are that the rows name: at most one row, number 1, and none in an embedded database. */
+export interface StorageTable {
+  number: Fixed<number>;
+  /** What the file `store-id` in the storage says. */
+  id: string;
+  /** Its place as the first service found it, for people. */
+  place: Fixed<string>;
+}
+
 export interface Schema {
   users: UserTable;
   publishers: PublisherTable;
@@ -244,6 +253,7 @@ export interface Schema {
   idempotency: IdempotencyTable;
   running_keys: RunningKeyTable;
   keys: KeyTable;
+  storages: StorageTable;
 }
 
 // The rows of a table as they are read.

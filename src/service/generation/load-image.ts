@@ -13,8 +13,6 @@ export interface ImageLimits {
   readonly imageBytes: number;
   /** Width times height. */
   readonly imagePixels: number;
-  /** The timeout of fetching it. Default: `FETCH_LIMITS.seconds`. */
-  readonly imageSeconds?: number;
 }
 
 export interface LoadImageOptions extends OwnOrigin {
@@ -89,7 +87,7 @@ async function writeImage(value: string, path: string, options: LoadImageOptions
     return writeFile(path, decodeBase64(value, options), { flag: 'wx', mode: 0o600 });
   await fetchInput(field, value, path, {
     bytes: limits.imageBytes,
-    seconds: limits.imageSeconds ?? FETCH_LIMITS.seconds,
+    seconds: FETCH_LIMITS.seconds,
     serviceOrigin,
     loopbackAllowed,
     httpsOnly,

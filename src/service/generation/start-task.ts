@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { ImageTask } from '../../contract/image-task.js';
 import type { TaskOperation } from '../../contract/index.js';
 import { insertRow, type Tx } from '../database/database.js';
+import { AddressRefused, refuseLiteral } from '../network/guarded-agent.js';
 import type { Handlers, PreparedWrite, Write } from '../operation/call.js';
-import type { Context } from '../operation/context.js';
+import { type Context, getOwnOrigin } from '../operation/context.js';
 import type { ImageOperation, VideoOperation } from '../operation/engine.js';
 import { requireTaskQuota, type TaskDemand } from '../operation/quota.js';
-import { Refused } from '../operation/refused.js';
+import { invalidField, Refused } from '../operation/refused.js';
 import { chargeCredits, requireBudget, type Spending } from './credits.js';
 import { type NewTask, replaceImages, toNewTask } from './new-task.js';
 import { type StartCall, stageInputs } from './stage-inputs.js';
@@ -41,6 +42,7 @@ function prepareTask<Answer>(
   return async (call) => {
     const { context } = call;
     await requireEngine(context, operation);
+    refuseWebhook(call);
     await requireTaskQuota(context.database, context, toTaskDemand(call));
     const id = randomUUID();
     const { credits } = toNewTask(call, id, operation);
@@ -57,6 +59,19 @@ function prepareTask<Answer>(
     };
     return { write, undo: () => removeUnusedFiles(context, id) };
   };
+}
+
+/** Refuses what would be refused at every delivery. */
+function refuseWebhook({ body, context }: StartCall): void {
+  for (const field of ['webhook_url', 'callback_url']) {
+    const url = body[field];
+    if (typeof url !== 'string') continue;
+    try {
+      refuseLiteral(new URL(url), getOwnOrigin(context).loopbackAllowed);
+    } catch (error) {
+      throw error instanceof AddressRefused ? invalidField(field, `is refused: ${error.message}`) : error;
+    }
+  }
 }
 
 function toTaskDemand({ caller, body }: StartCall): TaskDemand {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { toClientNetwork } from '../../wire/addresses.js';
 import { isExposed } from '../configuration/configuration.js';
-import { toClientNetwork } from '../network/addresses.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';

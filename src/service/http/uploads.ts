@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { findRow, type Tx } from '../database/database.js';
+import { type Database, findRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { requireDailyQuota, takeDailyQuota } from '../operation/quota.js';
 import { invalidField, Refused } from '../operation/refused.js';
@@ -9,6 +9,7 @@ import {
   type ArchiveName,
   getArchiveFolder,
   type SignedQuery,
+  type UploadGrant,
   verifyUpload,
 } from '../operation/signed-urls.js';
 import { getUploadTarget } from '../registry/upload-target.js';
@@ -47,19 +48,19 @@ interface UploadReceipt {
 
 // Decided: the URL accepts one PUT of application/zip, answers 200, and keeps nothing of an interrupted upload.
 async function receiveUpload(context: Context, request: UploadRequest): Promise<UploadReceipt> {
-  const versionId = verifyUpload(context, request.params, request.query);
-  if (!versionId) {
+  const grant = verifyUpload(context, request.params, request.query);
+  if (!grant) {
     throw new Refused('invalid_signature', 'This URL is expired or modified; register the version again.');
   }
   const announced = readAnnouncedSize(request, context.configuration.limits.archive);
-  await refuseEarly(context, versionId, announced);
+  await refuseEarly(context, grant, announced);
   await requireFreeDisk(context, announced);
   const { limits } = context.configuration;
   const key = `${getArchiveFolder(request.params)}/${randomUUID()}.zip`;
   const archive = await context.storage.write(key, Readable.from(readChunks(request.raw)), limits.archive);
   try {
     requireWhole(request, archive.size, announced);
-    if (!(await keepArchive(context, versionId, archive))) await context.storage.remove(key);
+    if (!(await keepArchive(context, grant, archive))) await context.storage.remove(key);
   } catch (error) {
     // After any other error the transaction may have been committed; if not, a job removes the archive.
     if (error instanceof Refused) await context.storage.remove(key);
@@ -115,8 +116,9 @@ function readAnnouncedSize({ headers }: UploadRequest, limit: number): number | 
 }
 
 /** Refuses before the transfer what would be refused after it. */
-async function refuseEarly(context: Context, versionId: string, announced?: number): Promise<void> {
-  const version = await getUploadTarget(context.database, versionId);
+async function refuseEarly(context: Context, grant: UploadGrant, announced?: number): Promise<void> {
+  const version = await getUploadTarget(context.database, grant.versionId);
+  await requireRegistration(context.database, version.publisher_id, grant);
   if (version.archive_size === null) {
     const { publisher_id: publisherId } = version;
     // An archive of unknown size has at least one byte.
@@ -131,12 +133,12 @@ async function refuseEarly(context: Context, versionId: string, announced?: numb
  * Records the archive and enqueues its check.
  * @returns false if the version has the same archive already: a retry whose answer was lost
  */
-async function keepArchive(context: Context, versionId: string, archive: StoredObject): Promise<boolean> {
+async function keepArchive(context: Context, grant: UploadGrant, archive: StoredObject): Promise<boolean> {
+  const { versionId, registrant: owner } = grant;
   return context.database.transaction().execute(async (tx) => {
     // Checked again, because the node may have been banned or deleted during the transfer.
     const version = await getUploadTarget(tx, versionId);
-    const registrant = await findRegistrant(tx, versionId);
-    await requireMember(tx, version.publisher_id, registrant);
+    await requireRegistration(tx, version.publisher_id, grant);
     if (!(await markUploaded(tx, { versionId, archive, now: context.now() }))) {
       if (version.archive_sha256 === archive.sha256) return false;
       throw differentArchive(version.version);
@@ -144,17 +146,27 @@ async function keepArchive(context: Context, versionId: string, archive: StoredO
     const { publisher_id: publisherId } = version;
     await takeDailyQuota(tx, context, { publisherId, quota: 'bytesPerDay', amount: archive.size });
     // A user takes turns with others, however many publishers one has.
-    const owner = registrant ?? publisherId;
     await context.queue.enqueue(tx, { kind: 'check-archive', key: versionId, owner });
     return true;
   });
 }
 
-// Decided: a signed URL ends with the membership of the person who registered the version.
-async function requireMember(tx: Tx, publisher_id: string, user_id: string | undefined): Promise<void> {
-  if (user_id === undefined || (await findRow(tx, 'members', { publisher_id, user_id }))) return;
-  const message = `The person who registered this version is no longer a member of the publisher ${publisher_id}.`;
-  throw new Refused('forbidden', message);
+// Decided: a signed URL ends with the membership of the person who registered the version, with the personal
+// access token of the registration, and when somebody else registers the version.
+async function requireRegistration(
+  database: Database,
+  publisher_id: string,
+  { versionId, registrant, tokenId }: UploadGrant,
+): Promise<void> {
+  if (!(await findRow(database, 'members', { publisher_id, user_id: registrant }))) {
+    const message = `The person who registered this version is no longer a member of the publisher ${publisher_id}.`;
+    throw new Refused('forbidden', message);
+  }
+  const token = await findRow(database, 'personal_access_tokens', { id: tokenId });
+  if (token && (await findRegistrant(database, versionId)) === registrant) return;
+  const message =
+    'The personal access token was revoked, or someone else registered the version; register it again.';
+  throw new Refused('invalid_signature', message);
 }
 
 function differentArchive(version: string): Refused {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../database/database.js';
+import { STORE_ID } from '../storage/bind-storage.js';
 import { ObjectMissing, type Storage } from '../storage/storage.js';
 import { type ExpectedObject, listExpectedObjects } from './expected-objects.js';
 
@@ -25,6 +26,7 @@ export interface ObjectProblem {
 export async function checkStore(database: Database, storage: Storage): Promise<StoreReport> {
   const unknown = new Set<string>();
   for await (const name of storage.list()) unknown.add(name);
+  unknown.delete(storage.toName(STORE_ID));
   const problems: ObjectProblem[] = [];
   let [objects, bytes] = [0, 0];
   for await (const expected of listExpectedObjects(database)) {

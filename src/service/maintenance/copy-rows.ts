@@ -34,10 +34,10 @@ export async function copyRows(from: Database, to: Database): Promise<number> {
   });
 }
 
-/** Lists the tables of an embedded database so that each comes after those that it refers to. */
+/** Lists the tables with data of an embedded database so that each comes after those that it refers to. */
 async function listTables(database: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'
-    and name <> 'migrations' and name not like 'sqlite%' and name not like 'node_search%' order by rowid`.execute(
+    and name not in ('migrations', 'storages') and name not like 'sqlite%' and name not like 'node_search%' order by rowid`.execute(
     database,
   );
   return rows.map(({ name }) => name);

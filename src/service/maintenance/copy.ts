@@ -4,6 +4,7 @@ import type { Environment } from '../configuration/secret-source.js';
 import type { Database } from '../database/database.js';
 import { openPostgres } from '../database/postgres.js';
 import { openSqlite } from '../database/sqlite.js';
+import { bindStorage } from '../storage/bind-storage.js';
 import { openDataFolder, requireDatabase } from '../storage/data-folder.js';
 import { createDiskStorage } from '../storage/disk.js';
 import { openStorage } from '../storage/open-storage.js';
@@ -43,13 +44,15 @@ export async function copyFolder(
     try {
       const to = await openPostgres({ url, onError: () => {} });
       try {
-        const places = { objects: join(target ?? data, 'objects'), scratch: join(data, 'scratch'), env };
+        const folder = join(target ?? data, 'objects');
+        const places = { objects: folder, scratch: join(data, 'scratch'), env };
         const objects = await openStorage(configuration, places);
         if (!(await isEmpty(to)))
           throw new BackupRefused('The PostgreSQL database has been used by a service; choose an empty one.');
         // Before the rows, so that it can be repeated if it fails.
         await copyObjects(from, createDiskStorage(join(data, 'objects')), objects);
         const rows = await copyRows(from, to);
+        await bindStorage(to, objects, { setting: storage, folder });
         return { rows, ...(await checkStore(to, objects)) };
       } finally {
         await to.destroy();

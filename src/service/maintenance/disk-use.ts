@@ -1,26 +1,32 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ServiceFile } from '../configuration/start-errors.js';
 
-/** Bytes. */
+/** Bytes; absent where the data is in PostgreSQL or in a bucket. */
 export interface DiskUse {
-  readonly database_bytes: number;
-  readonly archive_bytes: number;
+  readonly database_bytes?: number;
+  readonly archive_bytes?: number;
   /** Inputs and results of tasks. */
-  readonly task_bytes: number;
+  readonly task_bytes?: number;
   /** On the disk of the data folder. */
   readonly free_bytes: number;
 }
 
-/** Measures what a data folder takes up; what is in PostgreSQL or in a bucket does not count. */
-export async function measureFolder(data: string): Promise<DiskUse> {
+/** Measures what the data of a service takes up on disks of this machine. */
+export async function measureFolder(
+  data: string,
+  { database: url, storage = join(data, 'objects') }: Pick<ServiceFile, 'database' | 'storage'>,
+): Promise<DiskUse> {
   const { bavail, bsize } = await statfs(data);
   const names = await readdir(data);
   const database = names.filter((name) => /^regen\.db(-wal|-shm)?$/.test(name));
   const sizes = await Promise.all(database.map((name) => measureFile(join(data, name))));
   return {
-    database_bytes: sizes.reduce((sum, size) => sum + size, 0),
-    archive_bytes: await measureFiles(join(data, 'objects', 'archives')),
-    task_bytes: await measureFiles(join(data, 'objects', 'tasks')),
+    ...(url === undefined && { database_bytes: sizes.reduce((sum, size) => sum + size, 0) }),
+    ...(!storage.startsWith('s3:') && {
+      archive_bytes: await measureFiles(join(storage, 'archives')),
+      task_bytes: await measureFiles(join(storage, 'tasks')),
+    }),
     free_bytes: bavail * bsize,
   };
 }

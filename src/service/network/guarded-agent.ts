@@ -1,7 +1,8 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent } from 'undici';
-import { isLoopbackAddress, isPublicAddress } from './addresses.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
+import { isLoopbackAddress, isPublicAddress } from '../../wire/addresses.js';
 
 /** Why a URL that a user chose is not requested; the message continues its name. */
 export class AddressRefused extends Error {
@@ -42,14 +43,25 @@ export async function createGuardedAgent(
   { serviceOrigin, loopbackAllowed, allowOwn = false, lookup }: GuardedAgentOptions,
 ): Promise<Agent> {
   const isOwn = allowOwn && url.origin === new URL(serviceOrigin).origin;
-  const isAllowed = (address: string) =>
-    isOwn || isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  // Literal addresses are not looked up.
-  if (isIP(literal) && !isAllowed(literal)) throw new AddressRefused('its address is not public');
+  if (!isOwn) refuseLiteral(url, loopbackAllowed);
+  const isAllowed = (address: string) => isOwn || isAllowedAddress(address, loopbackAllowed);
   // Loaded with the first request: a service may never send one.
   const { Agent } = await import('undici');
   return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, lookup) }, connections: 1 });
+}
+
+/**
+ * Refuses a literal address, which is not looked up, and names of this machine.
+ * @throws AddressRefused
+ */
+export function refuseLiteral({ hostname }: URL, loopbackAllowed: boolean): void {
+  const literal = isLoopbackHost(hostname) ? '127.0.0.1' : hostname.replace(/^\[|\]$/g, '');
+  if (isIP(literal) && !isAllowedAddress(literal, loopbackAllowed))
+    throw new AddressRefused('its address is not public');
+}
+
+function isAllowedAddress(address: string, loopbackAllowed: boolean): boolean {
+  return isPublicAddress(address) || (loopbackAllowed && isLoopbackAddress(address));
 }
 
 /** Creates a resolver that drops addresses which are not allowed. */

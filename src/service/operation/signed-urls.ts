@@ -23,37 +23,53 @@ export function getDownloadUrl(context: Pick<Context, 'baseUrl'>, name: ArchiveN
   return `${context.baseUrl()}/archives/${getObjectPath(name)}`;
 }
 
-/**
- * Where the archive is uploaded with one PUT. The URL is the only credential.
- * @param upload `versionId` binds the URL to one row, so that it ends with the row
- */
-export function createUploadUrl(context: Signer, upload: ArchiveName & { versionId: string }): string {
+/** What an upload URL is bound to, so that it ends with any of them. */
+export interface UploadGrant {
+  readonly versionId: string;
+  /** The user who registered the version. */
+  readonly registrant: string;
+  /** The personal access token of the registration. */
+  readonly tokenId: string;
+}
+
+/** Where the archive is uploaded with one PUT. The URL is the only credential. */
+export function createUploadUrl(context: Signer, name: ArchiveName, grant: UploadGrant): string {
   // Decided: an upload must begin within 15 minutes.
   const lifetime = context.configuration.limits.uploadBeginSeconds;
   const expires = String(Math.floor(context.now() / 1000) + lifetime);
-  const grant = { versionId: upload.versionId, expires };
-  const query = new URLSearchParams({ ...grant, signature: signUpload(context, upload, grant) });
-  return `${context.baseUrl()}/uploads/${getObjectPath(upload)}?${query}`;
+  const query = new URLSearchParams({
+    ...grant,
+    expires,
+    signature: signUpload(context, name, grant, expires),
+  });
+  return `${context.baseUrl()}/uploads/${getObjectPath(name)}?${query}`;
 }
 
 /** The query of a signed URL, not yet verified. */
 export type SignedQuery = Readonly<Record<string, unknown>>;
 
-/** @returns the version's id; undefined if the URL was modified or has expired */
-export function verifyUpload(context: Signer, name: ArchiveName, query: SignedQuery): string | undefined {
-  const { versionId, expires, signature: given } = query;
-  if (typeof versionId !== 'string' || typeof expires !== 'string' || typeof given !== 'string')
-    return undefined;
-  if (!isEqual(signUpload(context, name, { versionId, expires }), given)) return undefined;
-  return Number(expires) * 1000 > context.now() ? versionId : undefined;
+/** @returns undefined if the URL was modified or has expired */
+export function verifyUpload(
+  context: Signer,
+  name: ArchiveName,
+  query: SignedQuery,
+): UploadGrant | undefined {
+  const values = [query.versionId, query.registrant, query.tokenId, query.expires, query.signature];
+  if (!values.every((value) => typeof value === 'string')) return undefined;
+  const [versionId = '', registrant = '', tokenId = '', expires = '', given = ''] = values;
+  const grant = { versionId, registrant, tokenId };
+  if (!isEqual(signUpload(context, name, grant, expires), given)) return undefined;
+  return Number(expires) * 1000 > context.now() ? grant : undefined;
 }
 
 function signUpload(
   context: Pick<Context, 'keys'>,
   name: ArchiveName,
-  { versionId, expires }: { versionId: string; expires: string },
+  { versionId, registrant, tokenId }: UploadGrant,
+  expires: string,
 ): string {
-  return signLines(context, ['regen-upload', 'PUT', getObjectPath(name), expires, versionId]);
+  const lines = ['regen-upload', 'PUT', getObjectPath(name), expires, versionId, tokenId, registrant];
+  return signLines(context, lines);
 }
 
 /** Identifies a file of a task. */

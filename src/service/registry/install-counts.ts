@@ -1,5 +1,5 @@
+import { toClientNetwork } from '../../wire/addresses.js';
 import type { Database } from '../database/database.js';
-import { toClientNetwork } from '../network/addresses.js';
 import type { Context, Install } from '../operation/context.js';
 
 /** How many installations of a day are remembered, so that they are not counted again. About 20 MB. */

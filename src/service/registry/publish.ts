@@ -34,7 +34,7 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
     { path: 'node_version.node_id', given: body.node_version.node_id, expected: params.nodeId },
   );
   const token = await requireToken(call, tx);
-  const actor = caller.userId ?? token.created_by;
+  const actor = getActor(call, token);
   const node = await createOrPatchNode(call, tx, actor);
   const row = await registerVersion(call, tx, node, actor);
   await context.queue.enqueue(tx, {
@@ -46,7 +46,7 @@ const publishVersion: Write<'version.publish'> = async (call, tx) => {
   const viewer = await loadViewer(tx, caller);
   return {
     node_version: viewVersion(context, viewer, row, params.publisherId),
-    signedUrl: createSignedUrl(call, row.id),
+    signedUrl: createSignedUrl(call, row.id, token),
   };
 };
 
@@ -57,7 +57,7 @@ function removeSignedUrl(answer: Published): Published {
 
 // Decided: a replayed publish gets a new signedUrl, if its token is valid and its node not banned or deleted.
 async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Promise<Published> {
-  await requireToken(call, tx);
+  const token = await requireToken(call, tx);
   const { publisherId, nodeId } = call.params;
   const node = await getOwnNode(tx, publisherId, nodeId);
   refuseDeletedNode(node);
@@ -68,13 +68,18 @@ async function replayPublish(call: PublishCall, tx: Tx, stored: Published): Prom
       ...stored.node_version,
       downloadUrl: getDownloadUrl(call.context, { publisherId, nodeId, version }),
     },
-    signedUrl: createSignedUrl(call, stored.node_version.id as string),
+    signedUrl: createSignedUrl(call, stored.node_version.id as string, token),
   };
 }
 
-function createSignedUrl({ params, body, context }: PublishCall, versionId: string): string {
-  const { publisherId, nodeId } = params;
-  return createUploadUrl(context, { publisherId, nodeId, version: body.node_version.version, versionId });
+function createSignedUrl(call: PublishCall, versionId: string, token: PersonalAccessTokenRow): string {
+  const { params, body, context } = call;
+  const name = { ...params, version: body.node_version.version };
+  return createUploadUrl(context, name, { versionId, registrant: getActor(call, token), tokenId: token.id });
+}
+
+function getActor({ caller }: PublishCall, token: PersonalAccessTokenRow): string {
+  return caller.userId ?? token.created_by;
 }
 
 // Decided: besides the Authorization header, the body's token must be valid and for this publisher.

@@ -1,4 +1,4 @@
-import { findRow, type Tx, updateRows } from '../database/database.js';
+import { type Database, findRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
@@ -108,8 +108,8 @@ export async function recordVersionStatus(tx: Tx, record: VersionStatusRecord): 
 }
 
 /** Finds the user who registered a version that is Pending. */
-export async function findRegistrant(tx: Tx, versionId: string): Promise<string | undefined> {
-  const registration = await tx
+export async function findRegistrant(database: Database, versionId: string): Promise<string | undefined> {
+  const registration = await database
     .selectFrom('events')
     .select('actor')
     .where('subject_kind', '=', 'version')

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
 import { isDatabaseAway, maskPassword, openPostgres } from '../../../src/service/database/postgres.js';
 import { databaseForFolder, testDatabase } from '../../support/postgres.js';
-import { folderForTest } from '../../support/service.js';
+import { folderForTest, serviceForTest } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 async function openForTest(url: string): Promise<Database> {
@@ -166,6 +166,17 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
     });
     expect(isDatabaseAway(await run.catch((error) => error))).toBe(true);
     await sql`select 1`.execute(database);
+  });
+
+  it('ends the connections of a service within half a minute if its machine is gone without closing them', async () => {
+    const service = await serviceForTest({ data: folderForTest() });
+    const settings = [15, 5, 3];
+    const names = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count'];
+    for (const [at, name] of names.entries()) {
+      const { rows } = await sql.raw(`show ${name}`).execute(service.context.database);
+      // Connections of a Unix socket have no such settings, and need none.
+      expect([{ [name]: `${settings[at]}` }, { [name]: '0' }]).toContainEqual(rows[0]);
+    }
   });
 
   it('refuses text with NUL, as the embedded one does', async () => {

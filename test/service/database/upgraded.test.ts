@@ -63,15 +63,15 @@ it('a running service goes on after a rolling step of a newer release; after ano
 it.skipIf(!testDatabase)(
   'an upgrade that services of the earlier release cannot go on after waits until they are stopped',
   async () => {
-    const data = folderForTest();
-    const service = await serviceForTest({ data });
+    const [data, storage] = [folderForTest(), folderForTest()];
+    const service = await serviceForTest({ data, storage });
     const { database } = await databaseForFolder(data);
     // As it was before this step, which is not a rolling one.
     await service.context.database.transaction().execute(async (tx) => {
       await sql`drop table uplink_versions`.execute(tx);
       await sql`delete from migrations where number = 14`.execute(tx);
     });
-    const upgrade = () => startTestService({ data: folderForTest(), database: database as string });
+    const upgrade = () => startTestService({ data: folderForTest(), database: database as string, storage });
     await expect(upgrade()).rejects.toThrow(
       /^Services of an earlier release use the database \(connected from [\w.:]+\) and could not go on after the upgrade; stop them first\.$/,
     );

@@ -7,10 +7,11 @@ import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS as imageLimits } from '../../../src/contract/schema/limits.js';
 import { Configuration } from '../../../src/service/configuration/configuration.js';
+import { fetchInput } from '../../../src/service/generation/fetch-input.js';
 import { loadImage } from '../../../src/service/generation/load-image.js';
-import { isPublicAddress } from '../../../src/service/network/addresses.js';
 import { getOwnOrigin } from '../../../src/service/operation/context.js';
 import { Refused } from '../../../src/service/operation/refused.js';
+import { isPublicAddress } from '../../../src/wire/addresses.js';
 import { createPngHeader } from '../../support/generation.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'regen-image-'));
@@ -151,8 +152,19 @@ test('stops waiting for a server that stalls', async () => {
   answers['/slow'] = (_, response) => {
     response.writeHead(200, { 'content-type': 'image/png' }).write(png.subarray(0, 99));
   };
-  const limits = { ...imageLimits, imageSeconds: 0.2 };
-  expect(await refusal(`${origin}/slow`, { limits })).toBe('could not be fetched: it took longer than 0.2 s');
+  const rules = {
+    bytes: 1_000,
+    seconds: 0.2,
+    serviceOrigin: origin,
+    loopbackAllowed: true,
+    httpsOnly: false,
+  };
+  const path = join(folder, 'slow');
+  const fetching = fetchInput('image', `${origin}/slow`, path, { ...rules, media: 'image' });
+  await expect(fetching).rejects.toMatchObject({
+    details: [{ path: 'image', message: 'could not be fetched: it took longer than 0.2 s' }],
+  });
+  rmSync(path);
 });
 
 test('leaves no file when the caller aborts', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/service/network/guarded-agent.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
 import { copyingEngine } from '../../support/copying-engine.js';
-import { startedTask, taskAt } from '../../support/generation.js';
+import { pixel, startedTask, startPaths, taskAt } from '../../support/generation.js';
 import {
   deliveriesOf,
   isVerified,
@@ -136,6 +136,29 @@ describe('the webhook of a task', () => {
       expect([...new Set(statusesOf(of))]).toEqual(['IN_PROGRESS', 'COMPLETED']);
       expect(statusesOf(of).lastIndexOf('IN_PROGRESS')).toBeLessThan(statusesOf(of).indexOf('COMPLETED'));
     }
+  });
+});
+
+describe('the address of a webhook', () => {
+  it.each([
+    ['http://127.0.0.1:9/', 'webhook_url'],
+    ['http://localhost:9/', 'webhook_url'],
+    ['http://169.254.169.254/', 'webhook_url'],
+    ['https://[::ffff:10.0.0.1]/', 'webhook_url'],
+    ['http://0x0a000001/', 'callback_url'],
+  ])('is refused when it is given if it is not public: %s as %s', async (address, field) => {
+    const { localUrl, ownerToken: token } = await serviceForTest({ publicUrl: 'https://registry.example' });
+    const [path, json] =
+      field === 'webhook_url'
+        ? [startPaths['image.relight'], { image: pixel }]
+        : ['/proxy/videovendor/text2video', { prompt: 'A boat' }];
+    const { status, body } = await ask(localUrl + path, {
+      method: 'POST',
+      token,
+      json: { ...json, [field]: address },
+    });
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(body.details).toEqual([{ path: field, message: 'is refused: its address is not public' }]);
   });
 });
 

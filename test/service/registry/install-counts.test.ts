@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
-import { toClientNetwork } from '../../../src/service/network/addresses.js';
 import { InstallCounts } from '../../../src/service/registry/install-counts.js';
+import { toClientNetwork } from '../../../src/wire/addresses.js';
 import { openTestDatabase } from '../../support/postgres.js';
 import { startRegistry } from '../../support/registry.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';

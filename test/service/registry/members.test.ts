@@ -156,5 +156,24 @@ describe('members of a publisher', () => {
     expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
     const again = await as('ann', 'GET', '/nodes/parting-gift/versions/1.0.0');
     expect(again.body.status).toBe('NodeVersionStatusPending');
+    // Somebody else's registration of the same version does not revive the URL, nor does a new membership.
+    await ok('ann', 'POST', '/publishers/uploads/members', { email: 'eve@example.org', role: 'owner' });
+    const { token: other } = await ok('ann', 'POST', '/publishers/uploads/tokens', { name: 'other' });
+    const { signedUrl: current } = await ok('ann', 'POST', path, publishBody(other, '1.0.0'));
+    const late = await upload(signedUrl, Buffer.from('archive'));
+    expect([late.status, late.body.error]).toEqual([403, 'invalid_signature']);
+    expect((await upload(current, Buffer.from('archive'))).status).toBe(200);
+  });
+
+  it('leaves the upload URL of a member as it is, until another member registers the same version', async () => {
+    const { ok } = registry();
+    await ok('ann', 'POST', '/publishers', { id: 'turns', name: 'Turns' });
+    await ok('ann', 'POST', '/publishers/turns/members', { email: 'bob@example.org', role: 'member' });
+    const { token } = await ok('ann', 'POST', '/publishers/turns/tokens', { name: 'ci' });
+    const path = '/publishers/turns/nodes/taken-over/versions';
+    const first = await ok('bob', 'POST', path, publishBody(token, '1.0.0'));
+    const second = await ok('ann', 'POST', path, publishBody(token, '1.0.0'));
+    expect((await upload(first.signedUrl, Buffer.from('archive'))).body.error).toBe('invalid_signature');
+    expect((await upload(second.signedUrl, Buffer.from('archive'))).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { publishBody, registryForFile } from '../../support/registry.js';
-import { ask } from '../../support/service.js';
+import { ask, upload } from '../../support/service.js';
 
 const registry = registryForFile();
 const path = '/publishers/acme/tokens';
@@ -86,6 +86,18 @@ describe('a personal access token', () => {
     const { events } = await ok('ann', 'GET', '/publishers/ending/audit');
     const revoked = events.find(({ action }: { action: string }) => action === 'token.revoke');
     expect(revoked).toMatchObject({ id: tokenId, by_email: 'ann@example.org' });
+  });
+
+  it('that is revoked takes its upload URLs with it', async () => {
+    const { ok } = registry();
+    const { id, token } = await ok('ann', 'POST', path, { name: 'leaked' });
+    const register = () =>
+      ok('ann', 'POST', '/publishers/acme/nodes/leaked/versions', publishBody(token, '1.0.0'));
+    const { signedUrl } = await register();
+    await ok('ann', 'DELETE', `${path}/${id}`);
+    const { status, body } = await upload(signedUrl, Buffer.from('archive'));
+    expect([status, body.error]).toEqual([403, 'invalid_signature']);
+    expect(body.message).toContain('revoked');
   });
 
   it('may be limited to nodes, and is refused for all others', async () => {

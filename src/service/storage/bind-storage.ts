@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { DataUnusable } from '../database/data-unusable.js';
+import { type Database, insertRow, updateRows } from '../database/database.js';
+import { ObjectMissing, type Storage } from './storage.js';
+
+/** An object whose content the database knows too. It goes where the files go, unlike the name of a bucket or folder. */
+export const STORE_ID = 'store-id';
+const MAX_ID_BYTES = 100;
+
+/**
+ * Makes sure that this is the storage with the files of a database that several services share; the first one decides.
+ * @param place of the storage, for people: the setting, or a folder of this machine
+ * @throws DataUnusable
+ */
+export async function bindStorage(
+  database: Database,
+  storage: Storage,
+  { setting, folder }: { readonly setting: string | undefined; readonly folder: string },
+): Promise<void> {
+  const place = setting ?? `${folder} on ${hostname()}`;
+  await database.transaction().execute(async (tx) => {
+    const bound = await tx.selectFrom('storages').select(['id', 'place']).executeTakeFirst();
+    if (bound && bound.id === (await readId(storage))) return;
+    if (bound)
+      throw new DataUnusable(
+        `The files of this database are in ${bound.place}, and ${place} is another place; give all services the same storage, or, if you moved the files, move their file ${STORE_ID} too.`,
+      );
+    // Before the object is read, so that another service that starts at the same time waits here, and then finds both.
+    const id = randomUUID();
+    await insertRow(tx, 'storages', { number: 1, id, place });
+    const found = await readId(storage);
+    if (found) await updateRows(tx, 'storages', { number: 1 }, { id: found });
+    else await storage.write(STORE_ID, Readable.from([Buffer.from(id)]), MAX_ID_BYTES);
+  });
+}
+
+async function readId(storage: Storage): Promise<string | undefined> {
+  try {
+    return await text(await storage.read(STORE_ID));
+  } catch (error) {
+    if (error instanceof ObjectMissing) return undefined;
+    throw error;
+  }
+}
