@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
 import { findSecretFileKind, findSecretMatches, toSearchableText } from '../pack/secrets.js';
@@ -60,11 +59,7 @@ class CodeReader implements FileReader {
   async read(path: string, content: Buffer): Promise<void> {
     this.reading.onStep?.(path);
     this.#report(scanSecrets(path, content));
-    if (PYTHON_FILE.test(path)) {
-      this.#python(path, content);
-      // Lets a service answer others between two files.
-      await setImmediate();
-    }
+    if (PYTHON_FILE.test(path)) this.#python(path, content);
     this.reading.onStep?.(undefined);
   }
 
@@ -148,7 +143,7 @@ export async function readCode(
 ): Promise<CodeReport> {
   const reader = await createCodeReader(reading);
   for (const file of files)
-    if (reader.wanted(file.path, file.size)) await reader.read(file.path, await readFile(file.absolute));
+    if (reader.wanted(file.path, file.size)) await reader.read(file.path, readFileSync(file.absolute));
   return reader.finish();
 }
 
