@@ -13,15 +13,15 @@ export function run(argv: readonly string[], entry: string): Promise<number> {
 export async function main(argv: readonly string[], system: System): Promise<number> {
   if (argv[0] === '__complete') {
     const { answerCompletion } = await import('./completion/answer.js');
-    return print(await answerCompletion(argv, system), system);
+    return printText(await answerCompletion(argv, system), system);
   }
   const line = expandHelp(argv);
   const text = findText(line, system);
   if (text === undefined) return (await import('./run-command.js')).runCommand(line, system);
-  return print(text, system);
+  return printText(text, system);
 }
 
-async function print(text: string, system: System): Promise<number> {
+async function printText(text: string, system: System): Promise<number> {
   await new Promise((done) => system.stdout.write(text, done));
   return 0;
 }

@@ -35,7 +35,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
   let close = async () => {};
   let findNaming = async (): Promise<Naming | undefined> => undefined;
   try {
-    const parsed = parse(argv, system.stderr.columns ?? 80);
+    const parsed = parseArguments(argv, system.stderr.columns ?? 80);
     if (parsed.kind === 'text') {
       await output.write(parsed.text);
       return parsed.asked ? exitCodes.done : exitCodes.usage;
@@ -72,7 +72,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
 }
 
 /** Parses with the typed command alone, which is enough unless help or the nearest names are needed. */
-function parse(argv: readonly string[], columns: number): ParsedCommandLine {
+function parseArguments(argv: readonly string[], columns: number): ParsedCommandLine {
   const tree = new BuiltTree();
   const typed = tree.readTyped(argv);
   try {

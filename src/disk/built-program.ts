@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Finds a program in dist, such as `pack-reader.js`: beside the bundle, one folder up if this code is in a
+ * Finds a program in dist, such as `pack-reader.cjs`: beside the bundle, one folder up if this code is in a
  * chunk, or in dist if this code runs from its sources.
  * @throws Error if it was not built
  */

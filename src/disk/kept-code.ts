@@ -7,7 +7,8 @@ import { Script } from 'node:vm';
 import { writePrivateFile } from './private-file.js';
 
 const DIGEST_BYTES = 32;
-const digest = (source: Buffer, code: Buffer) => createHash('sha256').update(source).update(code).digest();
+const digestCode = (source: Buffer, code: Buffer) =>
+  createHash('sha256').update(source).update(code).digest();
 
 /**
  * Loads a CommonJS module, for what requires it later, with the code that the engine compiled when it was loaded before.
@@ -33,7 +34,7 @@ export function loadWithCode(file: string, folder: string): () => void {
     if (isKept) return;
     isKept = true;
     const code = script.createCachedData();
-    writePrivateFile(keptAt, Buffer.concat([digest(source, code), code]));
+    writePrivateFile(keptAt, Buffer.concat([digestCode(source, code), code]));
   };
 }
 
@@ -44,7 +45,7 @@ function readCode(path: string, source: Buffer): Buffer | undefined {
     if (process.geteuid && (uid !== process.geteuid() || (mode & 0o022) !== 0)) return undefined;
     const kept = readFileSync(path);
     const code = kept.subarray(DIGEST_BYTES);
-    return digest(source, code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined;
+    return digestCode(source, code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined;
   } catch {
     return undefined;
   }

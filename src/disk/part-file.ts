@@ -12,14 +12,14 @@ const swept = new Set<string>();
  * machine left there when they were killed.
  */
 export function createPartPath(folder: string): string {
-  if (!swept.has(folder)) sweep(folder);
+  if (!swept.has(folder)) removeLeftovers(folder);
   swept.add(folder);
   const start = toShortHash(readStart(process.pid) ?? '');
   const name = `.regen-${toShortHash(hostname())}-${process.pid}-${start}-${randomBytes(4).toString('hex')}.part`;
   return join(folder, name);
 }
 
-function sweep(folder: string): void {
+function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, host, pid, start] = PATTERN.exec(name) ?? [];
     if (host !== toShortHash(hostname())) continue;

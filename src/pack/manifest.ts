@@ -81,11 +81,11 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
   const validate = createValidator(table ?? 'hostui', problems);
   const publisher = validate(
     z.object({ publisher: options.anyPublisherId ? z.string().min(1).max(1024) : PublisherId }),
-    compact({ publisher: options.publisher ?? pack?.PublisherId }),
+    omitUndefined({ publisher: options.publisher ?? pack?.PublisherId }),
   );
   const node = validate(
     ManifestNode,
-    compact({
+    omitUndefined({
       id: project.name,
       name: pack?.DisplayName ?? project.name,
       description: project.description,
@@ -102,7 +102,7 @@ export async function readManifest(folder: string, options: ManifestOptions = {}
   // If the version could not be found, that is already reported.
   const version = validate(
     versionText === undefined ? NodeVersion : ManifestVersion,
-    compact({ version: versionText, dependencies, ...supported }),
+    omitUndefined({ version: versionText, dependencies, ...supported }),
   );
   const all = mergeProblems(pyproject.problems, problems);
   if (all.length > 0 || !publisher || !node || !version) return { ok: false, problems: all };
@@ -182,7 +182,7 @@ async function findDependencies(
   return dependencies;
 }
 
-function compact(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function omitUndefined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

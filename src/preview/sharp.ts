@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type { Sharp as Image, default as Sharp, SharpOptions } from 'sharp';
@@ -41,7 +42,8 @@ export async function openImage(path: string, options: SharpOptions): Promise<Im
 }
 
 async function importSharp(): Promise<typeof Sharp> {
-  const { default: sharp } = await import('sharp');
+  // Not `import`, which never tries a file again that it could not read, as without file handles.
+  const sharp: typeof Sharp = createRequire(import.meta.url)('sharp');
   // Until the accepted formats are unblocked, no thread of the process could read any.
   if (!isMainThread) return sharp;
   sharp.concurrency(availableParallelism());

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 import type { PackFile } from '../pack/files.js';
 import type { FileReader } from '../pack/read-archive.js';
 import { findSecretFileKind, findSecretMatches, toSearchableText } from '../pack/secrets.js';
 import { type CodeReport, type CodeSelection, NOT_FOLLOWED, type Unreadable } from './code-report.js';
-import { extract } from './definitions/extract.js';
+import { extractDefinitions } from './definitions/extract.js';
 import { loadPythonParser, type ParsePython } from './definitions/grammar.js';
 import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
@@ -64,11 +63,7 @@ class CodeReader implements FileReader {
   async read(path: string, content: Buffer): Promise<void> {
     this.reading.onStep?.(path);
     this.#report(scanSecrets(path, content));
-    if (PYTHON_FILE.test(path)) {
-      this.#python(path, content);
-      // Lets a service answer others between two files.
-      await setImmediate();
-    }
+    if (PYTHON_FILE.test(path)) this.#python(path, content);
     this.reading.onStep?.(undefined);
   }
 
@@ -130,7 +125,7 @@ class CodeReader implements FileReader {
     const rest = { unreadable: this.#unreadable, findings };
     if (!this.reading.follow) return { ...NOT_FOLLOWED, ...rest };
     this.reading.onStep?.('definitions');
-    const definitions = extract(this.#modules, this.parse);
+    const definitions = extractDefinitions(this.#modules, this.parse);
     this.reading.onStep?.(undefined);
     return { ...definitions, followed: true, ...rest };
   }
@@ -152,7 +147,7 @@ export async function readCode(
 ): Promise<CodeReport> {
   const reader = await createCodeReader(reading);
   for (const file of files)
-    if (reader.wanted(file.path, file.size)) await reader.read(file.path, await readFile(file.absolute));
+    if (reader.wanted(file.path, file.size)) await reader.read(file.path, readFileSync(file.absolute));
   return reader.finish();
 }
 

@@ -91,9 +91,11 @@ export class ReaderChild {
     const { stepCpuMs, residentBytes, packCpuMs = 2 * stepCpuMs, yields } = limits;
     const watchdog = process.platform === 'linux' ? [] : [packCpuMs, residentBytes].map(String);
     const heap = [`--max-old-space-size=${limits.heapMb}`, '--max-semi-space-size=4'];
+    // The parser is WebAssembly, and optimizing it takes longer than reading a pack of less than a megabyte.
+    const flags = [...heap, '--wasm-tiering-budget=100000000'];
     this.#child = spawn(
       process.execPath,
-      [...heap, findBuiltProgram('pack-reader.js'), ...watchdog],
+      [...flags, findBuiltProgram('pack-reader.cjs'), ...watchdog],
       // Nothing of the environment: neither secrets nor flags that are not for it. V8's last words are of no use.
       { stdio: ['pipe', 'pipe', 'ignore'], env: {}, windowsHide: true },
     );

@@ -1,8 +1,5 @@
-import { writeSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { setFlagsFromString } from 'node:v8';
-import { Worker } from 'node:worker_threads';
-import { inspectArchive } from '../pack/read-archive.js';
+import { readSync, writeSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
 import type { CodeReport } from './code-report.js';
 import { createCodeReader, readCode } from './read-code.js';
 import type { ReaderMessage, ReaderTask } from './reader-child.js';
@@ -13,16 +10,21 @@ import type { PackInspection } from './reader-process.js';
 // Ctrl-C in a terminal reaches all of its processes; the one that started this one decides when it ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-// The parser is WebAssembly, and optimizing it takes longer than reading a pack of less than a megabyte.
-setFlagsFromString('--wasm-tiering-budget=100000000');
+const LINE_END = 0x0a;
 
 const [packCpuMs, residentBytes] = process.argv.slice(2).map(Number);
-const watchdog =
-  packCpuMs !== undefined && residentBytes !== undefined
-    ? startWatchdog(packCpuMs, residentBytes)
-    : undefined;
+let watchdog: Worker | undefined;
 
-for await (const line of createInterface({ input: process.stdin })) {
+void answerAll();
+
+async function answerAll(): Promise<void> {
+  if (packCpuMs !== undefined && residentBytes !== undefined)
+    watchdog = await startWatchdog(packCpuMs, residentBytes);
+  for (let line = readLine(); line !== ''; line = readLine()) await answer(line);
+  process.exit(0);
+}
+
+async function answer(line: string): Promise<void> {
   watchdog?.postMessage('task');
   sendMessage({ at: null });
   try {
@@ -36,15 +38,40 @@ for await (const line of createInterface({ input: process.stdin })) {
     process.exit(0);
   }
 }
-process.exit(0);
 
 async function runTask(task: ReaderTask): Promise<CodeReport | PackInspection> {
   const onStep = (at: string | undefined) => sendMessage({ at: at ?? null });
   if (task.kind === 'code') return readCode(task.files, { ...task.reading, onStep });
+  const { inspectArchive } = await import('../pack/read-archive.js');
   const reader = task.reading && (await createCodeReader({ ...task.reading, onStep }));
   const inspection = await inspectArchive(task.path, task.limits, reader);
   if (!inspection.ok) return inspection;
   return { ok: true, tree: inspection.tree, ...(reader && { code: reader.finish() }) };
+}
+
+/**
+ * Waits for the next task, which the parent sends after the answer to the one before. Streams are not used, because
+ * Node.js compiles their modules anew in a process with limits.
+ * @returns empty at the end of the input
+ */
+function readLine(): string {
+  const parts: Buffer[] = [];
+  for (;;) {
+    const part = Buffer.allocUnsafe(64 * 1024);
+    const length = readInput(part);
+    parts.push(part.subarray(0, length));
+    if (length === 0 || part[length - 1] === LINE_END) return Buffer.concat(parts).toString();
+  }
+}
+
+function readInput(part: Buffer): number {
+  try {
+    return readSync(0, part);
+  } catch (error) {
+    // Windows reports the end of a pipe as an error.
+    if ((error as NodeJS.ErrnoException).code === 'EOF') return 0;
+    throw error;
+  }
 }
 
 /** Written at once, because what comes next may be the last that this process does. */
@@ -61,7 +88,8 @@ function sendMessage(message: ReaderMessage): void {
 }
 
 /** Ends this process once a task has used too much, on systems where the parent cannot read its usage; a busy main thread cannot do it. */
-function startWatchdog(packCpuMs: number, residentBytes: number): Worker {
+async function startWatchdog(packCpuMs: number, residentBytes: number): Promise<Worker> {
+  const { Worker } = await import('node:worker_threads');
   const program = `
     const { writeSync } = require('node:fs');
     const { parentPort } = require('node:worker_threads');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../contract/schema/loopback.js';
+import { loadSharp } from '../preview/sharp.js';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
 import { loadKeys, rotateSigningKey } from './auth/keys.js';
@@ -203,6 +204,8 @@ async function startInFolder(
     const stopWatch = configuration.idleMs
       ? watchIdle({ server: app.server, queue, now, idleMs: configuration.idleMs, end: endSoon })
       : () => {};
+    // Later the process may have no file handles left to load it.
+    if (isExposed(configuration)) await loadSharp().catch(() => {});
     queue.start(kinds);
     await schedulePruning(context);
     const service = { url: local, socket: folder.socketPath, pid: process.pid, version, instance };

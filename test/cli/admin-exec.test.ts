@@ -79,6 +79,14 @@ test('a signal reaches the command, and the file goes with it', async () => {
   expect(existsSync(dirname(path))).toBe(false);
 });
 
+test('a signal that comes as the command starts reaches it', async () => {
+  const { env } = await adminPlace();
+  const script = 'trap "exit 3" TERM; kill -TERM $PPID; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done';
+  const runs = Array.from({ length: 5 }, () => start(['admin', 'exec', '--', 'sh', '-c', script], { env }));
+  const ended = await Promise.all(runs.map((run) => run.ended));
+  expect(ended.map(({ exit }) => exit)).toEqual([3, 3, 3, 3, 3]);
+});
+
 test('Ctrl-C reaches the command once, which decides what becomes of it', async () => {
   const { env } = await adminPlace();
   const heard = join(folderForTest(), 'heard');

@@ -1,6 +1,6 @@
 import type { CodeReport } from '../../src/python/code-report.js';
 import type { Definitions } from '../../src/python/definitions/definitions.js';
-import { extract } from '../../src/python/definitions/extract.js';
+import { extractDefinitions } from '../../src/python/definitions/extract.js';
 import { loadPythonParser } from '../../src/python/definitions/grammar.js';
 import { PackModules } from '../../src/python/definitions/pack-modules.js';
 import { readModule } from '../../src/python/definitions/statements.js';
@@ -48,7 +48,7 @@ export async function followWithin(
   }
   const budget = { forImport: total / 2, forNode: total / 8, total };
   const before = process.cpuUsage();
-  const definitions = extract(modules, parse, budget);
+  const definitions = extractDefinitions(modules, parse, budget);
   const { user, system } = process.cpuUsage(before);
   return { ...definitions, cpuMs: (user + system) / 1000 };
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { GRAMMAR_FILES } from '../../src/python/definitions/grammar.js';
 import { codeOf, nodesOf } from './code-of.js';
 
 const plain = '\nclass A:\n  CATEGORY = "x"\nNODE_CLASS_MAPPINGS = {"A": A}\n';
@@ -89,8 +88,4 @@ it('leaves the paths of a pack out of its definitions', async () => {
     'import os\nclass A:\n  CATEGORY = os.path.dirname(__file__)\nNODE_CLASS_MAPPINGS = {"A": A}',
   );
   expect(A?.unknown).toEqual(['category']);
-});
-
-it('names grammar files that are installed, for the build to copy', () => {
-  expect(Object.keys(GRAMMAR_FILES)).toEqual(['tree-sitter-python.wasm', 'web-tree-sitter.wasm']);
 });

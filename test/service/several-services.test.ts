@@ -183,6 +183,12 @@ describe.skipIf(!testDatabase)('services on one PostgreSQL database', () => {
     const web = await serviceForTest({ data: join(folder, 'web'), database, work: [] }, engineOf('web'));
     const asking = { url: web.url, token: web.ownerToken };
     const id = await startedTask(asking);
+    const cancelled = await startedTask(asking);
+    const { url, ownerToken: token } = web;
+    await fetch(`${url}/users/tasks/${cancelled}/cancel`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    });
     mkdirSync(join(folder, 'maker'), { mode: 0o700 });
     symlinkSync(join(folder, 'web', 'objects'), join(folder, 'maker', 'objects'));
     const work = ['run-image-task'] as const;

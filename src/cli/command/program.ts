@@ -34,7 +34,7 @@ export function parseCommandLine(
   let text = '';
   let found: ParsedCommandLine | undefined;
   const formatPage = (path: string) => formatHelp(tree, path, screen.columns);
-  const root = configure(new Commander('regen'), formatPage, (part) => {
+  const root = configureCommand(new Commander('regen'), formatPage, (part) => {
     text += part;
   }).version(screen.version, '-V, --version');
   for (const flag of tree.globals) root.addOption(toOption(flag));
@@ -67,7 +67,7 @@ export function parseCommandLine(
   return found ?? { kind: 'text', text: formatPage(''), asked: false };
 }
 
-function configure(
+function configureCommand(
   command: Commander,
   formatPage: (path: string) => string,
   write: (text: string) => void,

@@ -89,13 +89,16 @@ async function runChild(
   env: Record<string, string | undefined>,
 ): Promise<number> {
   interruption.signal.throwIfAborted();
-  interruption.ignore();
-  const child = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
+  let child: ChildProcess | undefined;
+  // Listens first: without a listener, a signal that comes as the child starts would end this process alone.
   const stop = system.onSignal((signal) => forwardSignal(system, child, signal), FORWARDED_SIGNALS);
+  interruption.ignore();
   try {
+    const started = spawn(program, words, { cwd: system.cwd, env, stdio: 'inherit' });
+    child = started;
     return await new Promise<number>((done, fail) => {
-      child.once('error', (error) => fail(toNotStartedFailure(program, error)));
-      child.once('exit', (code, signal) => done(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+      started.once('error', (error) => fail(toNotStartedFailure(program, error)));
+      started.once('exit', (code, signal) => done(code ?? 128 + (signal ? constants.signals[signal] : 0)));
     });
   } finally {
     stop();
@@ -103,10 +106,14 @@ async function runChild(
 }
 
 /** Forwards a signal, unless it was typed on a terminal, which sends it to the child itself. */
-function forwardSignal({ stdin, stderr }: System, child: ChildProcess, signal: NodeJS.Signals): void {
+function forwardSignal(
+  { stdin, stderr }: System,
+  child: ChildProcess | undefined,
+  signal: NodeJS.Signals,
+): void {
   const typed = signal === 'SIGINT' || signal === 'SIGQUIT';
   if (typed && (stdin.isTTY || stderr.isTTY)) return;
-  child.kill(signal);
+  child?.kill(signal);
 }
 
 function toNotStartedFailure(program: string, error: NodeJS.ErrnoException): Failure {

@@ -28,10 +28,10 @@ export async function run(context: CommandContext): Promise<void> {
   const [verdict] = verdicts;
   if (!verdict || verdicts.length > 1) throw usage('Pass one verdict: --approve, --flag or --ban.');
   const body = { status: VERDICTS[verdict], ...(reason !== undefined && { status_reason: reason }) };
-  await judge(context, named.map(parseVersion), body);
+  await setStatuses(context, named.map(parseVersion), body);
 }
 
-async function judge(
+async function setStatuses(
   context: CommandContext,
   versions: readonly Request['params'][],
   body: { readonly status: string; readonly status_reason?: string },

@@ -15,7 +15,7 @@ export async function run(context: CommandContext): Promise<void> {
   const breaking = changes.filter(({ breaks }) => breaks).length;
   await output.note(
     changes.length === 0
-      ? `No changes in ${after.length} definitions.`
+      ? `No changes in ${after.length} ${after.length === 1 ? 'definition' : 'definitions'}.`
       : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}, ${breaking} breaking workflows.`,
   );
 }

@@ -46,7 +46,7 @@ async function listCandidates(line: Line, asked: Asked): Promise<readonly string
 }
 
 function listCommandNames({ tree, path }: Line): string[] {
-  return listSubcommands(tree, path.join(' ')).map(({ name, summary }) => describe(name, summary));
+  return listSubcommands(tree, path.join(' ')).map(({ name, summary }) => formatSuggestion(name, summary));
 }
 
 function listFlagNames({ tree, command }: Line, naming: Naming | undefined): string[] {
@@ -56,15 +56,15 @@ function listFlagNames({ tree, command }: Line, naming: Naming | undefined): str
     flags.find((flag) => `--${flag.name}` === speak(`--${name}`))?.name ?? name;
   const shown = flags.filter(({ hidden }) => !hidden);
   const names = shown.flatMap(({ name, description, negatable }) => [
-    describe(`--${rename(name)}`, speak(description)),
-    ...(negatable ? [describe(`--no-${name}`, `Turn off --${name}`)] : []),
+    formatSuggestion(`--${rename(name)}`, speak(description)),
+    ...(negatable ? [formatSuggestion(`--no-${name}`, `Turn off --${name}`)] : []),
   ]);
-  return [...names, describe('--help', 'Show this help')];
+  return [...names, formatSuggestion('--help', 'Show this help')];
 }
 
 const MAX_DESCRIPTION = 80;
 
-function describe(name: string, text: string): string {
+function formatSuggestion(name: string, text: string): string {
   const line = text.split('\n', 1)[0] as string;
   return `${name}\t${line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION - 1)}…` : line}`;
 }

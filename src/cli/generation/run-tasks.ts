@@ -212,10 +212,10 @@ export class Watch {
   }
 
   #countStates(): string[] {
-    if (this.total === 1) return [...this.#states.values()].map(describe);
+    if (this.total === 1) return [...this.#states.values()].map(formatState);
     const counts = new Map(COUNTED.map((word) => [word, 0]));
     for (const state of this.#states.values()) {
-      const word = describe(state);
+      const word = formatState(state);
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }
     // Those that were not sent yet are queued here.
@@ -228,6 +228,6 @@ export class Watch {
 
 const COUNTED: readonly string[] = ['done', 'failed', 'running', 'queued'];
 
-function describe(state: string): string {
+function formatState(state: string): string {
   return state === NOT_ANSWERING ? state : describeState(state);
 }

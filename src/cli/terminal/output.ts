@@ -223,8 +223,8 @@ async function openStream(
   return { terminal: to.isTTY === true, paint };
 }
 
-const keep = (text: string) => text;
-const PLAIN: Paint = { bold: keep, dim: keep, red: keep, magenta: keep, green: keep };
+const keepText = (text: string) => text;
+const PLAIN: Paint = { bold: keepText, dim: keepText, red: keepText, magenta: keepText, green: keepText };
 
 /** Follows https://no-color.org and https://force-color.org, for each stream separately. */
 function usesColour(env: System['env'], to: { readonly isTTY?: boolean }, mode: OutputMode): boolean {

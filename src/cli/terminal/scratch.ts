@@ -42,7 +42,7 @@ function sweepOld(now: number): void {
     try {
       const { uid, mtimeMs } = lstatSync(path);
       // As root, this could remove folders of other users.
-      if (isOwn(uid) && now - mtimeMs > MAX_AGE_MS && !isInUse(name))
+      if (now - mtimeMs > MAX_AGE_MS && isOwn(uid) && !isInUse(name))
         rmSync(path, { recursive: true, force: true });
     } catch {
       // Another process has removed it.

@@ -40,7 +40,11 @@ const MAX_SENTENCE = 500;
 const ROOT = '__init__.py';
 
 /** Lists the nodes a pack registers, without running any of it. Never throws. */
-export function extract(modules: PackModules, parse: ParsePython, budget = createBudget()): Definitions {
+export function extractDefinitions(
+  modules: PackModules,
+  parse: ParsePython,
+  budget = createBudget(),
+): Definitions {
   if (!modules.file(ROOT)) return { nodes: [], unresolved: [] };
   return new Extraction(new Interpreter(modules, parse), budget).run();
 }

@@ -1,24 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Language, type Node, Parser } from 'web-tree-sitter';
 
-/**
- * The files that must lie beside the built bundle, and the modules the build copies them from. Run from sources, they are
- * found in node_modules.
- */
-export const GRAMMAR_FILES = {
-  'tree-sitter-python.wasm': '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm',
-  'web-tree-sitter.wasm': 'web-tree-sitter/web-tree-sitter.wasm',
-} as const;
+/** The module that the build copies beside the bundle. Run from sources, it is found in node_modules. */
+export const GRAMMAR_MODULE = '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm';
 
-function locateFile(file: keyof typeof GRAMMAR_FILES): string {
-  // A bundler may put this code into a folder of chunks, one below the files.
-  for (const beside of ['./', '../']) {
-    const path = fileURLToPath(new URL(beside + file, import.meta.url));
-    if (existsSync(path)) return path;
-  }
-  return createRequire(import.meta.url).resolve(GRAMMAR_FILES[file]);
+function locateGrammar(): string {
+  const path = fileURLToPath(new URL('./tree-sitter-python.wasm', import.meta.url));
+  return existsSync(path) ? path : createRequire(import.meta.url).resolve(GRAMMAR_MODULE);
 }
 
 let parser: Promise<Parser> | undefined;
@@ -35,13 +25,12 @@ const PARSER_PAGES = (96 * 1024) / 64;
 
 async function loadParser(): Promise<Parser> {
   await Parser.init({
-    locateFile: () => locateFile('web-tree-sitter.wasm'),
     wasmMemory: new Memory({ initial: 512, maximum: PARSER_PAGES }),
     // The parser prints that it aborted; the exception says the same.
     printErr: () => {},
   });
   const loaded = new Parser();
-  loaded.setLanguage(await Language.load(locateFile('tree-sitter-python.wasm')));
+  loaded.setLanguage(await Language.load(readFileSync(locateGrammar())));
   return loaded;
 }
 

@@ -25,39 +25,39 @@ export const SCHEMA_TYPES: Record<string, string> = {
   ImageCompare: 'IMAGECOMPARE',
 };
 
-const order = (names: string): readonly string[] => names.split(' ');
-const WIDGET_ORDER = order('display_name optional tooltip lazy default');
+const splitNames = (names: string): readonly string[] => names.split(' ');
+const WIDGET_ORDER = splitNames('display_name optional tooltip lazy default');
 
 /** Order of the arguments an input may be given without their names. */
 export const INPUT_ORDER: Record<string, readonly string[]> = {
-  Boolean: ['id', ...WIDGET_ORDER, ...order('label_on label_off socketless force_input')],
-  Int: ['id', ...WIDGET_ORDER, ...order('min max step control_after_generate display_mode')],
-  Float: ['id', ...WIDGET_ORDER, ...order('min max step round display_mode')],
-  String: order('id display_name optional tooltip lazy multiline placeholder default dynamic_prompts'),
+  Boolean: ['id', ...WIDGET_ORDER, ...splitNames('label_on label_off socketless force_input')],
+  Int: ['id', ...WIDGET_ORDER, ...splitNames('min max step control_after_generate display_mode')],
+  Float: ['id', ...WIDGET_ORDER, ...splitNames('min max step round display_mode')],
+  String: splitNames('id display_name optional tooltip lazy multiline placeholder default dynamic_prompts'),
   Combo: [
-    ...order('id options'),
+    ...splitNames('id options'),
     ...WIDGET_ORDER,
-    ...order('control_after_generate upload image_folder remote'),
+    ...splitNames('control_after_generate upload image_folder remote'),
   ],
-  MultiCombo: [...order('id options'), ...WIDGET_ORDER, ...order('placeholder chip')],
-  MultiType: order('id types display_name optional tooltip lazy'),
-  MatchType: order('id template display_name optional tooltip lazy'),
-  Autogrow: order('id template display_name optional tooltip lazy'),
-  DynamicCombo: order('id options display_name optional tooltip lazy'),
+  MultiCombo: [...splitNames('id options'), ...WIDGET_ORDER, ...splitNames('placeholder chip')],
+  MultiType: splitNames('id types display_name optional tooltip lazy'),
+  MatchType: splitNames('id template display_name optional tooltip lazy'),
+  Autogrow: splitNames('id template display_name optional tooltip lazy'),
+  DynamicCombo: splitNames('id options display_name optional tooltip lazy'),
 };
 
-export const PLAIN_INPUT_ORDER = order('id display_name optional tooltip lazy extra_dict');
+export const PLAIN_INPUT_ORDER = splitNames('id display_name optional tooltip lazy extra_dict');
 
 /** The same for outputs. */
 export const OUTPUT_ORDER: Record<string, readonly string[]> = {
-  MatchType: order('template id display_name tooltip is_output_list'),
-  Combo: order('id display_name options tooltip is_output_list'),
+  MatchType: splitNames('template id display_name tooltip is_output_list'),
+  Combo: splitNames('id display_name options tooltip is_output_list'),
 };
 
-export const PLAIN_OUTPUT_ORDER = order('id display_name tooltip is_output_list');
+export const PLAIN_OUTPUT_ORDER = splitNames('id display_name tooltip is_output_list');
 
 /** Order of a schema's own arguments. */
-export const SCHEMA_ORDER = order('node_id display_name category inputs outputs hidden description');
+export const SCHEMA_ORDER = splitNames('node_id display_name category inputs outputs hidden description');
 
 /** Arguments whose name in a workflow differs. */
 export const RENAMED: Record<string, string> = {

@@ -15,12 +15,12 @@ export interface Names {
 /** @throws InvalidConfiguration */
 export async function loadNames({ naming, uplink }: Configuration): Promise<Names> {
   return {
-    naming: await load(naming, ['naming']),
-    uplinkNaming: uplink && (await load(uplink.naming, ['uplink', 'naming'])),
+    naming: await readNaming(naming, ['naming']),
+    uplinkNaming: uplink && (await readNaming(uplink.naming, ['uplink', 'naming'])),
   };
 }
 
-async function load(name: string, setting: readonly string[]): Promise<Naming | undefined> {
+async function readNaming(name: string, setting: readonly string[]): Promise<Naming | undefined> {
   try {
     return await loadNaming(name, (path) => readFileSync(path, 'utf8'));
   } catch (error) {

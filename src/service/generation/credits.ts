@@ -123,7 +123,7 @@ export async function readUserBudget(
   // The embedded owner is the operator.
   const standard = userId === OWNER_ID ? undefined : context.configuration.quotas.creditsPerMonth;
   const limit = user?.own ?? standard;
-  return limit === undefined ? undefined : measure(database, context, limit, ['user_id', userId]);
+  return limit === undefined ? undefined : measureBudget(database, context, limit, ['user_id', userId]);
 }
 
 /** @returns undefined if the key has no limit of its own */
@@ -134,10 +134,10 @@ export async function readKeyBudget(
 ): Promise<Budget | undefined> {
   return credits_per_month === null
     ? undefined
-    : measure(database, context, credits_per_month, ['key_id', id]);
+    : measureBudget(database, context, credits_per_month, ['key_id', id]);
 }
 
-async function measure(
+async function measureBudget(
   database: Database,
   { now }: BudgetContext,
   limit: number,

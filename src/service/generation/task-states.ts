@@ -1,7 +1,7 @@
 import type { TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { recordEvent } from '../database/audit-log.js';
-import { type Tx, updateRows } from '../database/database.js';
+import { deleteRows, type Tx, updateRows } from '../database/database.js';
 import type { TaskStatus } from '../database/task-tables.js';
 import type { Context } from '../operation/context.js';
 import { enqueueDelivery } from '../webhooks/deliveries.js';
@@ -67,6 +67,7 @@ export interface TaskRef {
 
 /**
  * Moves a task to its next status, with history, webhook delivery, refund and the removal of its inputs.
+ * @param removesInputs the caller is a job that removes them, and runs again until it has
  * @returns false, with nothing changed, if its current status does not allow this step
  */
 export async function advanceTask(
@@ -74,6 +75,7 @@ export async function advanceTask(
   { queue, now }: Pick<Context, 'queue' | 'now'>,
   { id, operation }: TaskRef,
   step: TaskStep,
+  { removesInputs = false } = {},
 ): Promise<boolean> {
   const status = TASK_STATUSES[getTaskKind(operation)][step.to];
   const updated = await updateRows(
@@ -92,9 +94,11 @@ export async function advanceTask(
   // Decided: webhooks do not report that a task is queued.
   if (step.to !== 'queued') await enqueueDelivery(tx, { queue, now }, id, status);
   if (step.to === 'failed') await refundCredits(tx, id, now());
+  if (ACTIVE_STATUSES.includes(status)) return true;
+  const forget = { kind: 'forget-inputs', key: id };
+  if (removesInputs) await deleteRows(tx, 'jobs', forget);
   // The owner is the service: removing inputs is not part of anyone's turn.
-  if (!ACTIVE_STATUSES.includes(status))
-    await queue.enqueue(tx, { kind: 'forget-inputs', key: id, owner: 'service' });
+  else await queue.enqueue(tx, { ...forget, owner: 'service' });
   return true;
 }
 

@@ -101,7 +101,7 @@ function routeOperation(
     // Before the body is read, so that callers without permission cannot make the service read one.
     onRequest: async (request, reply) => {
       request.side = names?.side;
-      const caller = await admitCaller(shared.takeRequest, request, () => identify(context, request));
+      const caller = await admitCaller(shared.takeRequest, request, () => identifyCaller(context, request));
       request.caller = caller;
       const answer = isPublic && caller.kind === 'none' ? answers.find(request.url) : undefined;
       if (answer) return sendPublicAnswer(answer, request, reply);
@@ -164,7 +164,7 @@ function serialize(reply: FastifyReply, response: z.ZodType, answer: unknown): s
   return serializer(answer as { [field: string]: unknown });
 }
 
-async function identify(context: Context, request: FastifyRequest): Promise<Caller> {
+async function identifyCaller(context: Context, request: FastifyRequest): Promise<Caller> {
   const caller = await authenticate(context, readCredential(context, request));
   if (caller.kind !== 'none')
     Object.assign(getRequestFacts(request.raw), { user: caller.userId, credential: caller.kind });

@@ -27,7 +27,7 @@ export function runTask(context: Context): JobHandler {
   return async (job, signal) => {
     const { kind, key: taskId, attempts } = job;
     const task = await beginTask(context, job);
-    // A crash may have left results of an attempt that ended after the task.
+    // A crash may have left its inputs, or results of an attempt that ended after the task.
     if (!task) return removeUnusedFiles(context, taskId);
     if (attempts >= MAX_ATTEMPTS) {
       const reason = `The task did not finish in ${attempts} attempts.`;
@@ -47,7 +47,7 @@ export function runTask(context: Context): JobHandler {
       if (!outcome.isStarted) throw new RunAgain(again);
       await enqueueTask(context, job, task, { kind: getWatchKind(task.operation), runAt: again });
     } catch (error) {
-      // Its files are removed with its inputs.
+      // What ended it has enqueued the removal of its files.
       if (error instanceof TaskEnded) return;
       if (signal.aborted || !(error instanceof EngineFailure)) throw error;
       await failTask(context, job, task, error);
@@ -214,13 +214,13 @@ async function finishTask(
   result: EngineResult,
 ): Promise<void> {
   const results = await storeResults(context, task.id, result);
-  const isDone = await commit((tx) => advanceTask(tx, context, task, { to: 'done', results })).catch(
-    async (error) => {
-      if (error instanceof LeaseLost) await removeUnusedFiles(context, task.id);
-      throw error;
-    },
-  );
-  if (!isDone) await removeUnusedFiles(context, task.id);
+  await commit((tx) =>
+    advanceTask(tx, context, task, { to: 'done', results }, { removesInputs: true }),
+  ).catch(async (error) => {
+    if (error instanceof LeaseLost) await removeUnusedFiles(context, task.id);
+    throw error;
+  });
+  await removeUnusedFiles(context, task.id);
 }
 
 async function failTask(
@@ -229,5 +229,7 @@ async function failTask(
   task: OpenTask,
   { message, code }: EngineFailure,
 ): Promise<void> {
-  await commit((tx) => advanceTask(tx, context, task, { to: 'failed', reason: message, code }));
+  const step = { to: 'failed', reason: message, code } as const;
+  await commit((tx) => advanceTask(tx, context, task, step, { removesInputs: true }));
+  await removeUnusedFiles(context, task.id);
 }

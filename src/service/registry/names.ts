@@ -10,10 +10,10 @@ export function toPlainId(id: string): string {
 const RESERVED_IDS = new Set([
   ...['admin', 'administrator', 'api', 'moderator', 'official', 'owner', 'regen', 'registry', 'root'],
   ...['security', 'service', 'staff', 'support', 'system'],
-  ...['aux', 'con', 'nul', 'prn', ...numbered('com'), ...numbered('lpt')],
+  ...['aux', 'con', 'nul', 'prn', ...listNumbered('com'), ...listNumbered('lpt')],
 ]);
 
-function numbered(device: string): string[] {
+function listNumbered(device: string): string[] {
   return Array.from({ length: 9 }, (_, index) => `${device}${index + 1}`);
 }
 

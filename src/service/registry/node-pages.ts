@@ -141,9 +141,10 @@ function selectFiltered(database: Database, match: string, filters: NodeFilters)
       ]),
     );
   }
-  if (supported_os !== undefined) found = found.where(supports(database, 'supported_os', supported_os));
+  if (supported_os !== undefined)
+    found = found.where(selectSupporting(database, 'supported_os', supported_os));
   if (supported_accelerator !== undefined)
-    found = found.where(supports(database, 'supported_accelerators', supported_accelerator));
+    found = found.where(selectSupporting(database, 'supported_accelerators', supported_accelerator));
   if (host_node_search !== undefined) {
     const pattern = `%${host_node_search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
     found = found.where(({ exists, selectFrom }) =>
@@ -161,7 +162,11 @@ function selectFiltered(database: Database, match: string, filters: NodeFilters)
 }
 
 // Decided: a node that names no operating systems or accelerators supports all of them.
-function supports(database: Database, field: 'supported_os' | 'supported_accelerators', value: string) {
+function selectSupporting(
+  database: Database,
+  field: 'supported_os' | 'supported_accelerators',
+  value: string,
+) {
   if (isPostgres(database)) {
     const list = sql`(nodes.details::jsonb -> ${sql.lit(field)})`;
     return sql<boolean>`(coalesce(jsonb_array_length(${list}), 0) = 0 or ${list} @> to_jsonb(${value}::text))`;

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,8 +14,25 @@ import { readPicture, readSize } from '../../../src/preview/image/picture.js';
 import { getInputKey } from '../../../src/service/generation/task-files.js';
 import { runWithin, TimedOut } from '../../../src/service/network/run-within.js';
 import type { Engine, ImageOperation } from '../../../src/service/operation/engine.js';
-import { pixel, startedTask, startPaths, taskOf } from '../../support/generation.js';
-import { type Answered, ask, folderForTest, serviceForTest } from '../../support/service.js';
+import { zipOf } from '../../support/archives.js';
+import {
+  pixel,
+  startedTask,
+  startPaths,
+  statusPath,
+  taskAt,
+  taskIn,
+  taskOf,
+} from '../../support/generation.js';
+import {
+  type Answered,
+  ask,
+  folderForTest,
+  publisherForTest,
+  register,
+  serviceForTest,
+  upload,
+} from '../../support/service.js';
 import { videoPaths } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -94,6 +112,81 @@ test('a service that was paused for longer than fetching may take fetches on', a
   });
   expect([started.status, started.body.state]).toEqual([200, 'created']);
 });
+
+/** Connections that take the file handles of a process until only some are left. They are given back one at a time. */
+async function takeHandles({ pid }: ChildProcess, url: string, limit: number, left: number) {
+  const { hostname, port } = new URL(url);
+  const taken: Socket[] = [];
+  onTestFinished(() => void taken.forEach((socket) => void socket.destroy()));
+  while (readdirSync(`/proc/${pid}/fd`).length < limit - left) {
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    await once(socket, 'connect');
+    taken.push(socket);
+    // The service accepts it in its own time.
+    await waitFor(() => expect(readdirSync(`/proc/${pid}/fd`).length).toBeGreaterThan(taken.length));
+  }
+  return () => void taken.pop()?.destroy();
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a service that runs out of file handles during uploads and tasks answers 503, and fails and flags nothing',
+  async () => {
+    const handles = 128;
+    const program = ['sh', '-c', `ulimit -n ${handles}; exec "$@" 2> /dev/null`, 'sh'];
+    const { child, url, token } = await serviceProcess({ rateLimit: 1e6 }, program, folderForTest());
+    const publisher = await publisherForTest({ url, ownerToken: token });
+    const archive = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
+    const numbers = Array.from({ length: 10 }, (_, at) => `1.0.${at}`);
+    const uploads: string[] = [];
+    for (const number of numbers) uploads.push((await register(publisher, number)).signedUrl);
+    // The image library is loaded.
+    await taskAt({ url, token }, await startedTask({ url, token }));
+    const giveBack = await takeHandles(child, url, handles, 4);
+
+    const refusals: unknown[] = [];
+    /** Sends a request until it succeeds. Each outcome of 10 gives a handle back. */
+    let outcomes = 0;
+    const insist = (send: () => ReturnType<typeof ask>) =>
+      waitFor(async () => {
+        const answer = await send().catch(() => undefined);
+        outcomes += 1;
+        if (outcomes % 10 === 0) giveBack();
+        if (answer && answer.status >= 300) refusals.push([answer.status, answer.body.error]);
+        expect(answer?.status).toBeLessThan(300);
+        return answer?.body as Answered;
+      });
+    const post = (key: string) => ({
+      ...{ method: 'POST', token, json: { image: pixel }, headers: { 'idempotency-key': key } },
+    });
+    const [tasks] = await Promise.all([
+      Promise.all(numbers.map((key) => insist(() => ask(url + startPaths['image.relight'], post(key))))),
+      Promise.all(uploads.map((signedUrl) => insist(() => upload(signedUrl, archive)))),
+    ]);
+    const ended = async (path: string, read: (body: Answered) => string, active: RegExp) => {
+      const isOver = async () => {
+        const status = read(await insist(() => ask(url + path, { token })));
+        expect(status).not.toMatch(active);
+        return status;
+      };
+      return waitFor(isOver);
+    };
+    const statuses = await Promise.all([
+      ...numbers.map((number) =>
+        ended(`/nodes/pack/versions/${number}`, ({ status }) => status, /StatusPending$/),
+      ),
+      ...tasks.map((body) =>
+        ended(
+          statusPath('image.relight', taskIn(body).task_id),
+          (found) => taskIn(found).status,
+          /CREATED|IN_PROGRESS/,
+        ),
+      ),
+    ]);
+    expect(new Set(statuses)).toEqual(new Set(['NodeVersionStatusActive', 'COMPLETED']));
+    expect(refusals.filter((refusal) => `${refusal}` !== '503,unavailable')).toEqual([]);
+    expect(refusals).not.toEqual([]);
+  },
+);
 
 /** An engine whose tasks wait until the service stops. */
 const waiting: Engine<ImageOperation> = {
