@@ -12,7 +12,9 @@ export class SharpMissing extends Error {
   override readonly name = 'SharpMissing';
 
   constructor(cause: unknown) {
-    super('This service cannot read images: the optional package sharp is not installed.', { cause });
+    super('This service cannot read images: the optional package sharp is missing or cannot be loaded.', {
+      cause,
+    });
   }
 }
 
@@ -21,7 +23,7 @@ let loading: Promise<typeof Sharp> | undefined;
 /**
  * Loads the image library on first use, configured for a service: all cores, no cache, accepted formats only. Threads
  * share this configuration, so the main thread must have loaded it before it starts them.
- * @throws SharpMissing if it is not installed
+ * @throws SharpMissing if it is missing or cannot be loaded
  */
 export function loadSharp(): Promise<typeof Sharp> {
   loading ??= importSharp().catch((error) => {

@@ -31,8 +31,8 @@ export async function run(context: CommandContext): Promise<void> {
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
   if (flags.detach) return startInBackground(context, configuration, scenario);
   const service = await startHere(context, configuration, scenario);
-  keepCodeSoon(context, service);
   await output.line(service.url);
+  await keepServiceCode(context);
   await output.note(`Sign in as its owner: ${formatOwnerSignIn(context, service)}`);
   if (scenario) await output.note(describeScenario(scenario));
   for (const note of describeMakers(service)) await output.note(note);
@@ -48,21 +48,17 @@ const SERVICE_MODULES =
     ' ',
   );
 
-/** How long after the start, so that the first requests do not wait for it. */
-const KEEP_CODE_MS = 2_000;
-
-/** Keeps the compiled code of the service for its next start, soon or when it ends. */
-function keepCodeSoon({ folders }: CommandContext, { ended }: RunningService): void {
-  const keep = () => {
-    clearTimeout(waiting);
+/**
+ * Keeps the compiled code of the service for its next start. At once, because the engine refuses code that was kept after
+ * the first worker thread.
+ */
+async function keepServiceCode({ folders }: CommandContext): Promise<void> {
+  try {
+    const { keepCode } = await loadService(folders);
+    keepCode();
+  } catch {
     // It only saves time.
-    void loadService(folders)
-      .then(({ keepCode }) => keepCode())
-      .catch(() => {});
-  };
-  const waiting = setTimeout(keep, KEEP_CODE_MS);
-  waiting.unref();
-  void ended.then(keep);
+  }
 }
 
 /** Reads `--scenario`, which the service validates, and chooses a seed if there is none. */
