@@ -156,5 +156,10 @@ NODE_CLASS_MAPPINGS = {"Wave": Wave}
     'Greet\tnode removed\tworkflows that use it no longer load\ttrue\nWave\tnode added\t\tfalse\n',
   );
   expect(stderr).toContain('2 changes, 1 breaking workflows.');
+  const same = await regen(['version', 'diff', 'pack', '1.0.0', '1.0.0'], { env });
+  expect([same.exit, same.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^No changes in \d+ definitions?\.\n$/),
+  ]);
   expect((await regen(['version', 'diff', 'pack', '1.0.0', '9.0.0'], { env })).exit).toBe(3);
 });

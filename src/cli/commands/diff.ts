@@ -11,12 +11,12 @@ export async function run(context: CommandContext): Promise<void> {
   const read = (version: string) => readDefinitions(client, nodeId, version, signal);
   const [before, after] = await Promise.all([read(args.from as string), read(args.to as string)]);
   const changes = compareDefinitions(before, after);
-  await output.answer(changes, command.shape);
+  const none = `No changes in ${after.length} ${after.length === 1 ? 'definition' : 'definitions'}.`;
+  await output.answer(changes, { ...command.shape, none });
+  if (changes.length === 0) return;
   const breaking = changes.filter(({ breaks }) => breaks).length;
   await output.note(
-    changes.length === 0
-      ? `No changes in ${after.length} ${after.length === 1 ? 'definition' : 'definitions'}.`
-      : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}, ${breaking} breaking workflows.`,
+    `${changes.length} ${changes.length === 1 ? 'change' : 'changes'}, ${breaking} breaking workflows.`,
   );
 }
 

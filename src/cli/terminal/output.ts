@@ -99,10 +99,13 @@ export class Output {
     await this.#lines([fields, ...rows].map((row) => row.map(formatCsvCell).join(',')));
   }
 
-  async #table(items: readonly unknown[], { columns, less = [], ids = [] }: Shape): Promise<void> {
+  async #table(
+    items: readonly unknown[],
+    { columns, less = [], ids = [], none = 'Nothing to list.' }: Shape,
+  ): Promise<void> {
     const { terminal, paint } = await this.#out;
     const fields = columns ?? [...new Set(items.flatMap((item) => listFields(item).map(([name]) => name)))];
-    if (items.length === 0) return this.note('Nothing to list.');
+    if (items.length === 0) return this.note(none);
     if (!terminal) {
       const rows = items.map((item) => fields.map((name) => formatField(formatCell(readField(item, name)))));
       return this.#lines(rows.map((row) => row.join('\t')));
@@ -256,4 +259,6 @@ export interface Shape {
   readonly ids?: readonly string[];
   /** The only field to show, such as a new token. */
   readonly only?: string;
+  /** What a table without rows says. */
+  readonly none?: string;
 }
