@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import yazl from 'yazl';
 import { zipOf } from '../support/archives.js';
+import { listFiles } from '../support/files.js';
 import {
   type Answered,
   ask,
@@ -81,12 +81,6 @@ function becomesActive(publisher: TestPublisher): Promise<void> {
   return waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
 }
 
-function files(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => entry.name);
-}
-
 const zip = await zipOf({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}\n' });
 
 describe('a service that is killed', () => {
@@ -110,12 +104,12 @@ describe('a service that is killed', () => {
     });
     half.on('error', () => {});
     half.write(zip.subarray(0, zip.length / 2));
-    await waitFor(() => expect(files(join(data, 'objects'))).toHaveLength(1));
+    await waitFor(() => expect(listFiles(join(data, 'objects'))).toHaveLength(1));
     await second.kill();
 
     const third = await serviceProcess({ data });
     const last = { ...publisher, url: third.url };
-    expect(files(join(data, 'objects'))).toEqual([]);
+    expect(listFiles(join(data, 'objects'))).toEqual([]);
     expect(await versionOf(last)).toMatchObject({ status: 'NodeVersionStatusPending' });
     expect((await ask((await versionOf(last)).downloadUrl, { token: last.ownerToken })).status).toBe(404);
     expect((await upload(movedTo(third.url, signedUrl), zip)).status).toBe(200);
@@ -160,7 +154,7 @@ describe('a full disk', () => {
     const { signedUrl } = await register(publisher);
     const answer = await upload(signedUrl, Buffer.alloc(20_000_000));
     expect([answer.status, answer.body.error]).toEqual([503, 'unavailable']);
-    expect(files(join(data, 'objects'))).toEqual([]);
+    expect(listFiles(join(data, 'objects'))).toEqual([]);
     expect((await upload(signedUrl, zip)).status).toBe(200);
     await becomesActive(publisher);
   });

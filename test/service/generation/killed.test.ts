@@ -1,7 +1,8 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
+import { listFiles } from '../../support/files.js';
 import { pixel } from '../../support/generation.js';
 import { type Course, type Known, live, look } from '../../support/one-task.js';
 import { deliveriesOf, isSigned, receiverForTest, type Told, webhookSecret } from '../../support/receiver.js';
@@ -120,7 +121,12 @@ async function expectWhole(course: Case, left: Remains, receiver: Receiver): Pro
   const { made } = await look(course, service, id);
   expect(made, point).toHaveLength(course.files.length);
   for (const url of made) expect((await fetch(url)).status, point).toBe(200);
-  expect(filesIn(join(left.data, 'objects')), point).toEqual(course.files);
+  expect(
+    listFiles(join(left.data, 'objects'))
+      .map((path) => basename(path))
+      .sort(),
+    point,
+  ).toEqual(course.files);
   expect(await recordsOf(service), point).toEqual({
     tasks: [id],
     history: course.statuses,
@@ -129,13 +135,6 @@ async function expectWhole(course: Case, left: Remains, receiver: Receiver): Pro
   await expectTold(course, service, [...left.told, ...receiver.told.slice(toldBefore)], point);
   await service.stop();
   rmSync(left.data, { recursive: true });
-}
-
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => entry.name)
-    .sort();
 }
 
 async function recordsOf({ context: { database } }: RunningService) {

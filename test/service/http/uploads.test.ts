@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunningService } from '../../../src/service/serve.js';
 import { zipOf } from '../../support/archives.js';
+import { listFiles } from '../../support/files.js';
 import {
   type Answered,
   ask,
@@ -36,13 +36,7 @@ async function setting(
   const data = folderForTest();
   const service = await serviceForTest({ data, ...input }, now ? { now } : {});
   const publisher = await publisherForTest(service);
-  const root = join(data, 'objects');
-  const objects = () =>
-    existsSync(root)
-      ? readdirSync(root, { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile())
-          .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-      : [];
+  const objects = () => listFiles(join(data, 'objects'));
   return { service, publisher, objects };
 }
 
