@@ -83,15 +83,8 @@ function createSurroundings(url: string) {
     const cwd = join(home, 'work', 'here');
     mkdirSync(cwd, { recursive: true });
     writeFileSync(join(cwd, 'photo.png'), Buffer.from(pixel, 'base64'));
-    let nowMs = Date.now();
-    const clock = {
-      now: () => nowMs,
-      sleep: async (ms: number) => {
-        nowMs += ms;
-      },
-    };
     const env = { REGEN_BASE_URL: url, REGEN_TOKEN: 'token', REGEN_TIMEOUT: '5' };
-    const ran = await regen(argv, { home, cwd, env, clock });
+    const ran = await regen(argv, { home, cwd, env });
     rmSync(join(root, String(folders)), { recursive: true });
     return ran;
   };
@@ -173,8 +166,8 @@ const REQUESTS: Readonly<Record<string, string>> = Object.fromEntries([
   ['publisher create acme --name A', 'publisher.create'],
   ['auth status', 'user.me'],
   ['host-nodes list pack 1.0.0', 'hostNodes.list'],
-  ['image relight photo.png --timeout 20s', 'image.relight'],
-  ['video text2video boat --timeout 20s', 'video.text2video'],
+  ['image relight photo.png --timeout 1s', 'image.relight'],
+  ['video text2video boat --timeout 1s', 'video.text2video'],
   ['image status some-task', 'image.relightStatus'],
   ['video status some-task', 'video.creations'],
   ['webhook secret', 'webhook.secret'],
