@@ -82,6 +82,7 @@ test.each(SCREEN_SIZES)('every listing fits a %s of %i columns', async (screen, 
     const { stdout, stderr } = await regen(argv, options);
     const name = argv.join(' ');
     expect(stdout + stderr, name).not.toBe('');
+    expect(stdout + stderr, name).not.toMatch(FAINT);
     // A screen reader reads whole lines.
     const wide = stdout.split('\n').filter((line) => stringWidth(line) > columns);
     expect(screen === 'screen reader' ? [] : wide, name).toEqual([]);
@@ -89,6 +90,9 @@ test.each(SCREEN_SIZES)('every listing fits a %s of %i columns', async (screen, 
     if (screen === 'dumb terminal') expect(stdout, name).not.toContain('\x1b[');
   }
 });
+
+/** Yellow and white, of which a light background shows nothing, and black. */
+const FAINT = new RegExp(`${String.fromCharCode(27)}\\[(?:\\d+;)*(?:30|33|37|93|97)m`);
 
 /** What is drawn, and not part of the data. */
 const DRAWN = /[…→█░⠋✔•]/;
@@ -147,13 +151,11 @@ test('Ctrl-C in a pager is for the pager', async () => {
 
 test('colours are readable on light and dark backgrounds, and cut text is ASCII where the locale is', async () => {
   const surroundings = await filled();
-  // Yellow and white, of which a light background shows nothing.
-  const pale = new RegExp(`${String.fromCharCode(27)}\\[(?:\\d+;)*(?:33|37|93|97)m`);
   for (const argv of [['task', 'list'], ['doctor'], ['node', 'search'], ['admin', 'audit', '--no-pager']]) {
     const { home, env } = surroundings as { home: string; env: Record<string, string> };
     const terminal = regenInTerminal(argv, { home, env: { ...env, LC_ALL: 'C' }, columns: 80 });
     await terminal.exit;
-    expect(terminal.raw(), argv.join(' ')).not.toMatch(pale);
+    expect(terminal.raw(), argv.join(' ')).not.toMatch(FAINT);
     expect(terminal.screen(), argv.join(' ')).not.toMatch(DRAWN);
   }
 });
@@ -165,6 +167,7 @@ test.each(SCREEN_SIZES)('a publish fits a %s of %i columns', async (screen, colu
   const env = { REGEN_BASE_URL: service.url, ...tokens, ...SCREENS[screen] };
   const terminal = regenInTerminal(['version', 'publish', packForTest()], { env, columns });
   expect(await terminal.exit, terminal.screen()).toBe(0);
+  expect(terminal.raw()).not.toMatch(FAINT);
   const lines = await terminal.lines();
   expect(lines.filter(({ isTooWide }) => isTooWide && screen !== 'screen reader')).toEqual([]);
   expect(lines.map(({ text }) => text).join('\n')).toMatch(/status\W+active/);
@@ -183,6 +186,7 @@ test.each(SCREEN_SIZES)(
     await terminal.shows('(acme)');
     terminal.type('\r');
     expect(await terminal.exit, terminal.screen()).toBe(0);
+    expect(terminal.raw()).not.toMatch(FAINT);
     expect((await terminal.lines()).map(({ text }) => text).join('\n')).toMatch(/name\W+acme/);
   },
 );
