@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
+import { listFiles } from '../../support/files.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import {
   ask,
@@ -28,6 +29,8 @@ async function folderInUse() {
   await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
   const asking = { url: service.url, token: service.ownerToken };
   await taskAt(asking, await startedTask(asking));
+  // The input goes after the task has ended.
+  await waitFor(() => expect(listFiles(join(data, 'objects'))).toHaveLength(2));
   return { data, service, publisher };
 }
 
