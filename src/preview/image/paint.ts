@@ -75,6 +75,7 @@ async function paintInThread(shared: SharedPainting): Promise<void> {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 64 },
   });
+  // Rejects with the error of the thread.
   const [code] = await once(worker, 'exit');
   if (code !== 0) throw new Error(`A painting thread ended with ${code}.`);
 }
