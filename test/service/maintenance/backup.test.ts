@@ -106,7 +106,7 @@ it('a check finds objects that are missing, changed or in no row, and exits with
   expect(JSON.parse(stderr).error.code).toBe('data_damaged');
 });
 
-it('an archive of a service without files restores, and one that does not exist is told so', async () => {
+it('an archive of a service without files restores, and one that does not exist is named in the error', async () => {
   const [data, folder] = [folderForTest(), folderForTest()];
   await (await serviceForTest({ data })).stop();
   const target = join(folder, 'empty.zip');
