@@ -96,11 +96,12 @@ async function findSecretsIn(file: PackFile): Promise<FoundSecret[]> {
     carried = text.slice(until);
   };
   for await (const chunk of readChunks(file)) {
-    if (isWide === undefined && chunk.indexOf(ZIP_START) === 0) return findSecretsInZip(file);
-    isWide ??= isWideText(chunk);
-    const read = toSearchableText(chunk, isWide);
-    if (read === undefined) return [];
-    const text = carried + read;
+    if (isWide === undefined) {
+      if (chunk.subarray(0, ZIP_START.length).equals(ZIP_START)) return findSecretsInZip(file);
+      if (toSearchableText(chunk) === undefined) return [];
+      isWide = isWideText(chunk);
+    }
+    const text = carried + decodeText(chunk, isWide);
     search(text, Math.max(0, text.length - OVERLAP));
   }
   search(carried, carried.length);
@@ -117,13 +118,18 @@ function isWideText(bytes: Buffer): boolean {
   );
 }
 
+/** In latin1 one byte is one character, so chunks never split a character; the patterns are ASCII. */
+function decodeText(bytes: Buffer, isWide: boolean): string {
+  return isWide ? bytes.toString('latin1').replaceAll('\0', '') : bytes.toString('latin1');
+}
+
 /**
- * Reads bytes as text for `findSecretMatches`. In latin1 one byte is one character, so chunks never split a character.
+ * Reads bytes as text for `findSecretMatches`.
  * @returns undefined for what is not text
  */
-export function toSearchableText(bytes: Buffer, isWide = isWideText(bytes)): string | undefined {
-  if (isWide) return bytes.toString('latin1').replaceAll('\0', '');
-  return bytes.subarray(0, 8192).includes(0) ? undefined : bytes.toString('latin1');
+export function toSearchableText(bytes: Buffer): string | undefined {
+  const isWide = isWideText(bytes);
+  return isWide || !bytes.subarray(0, 8192).includes(0) ? decodeText(bytes, isWide) : undefined;
 }
 
 /** The buffer of a chunk is used again for the next. */

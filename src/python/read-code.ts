@@ -9,7 +9,7 @@ import { PackModules } from './definitions/pack-modules.js';
 import { readModule } from './definitions/statements.js';
 import { createFinding, createUnreadFinding, type Finding } from './scan/finding.js';
 import { scanPython } from './scan/python.js';
-import { countTokens, decodePython } from './scan/token-count.js';
+import { countTokens, decodePython } from './scan/source-text.js';
 
 interface Reading extends CodeSelection {
   /** Called with the file, or `definitions`, that is begun, and with undefined when it is done. */

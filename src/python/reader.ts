@@ -51,7 +51,7 @@ async function runTask(task: ReaderTask): Promise<CodeReport | PackInspection> {
 
 /**
  * Waits for the next task, which the parent sends after the answer to the one before. Streams are not used, because
- * Node.js compiles their modules anew in a process with limits.
+ * Node.js compiles their modules again in a process with limits.
  * @returns empty at the end of the input
  */
 function readLine(): string {

@@ -47,6 +47,15 @@ test('help of an unknown topic or command is an error', async () => {
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toBe("error: Unknown command or topic 'nope'.\nhint: See: regen help\n");
   }
+  for (const argv of [
+    ['help', 'node', 'nope'],
+    ['node', 'nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toBe("error: Unknown command 'nope'.\nhint: See: regen node --help\n");
+  }
+  expect((await regen(['version', 'publish', 'folder', '--help'])).exit).toBe(0);
   expect((await regen(['publish', '--help'])).stderr).toContain('Did you mean: regen version publish');
 });
 

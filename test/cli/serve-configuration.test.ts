@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { readConfiguration } from '../../src/cli/connect/service-configuration.js';
-import { regen } from '../support/cli.js';
+import { homeForTest, regen, start } from '../support/cli.js';
+import { listenOn } from '../support/listen.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 
 function fileOf(name: string, text: string): string {
@@ -101,6 +102,22 @@ it('serve status and serve stop find the data folder in the configuration file o
   expect((await regen(['serve', 'status'], { home })).exit).toBe(7);
   const second = await regen(['serve', '--config', config, '--port', '0'], { home });
   expect(second.stderr).toContain(`Stop the running service with: regen serve stop --config ${config}`);
+});
+
+it('serve --detach has the data folder of the current one, and names the port of its configuration', async () => {
+  const taken = await listenOn(() => {});
+  onTestFinished(taken.close);
+  const { port } = new URL(taken.url);
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'regen.json'), JSON.stringify({ port: Number(port) }));
+  const surroundings = { cwd, home: homeForTest(), env: { REGEN_SERVE_DATA: 'data' } };
+  const detach = ['serve', '--detach', '--config', 'regen.json'];
+  const refused = await start(detach, surroundings).ended;
+  expect([refused.exit, refused.stderr]).toEqual([7, expect.stringContaining(`cannot use port ${port}`)]);
+  const started = await start([...detach, '--port', '0'], surroundings).ended;
+  onTestFinished(async () => void (await start(['serve', 'stop'], surroundings).ended));
+  expect(started.exit, started.stderr).toBe(0);
+  expect(existsSync(join(cwd, 'data', 'service.json'))).toBe(true);
 });
 
 it('unknown names are refused in every table', async () => {

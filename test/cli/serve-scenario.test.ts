@@ -23,6 +23,7 @@ it('serve --scenario says that a scenario is on, with its seed, and plays it', a
   });
   await waitFor(() => {
     expect(serving.said()).toMatch(/A scenario is on: .* Repeat it with --seed \d+\./);
+    expect(url).toContain('http');
   });
   const statuses = [await fetch(`${url.trim()}/nodes`), await fetch(`${url.trim()}/nodes`)];
   expect(statuses.map(({ status }) => status)).toEqual([503, 200]);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findAddressProblem } from '../../src/cli/sign-in/discovery.js';
+import { waitForUser } from '../../src/cli/sign-in/provider.js';
 import { browse } from '../support/browser.js';
 import { homeForTest, type Ran, regen, type Surroundings, start } from '../support/cli.js';
 import { issuerForTest, personNamed, type TestIssuer } from '../support/issuer.js';
@@ -292,6 +293,11 @@ test('a service that calls itself another one is not signed in to', async () => 
   expect(exit).toBe(2);
   expect(stderr).toContain('identifies itself as https://bank.example');
   expect(issuer.asked.filter((path) => !path.startsWith('/.well-known'))).toEqual([]);
+});
+
+test('a sign-in may be allowed more time than a timer can have', async () => {
+  const { signal } = new AbortController();
+  expect(await waitForUser(2 ** 40, signal, async ({ aborted }) => aborted)).toBe(false);
 });
 
 test.each([

@@ -122,6 +122,8 @@ test('signing in with an address and the name of a profile adds the profile', as
       home,
       stdin: service.ownerToken,
     });
+  // An address or a token that does not work is not kept.
+  expect((await login('http://127.0.0.1:9')).exit).toBe(7);
   const { exit, stderr } = await login(service.url);
   expect(exit, stderr).toBe(0);
   expect(stderr).toContain('Use it with --profile own, or by default: regen config set profile own\n');
@@ -132,6 +134,9 @@ test('signing in with an address and the name of a profile adds the profile', as
     2,
     expect.stringContaining(`already has the address ${service.url}.`),
   ]);
+  const argv = ['auth', 'login', '--profile', 'local', '--base-url', service.url, '--with-token'];
+  const local = await regen(argv, { home, stdin: service.ownerToken });
+  expect([local.exit, local.stderr]).toEqual([2, expect.stringContaining('is the embedded service')]);
 });
 
 test('settings say where they come from, and refuse what they do not know', async () => {

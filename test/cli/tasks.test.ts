@@ -289,6 +289,16 @@ test('task cancel ends tasks on the service and in the list; one that has ended 
   ]);
   expect(JSON.parse((await run('task', 'list', '--state', 'failed', '--json')).stdout)).toHaveLength(2);
   expect((await run('task', 'cancel', '00000000-0000-4000-8000-000000000000')).exit).toBe(3);
+
+  const elsewhere = await generationDouble({});
+  const start = ['image', 'relight', 'photo.png', '--no-wait', '--prompt'];
+  const third = (await run(...start, 'dim')).stdout.trim();
+  const env = { REGEN_BASE_URL: elsewhere.url, REGEN_TOKEN: 'secret' };
+  const other = (await regen([...start, 'dim'], { ...surroundings, env })).stdout.trim();
+  const mixed = await run('task', 'cancel', third, other);
+  expect(mixed.stderr).toContain(`Task ${other}: `);
+  expect(mixed.stderr).toContain(`Done on ${service.url}.`);
+  expect(mixed.stderr).not.toContain(`Done on ${elsewhere.url}`);
 });
 
 test('an answer about another task is refused', async () => {

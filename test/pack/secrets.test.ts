@@ -117,6 +117,11 @@ describe('secrets in text', () => {
     ]);
   });
 
+  it('are found in a long text with a zero in its middle', async () => {
+    const text = `hf_${random(34)}\n${'x'.repeat(258 * 1024)}\0`;
+    expect(await found({ 'a.txt': text })).toEqual([{ path: 'a.txt', line: 1, kind: 'Hugging Face token' }]);
+  });
+
   it('are found on every line and reported once each', async () => {
     const token = `hf_${random(34)}`;
     expect(await found({ 'a.py': `${token} ${token}\n\n${token}` })).toEqual([

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import {
   AdvancedSettings,
@@ -11,8 +12,18 @@ import {
   StyleTransferRequest,
   UpscalerRequest,
 } from '../../src/contract/image-requests.js';
-import { readSize } from '../../src/preview/image/picture.js';
+import { combineAdjustments } from '../../src/preview/image/adjustments.js';
+import {
+  createBloom,
+  type Painting,
+  paintPicture,
+  paintRows,
+  sharePainting,
+} from '../../src/preview/image/paint.js';
+import { createPalette, createTexture, matchTone } from '../../src/preview/image/palette.js';
+import { type Picture, readPicture, readSize, shrinkPicture } from '../../src/preview/image/picture.js';
 import { render } from '../../src/preview/image/render.js';
+import { analyzeScene } from '../../src/preview/image/scene.js';
 import { createImagePreviewEngine } from '../../src/service/engines/preview.js';
 import { EngineFailure, type EngineJob, type ImageOperation } from '../../src/service/operation/engine.js';
 
@@ -306,6 +317,62 @@ test.each([1, 2])('handles an image with sides of %i pixel(s)', async (side) => 
     const { channels } = await sharp(files[0]?.path).stats();
     expect(channels[0]?.mean).toBeGreaterThan(20);
   }
+});
+
+describe('a large picture', () => {
+  const large = { width: 1100, height: 1000 };
+  const plain = {
+    adjustments: combineAdjustments({ grain: 0.5, vignette: 0.4, lines: 0.5, glow: 0.2, rainbow: 0.3 }),
+    seed: 3,
+  };
+  const started: Worker[] = [];
+  const countStart = (worker: Worker) => void started.push(worker);
+  beforeAll(async () => {
+    const photo = sharp(path('image.png')).resize({ ...large, fit: 'fill' });
+    await photo.png().toFile(path('large.png'));
+  });
+  beforeEach(() => {
+    started.length = 0;
+    process.on('worker', countStart);
+  });
+  afterEach(() => void process.off('worker', countStart));
+
+  async function paint(run: (picture: Picture, painting: Painting) => unknown): Promise<Uint8Array> {
+    const picture = await readPicture(path('large.png'));
+    const small = await shrinkPicture(picture);
+    const scene = analyzeScene(small);
+    const palette = createPalette(small, small, 0.5);
+    const texture = createTexture(scene, 2, 0.5);
+    const tone = matchTone(scene, scene, 0.5);
+    await run(picture, { ...plain, scene, palette, texture, tone });
+    return picture.data;
+  }
+
+  test('is painted by as many threads as there are cores, with the bytes of one thread', async () => {
+    const together = await paint((picture, painting) => paintPicture(picture, painting, () => {}));
+    expect(started).toHaveLength(Math.min(availableParallelism(), 3) - 1);
+    const alone = await paint(async (picture, painting) => {
+      const bloom = await createBloom(picture, painting);
+      paintRows(sharePainting(picture, painting, bloom), () => {});
+    });
+    expect(Buffer.compare(together, alone)).toBe(0);
+  });
+
+  test.runIf(availableParallelism() > 1)('cannot be painted when one of its threads fails', async () => {
+    // What is inherited is not passed to other threads.
+    const painted = paint((picture, painting) => paintPicture(Object.create(picture), painting, () => {}));
+    await expect(painted).rejects.toThrow(TypeError);
+  });
+
+  test('is left by all threads when the task is stopped', async () => {
+    const stop = () => {
+      throw new Error('The task was stopped.');
+    };
+    const painted = paint((picture, painting) => paintPicture(picture, painting, stop));
+    await expect(painted).rejects.toThrow('The task was stopped.');
+    // Ended, so it has no id any more.
+    expect(started.map(({ threadId }) => threadId)).toEqual(started.map(() => -1));
+  });
 });
 
 describe('the thread of an image preview', () => {

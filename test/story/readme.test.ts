@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../src/cli/views/derive.js';
-import { entry, homeWithService } from '../support/cli.js';
+import { entry, homeWithService, regen } from '../support/cli.js';
 import { type Scene, scenesOf, seen, settled, withScenes } from '../support/transcript.js';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -61,6 +61,18 @@ test('every command in the README and the guides exists, with its flags', () => 
     );
   });
   expect(wrong).toEqual([]);
+});
+
+test('the guide and the help name the same environment variables', async () => {
+  const guide = readFileSync('docs/troubleshooting.md', 'utf8').split('## Environment')[1] as string;
+  const { stdout } = await regen(['help', 'environment']);
+  const listNames = (rows: RegExp, text: string) =>
+    Array.from(text.matchAll(rows), ([, names]) => (names as string).match(/[A-Z][A-Z_*]+/g) ?? [])
+      .flat()
+      .sort();
+  expect(listNames(/^\| (`[A-Z].*?`) +\|/gm, guide)).toEqual(
+    listNames(/^ {2}([A-Z][A-Z_*, ]+)(?: {2}|$)/gm, stdout),
+  );
 });
 
 function listPages(): string[] {

@@ -67,10 +67,10 @@ export async function openBudget(
   most: number | undefined,
 ): Promise<Budget | undefined> {
   if (most === undefined) return undefined;
-  const { target } = context.services;
-  const prices = await readPrices(context, target);
+  const prices = await readPrices(context);
+  const { name } = context.services.target;
   if (!prices) {
-    throw new Failure(`${target.name} publishes no prices, so --max-credits cannot be enforced.`, {
+    throw new Failure(`${name} publishes no prices, so --max-credits cannot be enforced.`, {
       code: 'price_unknown',
       hint: 'Nothing was sent. Run the command without --max-credits to pay any price.',
     });

@@ -56,9 +56,7 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') {
-      const [first = '-'] = argv;
-      if (!first.startsWith('-') && !groups.has(first))
-        throw usage(`Unknown command or topic '${first}'.`, suggestCommand(argv) ?? 'See: regen help');
+      refuseUnknown(tree, groups, argv);
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
@@ -184,6 +182,21 @@ const FAMILIAR_NAMES: Readonly<Record<string, string>> = {
 
 function suggestCommand([word = '']: readonly string[]): string | undefined {
   return Object.hasOwn(FAMILIAR_NAMES, word) ? `Did you mean: regen ${FAMILIAR_NAMES[word]}` : undefined;
+}
+
+/** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
+function refuseUnknown(
+  { commands }: CommandTree,
+  groups: ReadonlyMap<string, Commander>,
+  argv: readonly string[],
+): void {
+  const end = argv.findIndex((word) => word.startsWith('-'));
+  const words = argv.slice(0, end);
+  const at = words.findIndex((_, index) => !groups.has(words.slice(0, index + 1).join(' ')));
+  const group = words.slice(0, at).join(' ');
+  if (at < 0 || commands.some((command) => command.words.join(' ') === group)) return;
+  const hint = suggestCommand(argv) ?? (at === 0 ? 'See: regen help' : suggestHelp(groups, argv));
+  throw usage(`Unknown command${at === 0 ? ' or topic' : ''} '${words[at]}'.`, hint);
 }
 
 function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {

@@ -14,15 +14,18 @@ import { readAll } from '../terminal/stdin.js';
 /** Signs in at the identity provider of the service, or stores an existing token. */
 export async function run(context: CommandContext): Promise<void> {
   const { flags, output, services } = context;
-  await addProfile(context);
+  useNewProfile(context);
   const { target } = services;
   if (flags['with-token'] || flags.publisher) return keepToken(context);
   if (target.baseUrl !== undefined) return signIn(context, target.baseUrl);
   await output.note('The embedded service needs no sign-in. Select another service with --base-url.');
 }
 
-/** With an address and the name of a profile, adds the profile. */
-async function addProfile({ flags, settings, services }: CommandContext): Promise<void> {
+/**
+ * With an address and the name of a profile, uses the profile, which is added once the sign-in is stored.
+ * @throws Failure if the profile cannot be added
+ */
+function useNewProfile({ flags, settings, services }: CommandContext): void {
   const profile = readText(flags, 'profile');
   const baseUrl = readText(flags, 'base-url');
   if (profile === undefined || baseUrl === undefined) return;
@@ -34,13 +37,15 @@ async function addProfile({ flags, settings, services }: CommandContext): Promis
       `Choose another name, or change its address: regen config set ${key} ${baseUrl}`,
     );
   }
-  await settings.set(key, baseUrl);
+  settings.check(key, baseUrl);
   services.use({ ...services.target, name: profile, profile });
 }
 
-/** Says how other commands use the service that one has signed in to. */
-async function explainUse({ output, services, settings }: CommandContext): Promise<void> {
-  const { baseUrl, profile, source } = services.target;
+/** Adds the profile that was named with an address, and says how other commands use the service. */
+async function keepProfile({ output, services, settings }: CommandContext): Promise<void> {
+  const { baseUrl = '', profile, source } = services.target;
+  if (source === '--base-url' && profile !== undefined)
+    await settings.set(`profiles.${profile}.base_url`, baseUrl);
   if (source !== '--base-url' && source !== '--profile') return;
   if (profile === undefined)
     await output.note(
@@ -72,7 +77,7 @@ async function signIn(context: CommandContext, url: string): Promise<void> {
   await output.note(
     `Signed in to ${target.name}${who ? ` as ${who}` : ''}. The sign-in is saved in ${store.describeStorage(kept)}.`,
   );
-  await explainUse(context);
+  await keepProfile(context);
   if (!signIn.refresh_token && signIn.expires_at)
     await output.warn(`${place.issuer} gave no refresh token; the sign-in expires at ${signIn.expires_at}.`);
 }
@@ -108,7 +113,7 @@ async function keepToken(context: CommandContext): Promise<void> {
   await output.note(
     `Saved the token${owner} for ${context.services.target.name} in ${store.describeStorage(kept)}.`,
   );
-  await explainUse(context);
+  await keepProfile(context);
   if (!who) await output.note('It was not verified, because the service cannot identify its owner.');
 }
 

@@ -92,7 +92,7 @@ export async function runJobs(
   };
   const resume = new Resume(context);
   // Connects before the first job, so that a problem of all jobs is reported once.
-  await checkPrice(context, jobs, target);
+  await checkPrice(context, jobs);
 
   const run = async (job: Job, number: number): Promise<TaskOutcome> => {
     const place = destination?.at(number);

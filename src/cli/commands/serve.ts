@@ -232,10 +232,11 @@ async function startInBackground(
   });
   if (scenario) kept.push('--seed', String(scenario.seed));
   if (flags.work === false) kept.push('--no-work');
-  const port = readNumber(flags, 'port', PORTS) ?? STANDARD_PORT;
-  const folder = configuration.data as string;
+  const { port: fixedPort = STANDARD_PORT } = configuration;
+  // The service runs in another folder.
+  const folder = resolve(system.cwd, configuration.data ?? folders.data);
   const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
-  const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort: port, env };
+  const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started)
     await output.note(`The service was already running${scenario ? '; the scenario is not applied' : ''}.`);

@@ -1,5 +1,5 @@
 import { getOutline } from '../../client/outlines.js';
-import { findTask, type Task } from '../../flows/tasks/task.js';
+import { findTask, serviceKey, type Target, type Task } from '../../flows/tasks/task.js';
 import { type PrintedRequest, printRequests, toPrintedRequest } from '../command/dry-run.js';
 import { combineExits } from '../command/parallel.js';
 import { toFailure, useCommandLineNames } from '../command/to-failure.js';
@@ -18,6 +18,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
   const answers: object[] = [];
   const exits: number[] = [];
+  const changed = new Map<string, Target>();
   for (const { id, entry, target } of tasks) {
     try {
       services.use(target);
@@ -25,6 +26,7 @@ export async function run(context: CommandContext): Promise<number> {
       const answer = await client.task.cancel({ task_id: id }, { signal });
       if (entry) ledger.change(entry.id, { state: answer.status, credits: answer.credits });
       answers.push(answer);
+      changed.set(serviceKey(target), target);
       exits.push(exitCodes.done);
     } catch (error) {
       signal.throwIfAborted();
@@ -34,7 +36,10 @@ export async function run(context: CommandContext): Promise<number> {
     }
   }
   if (answers.length > 0 || output.mode.json) await output.answer(answers, command.shape);
-  if (answers.length > 0) await services.announce();
+  for (const target of changed.values()) {
+    services.use(target);
+    await services.announce();
+  }
   return combineExits(exits);
 }
 

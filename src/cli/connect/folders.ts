@@ -13,8 +13,8 @@ export interface Folders {
 }
 
 /**
- * Finds the folders of regen. The XDG variables apply on every system. As their specification says, they are ignored if
- * they are relative: secrets would lie wherever a command is run.
+ * Finds the folders of regen. The XDG variables apply on every system. As their specification says, relative ones are
+ * ignored: otherwise secrets would be stored in the folder that a command happens to run in.
  */
 export function findFolders({ env, home }: Pick<System, 'env' | 'home'>): Folders {
   const find = (given: string | undefined, ...path: string[]) =>

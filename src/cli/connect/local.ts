@@ -72,12 +72,13 @@ function parseRecord(text: string): LocalRecord | undefined {
     const { url, socket, pid, version, instance, previews, database, storage } = JSON.parse(text);
     const isComplete =
       [url, socket, version, instance].every((value) => typeof value === 'string') && Number.isInteger(pid);
-    const made = Array.isArray(previews) && { previews: previews.map(String) };
-    const elsewhere = {
+    if (!isComplete) return undefined;
+    return {
+      ...{ url, socket, pid, version, instance },
+      ...(Array.isArray(previews) && { previews: previews.map(String) }),
       ...(typeof database === 'string' && { database }),
       ...(typeof storage === 'string' && { storage }),
     };
-    return isComplete ? { url, socket, pid, version, instance, ...made, ...elsewhere } : undefined;
   } catch {
     return undefined;
   }
@@ -194,10 +195,9 @@ async function waitUntilReady(
 /** Ends when a service records its address in a folder, or after a pause on systems that do not tell. */
 async function changeOrPause(folder: string, signal: AbortSignal): Promise<void> {
   const ending = new AbortController();
-  const done = () => ending.abort();
   let watcher: FSWatcher | undefined;
   try {
-    watcher = watch(folder, (_, name) => name === 'service.json' && done());
+    watcher = watch(folder, (_, name) => name === 'service.json' && ending.abort());
     watcher.once('error', () => {});
   } catch {
     // The number of watched folders is limited.

@@ -111,12 +111,17 @@ export class Settings {
     return [...keys].sort().flatMap((key) => this.get(key) ?? []);
   }
 
-  async set(key: string, value: string): Promise<void> {
+  /** @throws Failure if a setting cannot have a value */
+  check(key: string, value: string): void {
     checkKey(key);
     checkValue(key, value);
     const address = `profiles.${value}.base_url`;
     if (key === 'profile' && value !== 'local' && !this.get(address))
       throw usage(`There is no profile '${value}'.`, `Add it with: regen config set ${address} <url>`);
+  }
+
+  async set(key: string, value: string): Promise<void> {
+    this.check(key, value);
     await this.store.change((values) => ({ ...values, [key]: value }));
   }
 

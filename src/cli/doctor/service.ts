@@ -5,7 +5,7 @@ import type { CommandContext } from '../connect/context.js';
 import { findLocal } from '../connect/local.js';
 import type { Service } from '../connect/services.js';
 import { isNamed } from '../connect/target.js';
-import { exitCodes, Failure, SIGN_IN_HINT } from '../terminal/failure.js';
+import { exitCodes, SIGN_IN_HINT } from '../terminal/failure.js';
 import { readAll } from '../terminal/stdin.js';
 import type { System } from '../terminal/system.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -20,15 +20,7 @@ type Reached = Pick<Service, 'client' | 'credential' | 'url'>;
 export async function checkService(context: CommandContext): Promise<{ url?: string; findings: Finding[] }> {
   const { services, system } = context;
   const { target } = services;
-  const reached = target.baseUrl === undefined ? findEmbedded(context) : services.reach();
-  const service = await reached.catch((error) => {
-    if (error instanceof Failure && error.facts.code === 'timeout') return error;
-    throw error;
-  });
-  if (service instanceof Failure) {
-    const { exit, hint = '' } = service.facts;
-    return { findings: [fail('service', service.message, exit, hint)] };
-  }
+  const service = target.baseUrl === undefined ? await findEmbedded(context) : await services.reach();
   if (!service) {
     return { findings: [explainNotRunning(services.mayStart), explainNoCredential(system.env, target)] };
   }

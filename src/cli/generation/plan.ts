@@ -176,7 +176,7 @@ const MISSING_VIDEO: FailureDetail = {
 };
 
 /** Sets the flag for the video to extend, if it was given as an argument. */
-export function useVideoArgument(parsed: ParsedCommand): ParsedCommand {
+function useVideoArgument(parsed: ParsedCommand): ParsedCommand {
   const { task_id } = parsed.args;
   if (task_id === undefined) return parsed;
   if (parsed.flags['from-task'] !== undefined)

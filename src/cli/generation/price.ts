@@ -2,27 +2,21 @@ import { ResponseError, ServiceError } from '../../client/errors.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { Prices } from '../../contract/prices.js';
 import type { Job } from '../../flows/tasks/start-task.js';
-import type { Target } from '../../flows/tasks/task.js';
 import { readNumber } from '../command/command.js';
 import { confirm } from '../command/confirm.js';
 import type { CommandContext } from '../connect/context.js';
 import { Failure } from '../terminal/failure.js';
-import type { Output } from '../terminal/output.js';
 
 /**
  * Reports what jobs cost before they start, and asks for confirmation above the limit in the settings.
  * @throws Failure if it is more than `--max-credits`, if that is unknown, or if the answer is no
  */
-export async function checkPrice(
-  context: CommandContext,
-  jobs: readonly Job[],
-  target: Target,
-): Promise<void> {
+export async function checkPrice(context: CommandContext, jobs: readonly Job[]): Promise<void> {
   const most = readNumber(context.flags, 'max-credits');
-  const prices = await readPrices(context, target);
+  const prices = await readPrices(context);
   const price =
     prices && sumPrices(jobs.map(({ operation, body }) => getTaskFacts(operation).price(prices, body)));
-  if (price === undefined) return reportUnknownPrice(context.output, jobs, target, most);
+  if (price === undefined) return reportUnknownPrice(context, jobs, most);
   const inTotal = jobs.length > 1 ? ' in total' : '';
   if (most !== undefined && price > most) {
     throw new Failure(`This costs ${price} credits${inTotal}, more than --max-credits ${most}.`, {
@@ -31,7 +25,7 @@ export async function checkPrice(
     });
   }
   // Decided: a price of 0 is not reported.
-  const isPreview = await makesPreviews(context, jobs, target);
+  const isPreview = await makesPreviews(context, jobs);
   if (price > 0) {
     const billed = isPreview
       ? ` for ${jobs.length > 1 ? 'previews' : 'a preview'} made on this machine; nothing is billed`
@@ -46,21 +40,17 @@ export async function checkPrice(
 }
 
 /** Whether the embedded service only previews the tasks. */
-async function makesPreviews(
-  { services }: Pick<CommandContext, 'services'>,
-  jobs: readonly Job[],
-  target: Target,
-): Promise<boolean> {
-  const { local } = await services.reach(target);
+async function makesPreviews({ services }: CommandContext, jobs: readonly Job[]): Promise<boolean> {
+  const { local } = await services.reach();
   return jobs.some(({ operation }) => local?.previews?.includes(getTaskFacts(operation).kind));
 }
 
-/** The prices of a service; `undefined` if it has none, or has them in an unknown form. */
-export async function readPrices(
-  { services, signal }: Pick<CommandContext, 'services' | 'signal'>,
-  target: Target,
-): Promise<Prices | undefined> {
-  const { client } = await services.reach(target);
+/** The prices of the service; `undefined` if it has none, or has them in an unknown form. */
+export async function readPrices({
+  services,
+  signal,
+}: Pick<CommandContext, 'services' | 'signal'>): Promise<Prices | undefined> {
+  const { client } = await services.reach();
   try {
     const answer = await client.video.prices({}, { signal });
     return Prices.safeParse(answer).data;
@@ -76,11 +66,11 @@ function sumPrices(prices: readonly (number | undefined)[]): number | undefined 
 }
 
 async function reportUnknownPrice(
-  output: Output,
+  { output, services }: CommandContext,
   jobs: readonly Job[],
-  { name }: Target,
   most: number | undefined,
 ): Promise<void> {
+  const { name } = services.target;
   if (most !== undefined) {
     throw new Failure(`${name} does not publish this price, so --max-credits cannot be enforced.`, {
       code: 'price_unknown',

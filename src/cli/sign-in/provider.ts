@@ -1,6 +1,7 @@
 import type { Configuration, CustomFetch } from 'openid-client';
 import type { Client } from '../../client/client.js';
 import { ClientError } from '../../client/errors.js';
+import { MAX_TIMER_MS } from '../../wire/backoff.js';
 import { readBody } from '../../wire/read-body.js';
 import type { Connect } from '../connect/clients.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -120,7 +121,7 @@ export async function waitForUser<Result>(
   signal: AbortSignal,
   wait: (either: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const timeout = AbortSignal.timeout(ms);
+  const timeout = AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS));
   try {
     return await wait(AbortSignal.any([signal, timeout]));
   } catch (error) {

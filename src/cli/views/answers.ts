@@ -203,6 +203,7 @@ const COMPOSED: Readonly<Record<string, () => z.ZodType>> = {
       data: z.string(),
       database: z.string().optional(),
       storage: z.string().optional(),
+      previews: z.array(z.string()).optional(),
       database_bytes: z.int().optional(),
       archive_bytes: z.int().optional(),
       task_bytes: z.int().optional(),

@@ -26,6 +26,7 @@ const ENVIRONMENT = [
   ['REGEN_WEBHOOK_SECRET', 'Secret that webhooks are verified with'],
   ['REGEN_TIMEOUT', 'Idle timeout of requests, such as 90s'],
   ['REGEN_CREDENTIAL_STORE', 'Where tokens are kept: auto, keychain or file'],
+  ['REGEN_CA_FILE', 'Certificates (PEM) to trust besides the built-in ones'],
   ['REGEN_LOCAL_PORT', 'Port of the embedded service'],
   ['REGEN_NO_AUTOSTART', 'Set to 1 to not start the embedded service'],
   ['REGEN_ADMIN_TOKEN, REGEN_ADMIN_TOKEN_FILE', 'Set by `regen admin exec` for its command'],

@@ -49,7 +49,7 @@ async function forwardEvent({ output, signal }: ActionsContext, to: URL, event: 
   }
 }
 
-// Decided: the command has the whole environment, credentials too, because it usually runs regen again; nobody but the
+// Decided: the command has the whole environment, credentials too, because it usually runs regen again, and only the
 // user chooses it. It is a shell command line, exactly as the user typed it. Data of the webhook is on its standard
 // input and in variables only, never in the command line. Its output goes to stderr, because stdout is for events.
 /** Runs a command with the body on its standard input. Any exit code but 0 makes the service send it again. */

@@ -40,7 +40,7 @@ export const WebAddress = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http or https', abort: true })
   // Otherwise the sentence above would be said of it.
   .max(MAX_URL, { error: `must have at most ${MAX_URL} characters` })
-  // Whoever reads the task or its deliveries would see it.
+  // Everyone who may read the task or its deliveries would see it.
   .refine((url) => !/^\w+:\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' });
 
 /** A string with a maximum number of characters, counted as JSON Schema does: an emoji is one, not two. */

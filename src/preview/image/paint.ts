@@ -1,24 +1,17 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { findBuiltProgram } from '../../disk/built-program.js';
 import type { OnProgress } from '../job.js';
 import type { Adjustments } from './adjustments.js';
 import { adjustContrast, adjustLevels, clamp, posterize, smoothStep } from './curves.js';
+import { movePalette, type Palette, readTexture, type Texture, TONE_FROM, TONE_STEPS } from './palette.js';
 import { type Picture, shrinkPicture } from './picture.js';
-import { blur, createPlane, type Plane, Sheet } from './planes.js';
+import { blur, createPlane, isEven, type Plane, Sheet, type Size } from './planes.js';
 import { createGrainTile, GRAIN_SIZE } from './random.js';
 import { computeLuminance, DARKNESS, LINEAR_LIGHT, type Scene } from './scene.js';
 
-/** Shifts colours towards those of a reference. */
-export interface Palette {
-  /** @param chroma blue and red difference, changed in place @param reach 0 to 1 */
-  move(bright: number, chroma: Float32Array, reach: number): void;
-}
-
-/** The surface texture of a reference, to be added to a picture. */
-export interface Texture {
-  /** Stops to add at a pixel. */
-  at(x: number, y: number): number;
-}
-
-/** How to repaint a picture. Planes have the size of the scene. */
+/** How to repaint a picture: plain data. Planes have the size of the scene. */
 export interface Painting {
   readonly adjustments: Adjustments;
   readonly scene: Scene;
@@ -38,8 +31,21 @@ export interface Painting {
   readonly seed: number;
 }
 
-export const TONE_FROM = Math.log2(DARKNESS);
-export const TONE_STEPS = 128;
+/** A picture that several threads paint. Passed to each of them, with the pixels in shared memory. */
+export interface SharedPainting {
+  readonly picture: Picture;
+  readonly painting: Omit<Painting, 'scene' | 'light' | 'colour' | 'detail' | 'reach'>;
+  readonly planes: readonly Plane[];
+  readonly planeSize: Size;
+  /** One shared number: the first row that no thread has taken. */
+  readonly nextRow: Int32Array;
+}
+
+/** Rows that a thread takes at a time. */
+const BLOCK_ROWS = 64;
+/** Fewer pixels are painted before another thread has started. */
+const MIN_PIXELS_PER_THREAD = 2 ** 19;
+const MAX_THREADS = 4;
 
 /** Repaints the picture in place. Planes are computed at a small size and interpolated for each pixel. */
 export async function paintPicture(
@@ -48,14 +54,38 @@ export async function paintPicture(
   onProgress: OnProgress,
 ): Promise<void> {
   const bloom = painting.adjustments.glow > 0 ? await createBloom(picture, painting) : [];
-  paintPixels(picture, painting, bloom, onProgress);
+  const shared = sharePainting(picture, painting, bloom);
+  const threads = Array.from({ length: countThreads(picture) - 1 }, () => paintInThread(shared));
+  try {
+    paintRows(shared, onProgress);
+  } finally {
+    Atomics.store(shared.nextRow, 0, picture.height);
+    await Promise.all(threads);
+  }
+}
+
+function countThreads({ width, height }: Size): number {
+  const worthwhile = Math.ceil((width * height) / MIN_PIXELS_PER_THREAD);
+  return Math.min(worthwhile, availableParallelism(), MAX_THREADS);
+}
+
+async function paintInThread(shared: SharedPainting): Promise<void> {
+  const worker = new Worker(findBuiltProgram('image-worker.js'), {
+    workerData: shared,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  });
+  // Rejects with the error of the thread.
+  const [code] = await once(worker, 'exit');
+  if (code !== 0) throw new Error(`A painting thread ended with ${code}.`);
 }
 
 /** The glow of bright areas as planes of red, green and blue. */
-async function createBloom(picture: Picture, painting: Painting): Promise<Plane[]> {
+export async function createBloom(picture: Picture, painting: Painting): Promise<Plane[]> {
   const { size } = painting.scene;
   const small = await shrinkPicture(picture, size);
-  paintPixels(small, { ...painting, adjustments: { ...painting.adjustments, grain: 0 } }, [], () => {});
+  const adjustments = { ...painting.adjustments, grain: 0 };
+  paintRows(sharePainting(small, { ...painting, adjustments }, []), () => {});
   const radius = Math.max(size.width, size.height) * 0.02;
   return [0, 1, 2].map((channel) => {
     const bright = createPlane(size, (at) => {
@@ -66,26 +96,38 @@ async function createBloom(picture: Picture, painting: Painting): Promise<Plane[
   });
 }
 
-function paintPixels(
-  picture: Picture,
-  painting: Painting,
-  bloom: readonly Plane[],
-  onProgress: OnProgress,
-): void {
+export function sharePainting(picture: Picture, whole: Painting, bloom: readonly Plane[]): SharedPainting {
+  const { scene, light, colour, detail, reach, ...painting } = whole;
+  const [zero, one] = [Float32Array.of(0), Float32Array.of(1)];
+  const planes = [
+    ...[scene.slope, scene.level, light ?? zero, ...(colour ?? [zero, zero, zero])],
+    ...[detail ?? one, reach ?? one, painting.adjustments.lines > 0 ? scene.edges : zero],
+    ...(bloom.length > 0 ? bloom : [zero, zero, zero]),
+  ];
+  const nextRow = new Int32Array(new SharedArrayBuffer(4));
+  return { picture, painting, planes, planeSize: scene.size, nextRow };
+}
+
+/** Paints rows that no other thread has taken, until none is left. */
+export function paintRows(shared: SharedPainting, onProgress: OnProgress): void {
+  const { height } = shared.picture;
+  const paintRow = preparePainting(shared);
+  for (;;) {
+    const first = Atomics.add(shared.nextRow, 0, BLOCK_ROWS);
+    if (first >= height) break;
+    onProgress(first / height);
+    for (let y = first; y < Math.min(height, first + BLOCK_ROWS); y++) paintRow(y);
+  }
+  onProgress(1);
+}
+
+function preparePainting({ picture, painting, planes, planeSize }: SharedPainting): (y: number) => void {
   const { data, width, height, channels } = picture;
-  const { adjustments, scene, palette, texture, share = 1 } = painting;
-  const empty = new Float32Array(scene.stops.length);
-  const [red = empty, green = empty, blue = empty] = painting.colour ?? [];
-  const sheet = new Sheet(
-    [
-      ...[scene.slope, scene.level, painting.light ?? empty, red, green, blue],
-      ...[painting.detail ?? empty.map(() => 1), painting.reach ?? empty.map(() => 1), scene.edges],
-      ...(bloom.length > 0 ? bloom : [empty, empty, empty]),
-    ],
-    scene.size,
-    picture,
-  );
+  const bytes = new Uint8ClampedArray(data.buffer, data.byteOffset, data.length);
+  const { adjustments, palette, texture, share = 1 } = painting;
+  const sheet = new Sheet(planes, planeSize, picture);
   const { here } = sheet;
+  const isColoured = planes.slice(3, 6).some((plane) => plane[0] !== 0 || !isEven(plane));
   const show = createDisplayCurve(adjustments);
   const grain = createGrainTile(painting.seed ^ 0x9e3779b9);
   const turn = createHueTurn(adjustments);
@@ -97,10 +139,9 @@ function paintPixels(
   const grainAmount = adjustments.grain * 0.07;
   const chroma = new Float32Array(2);
 
-  for (let y = 0, at = 0; y < height; y++) {
-    if ((y & 63) === 0) onProgress(y / height);
+  return (y) => {
     sheet.row(y);
-    for (let x = 0; x < width; x++, at += channels) {
+    for (let x = 0, at = y * width * channels; x < width; x++, at += channels) {
       sheet.read(x);
       const r0 = data[at] as number;
       const g0 = data[at + 1] as number;
@@ -112,19 +153,29 @@ function paintPixels(
       const base = (here[0] as number) * stops + (here[1] as number);
       let aim = painting.tone ? readTone(painting.tone, base) : base;
       aim += (here[2] as number) + exposure + (stops - base) * detail * (here[6] as number);
-      if (texture) aim += texture.at(x, y);
+      if (texture) aim += readTexture(texture, x, y);
       if (vignette !== 0) {
         aim -= vignette * 1.6 * ((x / width - 0.5) ** 2 + (y / height - 0.5) ** 2) * 2;
       }
-      const gain = raise(aim - stops);
-      r = show[toCurveIndex(r * gain * raise(here[3] as number))] as number;
-      g = show[toCurveIndex(g * gain * raise(here[4] as number))] as number;
-      b = show[toCurveIndex(b * gain * raise(here[5] as number))] as number;
+      // Two to the power of stops: much faster than a power. Here and below no function is called with a number for each
+      // pixel, because Node.js inlines only so many calls, and allocates the numbers that it passes to others.
+      const gain = Math.exp((aim - stops) * Math.LN2);
+      r *= gain;
+      g *= gain;
+      b *= gain;
+      if (isColoured) {
+        r *= Math.exp((here[3] as number) * Math.LN2);
+        g *= Math.exp((here[4] as number) * Math.LN2);
+        b *= Math.exp((here[5] as number) * Math.LN2);
+      }
+      r = show[Math.min(CURVE_LAST, (Math.sqrt(r / CURVE_END) * CURVE_LAST + 0.5) | 0)] as number;
+      g = show[Math.min(CURVE_LAST, (Math.sqrt(g / CURVE_END) * CURVE_LAST + 0.5) | 0)] as number;
+      b = show[Math.min(CURVE_LAST, (Math.sqrt(b / CURVE_END) * CURVE_LAST + 0.5) | 0)] as number;
 
       let bright = 0.299 * r + 0.587 * g + 0.114 * b;
       chroma[0] = 0.564 * (b - bright);
       chroma[1] = 0.713 * (r - bright);
-      if (palette) palette.move(bright, chroma, here[7] as number);
+      if (palette) movePalette(palette, bright, chroma, here[7] as number);
       const angle = turn.rainbow * bright;
       const cos = turn.rainbow === 0 ? turn.cos : turn.gain * Math.cos(turn.hue + angle);
       const sin = turn.rainbow === 0 ? turn.sin : turn.gain * Math.sin(turn.hue + angle);
@@ -145,21 +196,11 @@ function paintPixels(
         g = 1 - (1 - g) * (1 - glow * (here[10] as number));
         b = 1 - (1 - b) * (1 - glow * (here[11] as number));
       }
-      data[at] = toByte(r0 + (r * 255 - r0) * share);
-      data[at + 1] = toByte(g0 + (g * 255 - g0) * share);
-      data[at + 2] = toByte(b0 + (b * 255 - b0) * share);
+      bytes[at] = Math.floor(r0 + (r * 255 - r0) * share + 0.5);
+      bytes[at + 1] = Math.floor(g0 + (g * 255 - g0) * share + 0.5);
+      bytes[at + 2] = Math.floor(b0 + (b * 255 - b0) * share + 0.5);
     }
-  }
-  onProgress(1);
-}
-
-/** Two to the power of stops. Much faster than a power, and used up to four times per pixel. */
-function raise(stops: number): number {
-  return stops === 0 ? 1 : Math.exp(stops * Math.LN2);
-}
-
-function toByte(value: number): number {
-  return value <= 0 ? 0 : value >= 255 ? 255 : (value + 0.5) | 0;
+  };
 }
 
 function readGrain(tile: Float32Array, x: number, y: number): number {
@@ -176,19 +217,14 @@ function readTone(tone: Float32Array, stops: number): number {
   return value + ((tone[before + 1] as number) - value) * (place - before);
 }
 
-const CURVE_SIZE = 4096;
+const CURVE_LAST = 4095;
 /** The maximum of the curve, in linear light. */
 const CURVE_END = 6;
 
-function toCurveIndex(value: number): number {
-  const index = (Math.sqrt(value / CURVE_END) * (CURVE_SIZE - 1) + 0.5) | 0;
-  return index < CURVE_SIZE ? index : CURVE_SIZE - 1;
-}
-
 /** Converts linear light to displayed brightness: highlights roll off, then gamma, levels and contrast. */
 function createDisplayCurve({ contrast, gamma, blacks, whites }: Adjustments): Float32Array {
-  return Float32Array.from({ length: CURVE_SIZE }, (_, index) => {
-    const light = (index / (CURVE_SIZE - 1)) ** 2 * CURVE_END;
+  return Float32Array.from({ length: CURVE_LAST + 1 }, (_, index) => {
+    const light = (index / CURVE_LAST) ** 2 * CURVE_END;
     const knee = 0.7;
     const soft = light <= knee ? light : knee + (1 - knee) * (1 - Math.exp((knee - light) / (1 - knee)));
     const shown = soft <= 0.0031308 ? soft * 12.92 : 1.055 * soft ** (1 / 2.4) - 0.055;

@@ -1,8 +1,30 @@
 import { clamp } from './curves.js';
-import { type Palette, type Texture, TONE_FROM, TONE_STEPS } from './paint.js';
 import type { Picture } from './picture.js';
-import { blur, type Plane } from './planes.js';
-import { type Scene, toOpponents } from './scene.js';
+import { blur, type Plane, type Size } from './planes.js';
+import { DARKNESS, type Scene, toOpponents } from './scene.js';
+
+/** Shifts colours towards those of a reference. */
+export interface Palette {
+  readonly strength: number;
+  readonly from: { readonly cb: number; readonly cr: number };
+  readonly movement: SymmetricMatrix;
+  /** The mean blue and red difference of the reference, by brightness. */
+  readonly middles: Float32Array;
+}
+
+/** The surface texture of a reference, to be added to a picture. */
+export interface Texture {
+  /** Stops. */
+  readonly fine: Plane;
+  readonly size: Size;
+  /** Pixels of the picture per pixel of the reduced reference. */
+  readonly scale: number;
+  readonly gain: number;
+}
+
+/** Where the values of a tone begin, in stops. */
+export const TONE_FROM = Math.log2(DARKNESS);
+export const TONE_STEPS = 128;
 
 interface ColourSpread {
   readonly cb: number;
@@ -21,26 +43,32 @@ const BINS = 12;
 export function createPalette(image: Picture, reference: Picture, strength: number): Palette {
   const from = measureSpread(image);
   const to = measureSpread(reference);
-  const [a, b, c] = computeMovement(from.covariance, to.covariance);
-  const middles = measureMiddles(reference, to);
   return {
-    move(bright, chroma, reach) {
-      const part = strength * reach;
-      const place = clamp(bright) * (BINS - 1);
-      const before = Math.min(BINS - 2, Math.floor(place));
-      const share = place - before;
-      const middle = (which: number) => {
-        const value = middles[before * 2 + which] as number;
-        return value + ((middles[before * 2 + 2 + which] as number) - value) * share;
-      };
-      const cb = chroma[0] as number;
-      const cr = chroma[1] as number;
-      const farCb = cb - from.cb;
-      const farCr = cr - from.cr;
-      chroma[0] = cb + (a * farCb + b * farCr + middle(0) - cb) * part;
-      chroma[1] = cr + (b * farCb + c * farCr + middle(1) - cr) * part;
-    },
+    strength,
+    from: { cb: from.cb, cr: from.cr },
+    movement: computeMovement(from.covariance, to.covariance),
+    middles: measureMiddles(reference, to),
   };
+}
+
+/** @param chroma blue and red difference, changed in place @param reach 0 to 1 */
+export function movePalette(palette: Palette, bright: number, chroma: Float32Array, reach: number): void {
+  const { middles, from } = palette;
+  const [a, b, c] = palette.movement;
+  const part = palette.strength * reach;
+  const place = clamp(bright) * (BINS - 1);
+  const before = Math.min(BINS - 2, Math.floor(place));
+  const share = place - before;
+  const middle = (which: number) => {
+    const value = middles[before * 2 + which] as number;
+    return value + ((middles[before * 2 + 2 + which] as number) - value) * share;
+  };
+  const cb = chroma[0] as number;
+  const cr = chroma[1] as number;
+  const farCb = cb - from.cb;
+  const farCr = cr - from.cr;
+  chroma[0] = cb + (a * farCb + b * farCr + middle(0) - cb) * part;
+  chroma[1] = cr + (b * farCb + c * farCr + middle(1) - cr) * part;
 }
 
 function listColours({ data }: Picture): { y: number; cb: number; cr: number }[] {
@@ -151,13 +179,13 @@ function findRank(sorted: Plane, value: number): number {
 export function createTexture({ stops, base, size }: Scene, scale: number, strength: number): Texture {
   const fine = stops.map((value, at) => clamp(value - (base[at] as number), -0.9, 0.9));
   const spread = Math.sqrt(fine.reduce((sum, value) => sum + value * value, 0) / fine.length);
-  const gain = strength * Math.min(3, 0.16 / (spread + 0.02));
-  return {
-    at: (x, y) =>
-      (fine[
-        mirrorIndex(y / scale, size.height) * size.width + mirrorIndex(x / scale, size.width)
-      ] as number) * gain,
-  };
+  return { fine, size, scale, gain: strength * Math.min(3, 0.16 / (spread + 0.02)) };
+}
+
+/** Stops to add at a pixel. */
+export function readTexture({ fine, size, scale, gain }: Texture, x: number, y: number): number {
+  const row = mirrorIndex(y / scale, size.height) * size.width;
+  return (fine[row + mirrorIndex(x / scale, size.width)] as number) * gain;
 }
 
 /** Reads back and forth, so that no seam is visible. */

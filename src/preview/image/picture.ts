@@ -39,7 +39,10 @@ export async function readPicture(
       .raw({ depth: 'uchar' })
       .timeout({ seconds: TIMEOUT_SECONDS })
       .toBuffer({ resolveWithObject: true });
-    return { data, width: info.width, height: info.height, channels: info.channels === 4 ? 4 : 3 };
+    // In shared memory, because several threads paint it.
+    const pixels = new Uint8Array(new SharedArrayBuffer(data.length));
+    pixels.set(data);
+    return { data: pixels, width: info.width, height: info.height, channels: info.channels === 4 ? 4 : 3 };
   } catch (error) {
     throw toVerdict(error);
   }

@@ -147,8 +147,10 @@ export class Sheet {
   }
 }
 
-function isEven(plane: Plane): boolean {
-  return plane.every((value) => value === plane[0]);
+/** Whether a plane has the same value everywhere. */
+export function isEven(plane: Plane): boolean {
+  for (const value of plane) if (value !== plane[0]) return false;
+  return true;
 }
 
 function limitPlace(value: number, most: number): number {

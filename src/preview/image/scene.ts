@@ -81,6 +81,9 @@ function detectSkin(small: Picture): Plane {
   return blur(found, small, Math.max(small.width, small.height) * 0.006, 2);
 }
 
+/** Colours that are this near to one of the border are of the background. */
+const NEAR = 0.002;
+
 /** Detects what differs from the colours at the border, favouring the middle. */
 function detectSubject(small: Picture, skin: Plane): Plane {
   const { width, height } = small;
@@ -97,11 +100,13 @@ function detectSubject(small: Picture, skin: Plane): Plane {
     for (const other of places) {
       const far = (light - other.light) ** 2 * 0.6 + ((cb - other.cb) ** 2 + (cr - other.cr) ** 2) * 6;
       if (far < nearest) nearest = far;
+      // Anything nearer is background as well.
+      if (nearest <= NEAR) break;
     }
     const aside = ((x / width - 0.5) / 0.36) ** 2 + ((y / height - 0.58) / 0.55) ** 2;
     const middle = Math.exp(-0.5 * aside * aside);
     return clamp(
-      smoothStep(0.002, 0.03, nearest) * (0.25 + middle) + 0.45 * middle + 0.4 * (skin[at] as number),
+      smoothStep(NEAR, 0.03, nearest) * (0.25 + middle) + 0.45 * middle + 0.4 * (skin[at] as number),
     );
   });
   return blur(found, small, Math.max(width, height) * 0.012, 2);

@@ -1,20 +1,26 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ImageWorkerData, PreviewMessage } from '../job.js';
 import { PreviewFailure } from '../job.js';
+import { paintRows, type SharedPainting } from './paint.js';
 import { render } from './render.js';
 
-// A worker thread for one task, whose last message is the result or the reason for a failure.
-const { job, stop } = workerData as ImageWorkerData;
-const flag = new Int32Array(stop);
-const sendMessage = (message: PreviewMessage) => parentPort?.postMessage(message);
+// A worker thread for one task, whose last message is the result or the reason for a failure, or a thread that helps one of
+// them to paint.
+const data = workerData as ImageWorkerData | SharedPainting;
+if ('nextRow' in data) paintRows(data, () => {});
+else await runJob(data);
 
-try {
-  const result = await render(job, (part) => {
-    if (Atomics.load(flag, 0) === 1) throw new Error('The task was stopped.');
-    sendMessage({ part });
-  });
-  sendMessage({ result });
-} catch (error) {
-  if (!(error instanceof PreviewFailure)) throw error;
-  sendMessage({ failure: error.message });
+async function runJob({ job, stop }: ImageWorkerData): Promise<void> {
+  const flag = new Int32Array(stop);
+  const sendMessage = (message: PreviewMessage) => parentPort?.postMessage(message);
+  try {
+    const result = await render(job, (part) => {
+      if (Atomics.load(flag, 0) === 1) throw new Error('The task was stopped.');
+      sendMessage({ part });
+    });
+    sendMessage({ result });
+  } catch (error) {
+    if (!(error instanceof PreviewFailure)) throw error;
+    sendMessage({ failure: error.message });
+  }
 }

@@ -1,10 +1,4 @@
-import type { PersonalAccessTokenRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
-
-/** The ids of the nodes that a token is limited to; undefined if it is not. */
-export function listTokenNodes({ nodes }: Pick<PersonalAccessTokenRow, 'nodes'>): string[] | undefined {
-  return nodes === null ? undefined : (JSON.parse(nodes) as string[]);
-}
 
 /** Whether a token that is limited to these nodes, or to none, covers a node; ids are compared without case. */
 export function coversNode(nodes: readonly string[] | undefined, nodeId: string | undefined): boolean {

@@ -42,6 +42,11 @@ export async function findToken<Table extends TokenTable>(
   return row && !isRevoked && Date.parse(row.expires_at) > now ? (row as Row<Table>) : undefined;
 }
 
+/** Reads the nodes or operations that a token is limited to, as its row has them; undefined if it is not limited. */
+export function parseTokenLimit(names: string | null): string[] | undefined {
+  return names === null ? undefined : JSON.parse(names);
+}
+
 /** SHA-256, hex. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');

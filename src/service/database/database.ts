@@ -71,7 +71,7 @@ export async function getRow<Table extends keyof Schema>(
 ): Promise<Row<Table>> {
   const row = await findRow(database, table, match);
   if (row) return row;
-  throw new Error(`There is no such row in ${table}.`);
+  throw new Error(`No row of ${table} has these values.`);
 }
 
 export async function insertRow<Table extends keyof Schema>(

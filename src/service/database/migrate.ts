@@ -5,7 +5,7 @@ import type { Schema } from './schema.js';
 
 /** What differs between engines. */
 export type EngineWords = Readonly<
-  Record<'begin' | 'users' | 'identity' | 'inAYear' | 'char' | 'searchIndex' | 'requestModel', string>
+  Record<'begin' | 'services' | 'identity' | 'inAYear' | 'char' | 'searchIndex' | 'requestModel', string>
 >;
 
 /** Replaces `{name}` in a statement by the engine's words. */
@@ -29,7 +29,8 @@ export async function migrate(database: Kysely<Schema>, words: EngineWords): Pro
     const done = new Set(rows.map((row) => row.number));
     refuseNewer(done);
     const pending = migrations.filter(({ number }) => !done.has(number));
-    if (done.size > 0 && !pending.every(({ rolling }) => rolling)) await refuseUsers(transaction, words);
+    if (done.size > 0 && !pending.every(({ rolling }) => rolling))
+      await refuseOtherServices(transaction, words);
     for (const step of pending) {
       for (const statement of step.statements) {
         await sql.raw(fillWords(statement, words)).execute(transaction);
@@ -42,11 +43,11 @@ export async function migrate(database: Kysely<Schema>, words: EngineWords): Pro
   });
 }
 
-async function refuseUsers(transaction: Kysely<Schema>, { users }: EngineWords): Promise<void> {
-  const { rows } = await sql<{ users: string | null }>`select ${sql.raw(users)} as users`.execute(
+async function refuseOtherServices(transaction: Kysely<Schema>, { services }: EngineWords): Promise<void> {
+  const { rows } = await sql<{ found: string | null }>`select ${sql.raw(services)} as found`.execute(
     transaction,
   );
-  const found = rows[0]?.users;
+  const found = rows[0]?.found;
   if (!found) return;
   throw new DataUnusable(
     `Services of an earlier release use the database (connected from ${found}) and could not go on after the upgrade; stop them first.`,

@@ -55,6 +55,7 @@ export class Notices {
         for (const topic of this.#heard.eventNames()) this.#heard.emit(topic, undefined);
         return;
       } catch (error) {
+        void this.#client?.end().catch(() => {});
         onError(error as Error);
       }
     }

@@ -29,7 +29,7 @@ export const SERVICE_LOCK = '7718, hashtext(current_schema())';
 const POSTGRES_WORDS: EngineWords = {
   // The newest state, as soon as another service that migrates has ended.
   begin: 'set transaction isolation level read committed; select pg_advisory_xact_lock(7717)',
-  users: `case when not pg_try_advisory_xact_lock(${SERVICE_LOCK}) then (
+  services: `case when not pg_try_advisory_xact_lock(${SERVICE_LOCK}) then (
     select string_agg(distinct coalesce(host(client_addr), 'this machine'), ', ')
     from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory' and datname = current_database()
       and classid = 7718 and objid::bigint = hashtext(current_schema())::bigint & 4294967295) end`,

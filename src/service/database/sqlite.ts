@@ -22,8 +22,8 @@ export interface SqliteOptions {
 export const SQLITE_WORDS: EngineWords = {
   // A transaction has the file for itself.
   begin: 'select 1',
-  // The lock of the data folder keeps them away.
-  users: 'null',
+  // The lock of the data folder keeps others away.
+  services: 'null',
   identity: 'integer primary key autoincrement',
   inAYear: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+365 days')",
   char: 'char',

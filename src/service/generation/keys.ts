@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
+import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
 import { type Database, insertRow, type Row, updateRows } from '../database/database.js';
 import type { Handlers, OperationAnswer, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -61,7 +61,7 @@ async function viewKey(database: Database, context: Context, row: Row<'api_keys'
     id: row.id,
     name: row.name,
     token: maskToken('api_keys', row),
-    operations: row.operations === null ? undefined : JSON.parse(row.operations),
+    operations: parseTokenLimit(row.operations) as ApiKey['operations'],
     budget: await readKeyBudget(database, context, row),
     created_at: row.created_at,
     expires_at: row.expires_at,

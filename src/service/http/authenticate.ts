@@ -1,7 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { findAdminToken, isAdminToken } from '../auth/admin-tokens.js';
-import { listTokenNodes } from '../auth/personal-access-tokens.js';
-import { findToken, isRandomToken, isSameSecret, isUseOutdated, recordUse } from '../auth/random-tokens.js';
+import {
+  findToken,
+  isRandomToken,
+  isSameSecret,
+  isUseOutdated,
+  parseTokenLimit,
+  recordUse,
+} from '../auth/random-tokens.js';
 import { findOrCreateUser, getOwnerUser } from '../auth/users.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -76,7 +82,7 @@ async function toTokenCaller(context: Context, token: string): Promise<Caller> {
     userId: row.created_by,
     admin: false,
     publisherId: row.publisher_id,
-    nodes: listTokenNodes(row),
+    nodes: parseTokenLimit(row.nodes),
     tokenId: row.id,
     expiresAt: row.expires_at,
     key: `token:${row.id}`,
@@ -91,7 +97,7 @@ async function toKeyCaller(context: Context, token: string): Promise<Caller> {
     kind: 'api_key',
     userId: row.user_id,
     admin: false,
-    operations: row.operations === null ? undefined : JSON.parse(row.operations),
+    operations: parseTokenLimit(row.operations),
     tokenId: row.id,
     expiresAt: row.expires_at,
     key: `key:${row.id}`,

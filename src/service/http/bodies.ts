@@ -121,6 +121,8 @@ export function createBodyBudget(largest: number): BodyBudget {
     if (size > left || own > (MAX_LARGE_BODIES / 2) * largest) {
       throw new Refused('unavailable', 'The service is handling too many large requests; try again soon.');
     }
+    // The client is gone, and nothing would give the memory back.
+    if (reply.raw.destroyed) return;
     left -= size;
     held.set(user, own);
     reply.raw.once('close', () => {

@@ -46,7 +46,7 @@ function createBuckets(perMinute: number, now: () => number): RateLimit {
     for (const [caller, bucket] of buckets) {
       if (refilled(bucket) >= perMinute) buckets.delete(caller);
     }
-    // Strangers with that many addresses are not told apart any longer.
+    // So many busy callers at once would fill memory; all counts start again.
     if (buckets.size >= MAX_BUCKETS) buckets.clear();
   }
 }

@@ -57,6 +57,8 @@ export function routeCallbacks(app: FastifyInstance, context: Context, callbacks
   app.post<{ Params: { taskId: string }; Querystring: SignedQuery }>(
     '/vendor-callbacks/:taskId',
     {
+      // With the payload of the request.
+      bodyLimit: context.configuration.limits.jsonBody,
       // Before the body is read.
       onRequest: async ({ params, query }) => {
         if (verifyVendorCallback(context, params.taskId, query)) return;

@@ -152,7 +152,7 @@ async function keepArchive(context: Context, grant: UploadGrant, archive: Stored
 }
 
 // Decided: a signed URL ends with the membership of the person who registered the version, with the personal
-// access token of the registration, and when somebody else registers the version.
+// access token of the registration, and when someone else registers the version.
 async function requireRegistration(
   database: Database,
   publisher_id: string,

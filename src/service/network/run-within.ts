@@ -8,7 +8,7 @@ const PARTS = 10;
 
 /**
  * Runs what waits for others, with a limit on its time. Only the time in which this process runs counts: while it is
- * paused, or a busy machine does not get to it, nobody's answer can arrive.
+ * paused, or a busy machine does not get to it, no answer can arrive.
  * @throws TimedOut; the reason of `signal`
  */
 export async function runWithin<Result>(

@@ -47,23 +47,24 @@ export async function requireWebhookQuota(
   );
 }
 
-const RELEASES = {
-  nodes: 'use another publisher',
-  members: 'remove one',
-  tokens: 'revoke one',
-};
-const TABLES = { nodes: 'nodes', members: 'members', tokens: 'personal_access_tokens' } as const;
+/** What a publisher may have a number of: the table, and what to do at the limit. */
+const COUNTED = {
+  nodes: { table: 'nodes', remedy: 'use another publisher' },
+  members: { table: 'members', remedy: 'remove one' },
+  tokens: { table: 'personal_access_tokens', remedy: 'revoke one' },
+} as const;
 
 /** @throws Refused quota_exceeded if a publisher has too many of something to get another */
-export async function requirePublisherRoom(
+export async function requireCountQuota(
   database: Database,
   { configuration: { quotas } }: Pick<Context, 'configuration'>,
-  { publisherId, quota }: { readonly publisherId: string; readonly quota: keyof typeof TABLES },
+  { publisherId, quota }: { readonly publisherId: string; readonly quota: keyof typeof COUNTED },
 ): Promise<void> {
-  const count = await countRows(database.selectFrom(TABLES[quota]).where('publisher_id', '=', publisherId));
+  const { table, remedy } = COUNTED[quota];
+  const count = await countRows(database.selectFrom(table).where('publisher_id', '=', publisherId));
   if (count < quotas[quota] || (await isOwnersPublisher(database, publisherId))) return;
   throw quotaExceeded(
-    `The publisher ${publisherId} has ${count} ${quota}, and the limit is ${quotas[quota]}; ${RELEASES[quota]}, or ask an admin.`,
+    `The publisher ${publisherId} has ${count} ${quota}, and the limit is ${quotas[quota]}; ${remedy}, or ask an admin.`,
   );
 }
 

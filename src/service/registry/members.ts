@@ -3,7 +3,7 @@ import { foldEmail } from '../auth/users.js';
 import { type Database, deleteRows, findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { Handlers, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
-import { requirePublisherRoom } from '../operation/quota.js';
+import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { findMembers, type MemberView } from './publisher-view.js';
@@ -20,7 +20,7 @@ const addMember: Write<'publisher.member.add'> = async (call, tx) => {
   const userId = await findOrInviteUser(tx, body.email, context.now);
   const role = await findRole(tx, params.publisherId, userId);
   if (role === undefined) {
-    await requirePublisherRoom(tx, context, { publisherId: params.publisherId, quota: 'members' });
+    await requireCountQuota(tx, context, { publisherId: params.publisherId, quota: 'members' });
     const created_at = new Date(context.now()).toISOString();
     const row = { publisher_id: params.publisherId, user_id: userId, role: body.role, created_at };
     await insertRow(tx, 'members', row);
@@ -53,16 +53,16 @@ const removeMember: Write<'publisher.member.remove'> = async (call, tx) => {
   await revokeTokensOf(call, tx, userId);
   await deleteRows(tx, 'members', { publisher_id: publisherId, user_id: userId });
   await recordMember(call, tx, userId, 'member.remove');
-  await forgetInvitation(tx, userId);
+  await forgetInvitations(tx, [userId]);
 };
 
-/** Removes a user who never signed in and is a member of nothing. */
-async function forgetInvitation(tx: Tx, userId: string): Promise<void> {
+/** Removes those of some users who never signed in and are members of nothing. */
+export async function forgetInvitations(tx: Tx, userIds: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('users')
-    .where('id', '=', userId)
+    .where('id', 'in', userIds)
     .where('issuer', 'is', null)
-    .where('id', 'not in', (of) => of.selectFrom('members').select('user_id').where('user_id', '=', userId))
+    .where('id', 'not in', (of) => of.selectFrom('members').select('user_id').where('user_id', 'in', userIds))
     .execute();
 }
 

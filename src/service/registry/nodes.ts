@@ -6,7 +6,7 @@ import { insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
-import { requirePublisherRoom } from '../operation/quota.js';
+import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 import { requireValid } from '../operation/validation.js';
@@ -100,7 +100,7 @@ export async function insertNode(
   body: NodeBody,
 ): Promise<NodeRow> {
   requireValid(NodeId, id, 'nodeId');
-  await requirePublisherRoom(tx, { configuration }, { publisherId, quota: 'nodes' });
+  await requireCountQuota(tx, { configuration }, { publisherId, quota: 'nodes' });
   await refuseLikeness(tx, { kind: 'node', id, byAdmin });
   const details = pickNodeDetails(body);
   const name = body.name ?? id;

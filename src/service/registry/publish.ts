@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { listTokenNodes, refuseOtherNodes } from '../auth/personal-access-tokens.js';
-import { findToken, recordUse } from '../auth/random-tokens.js';
+import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
+import { findToken, parseTokenLimit, recordUse } from '../auth/random-tokens.js';
 import { findRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
@@ -86,7 +86,7 @@ function getActor({ caller }: PublishCall, token: PersonalAccessTokenRow): strin
 async function requireToken({ params, body, context }: PublishCall, tx: Tx): Promise<PersonalAccessTokenRow> {
   const token = await findToken(tx, 'personal_access_tokens', body.personal_access_token, context.now());
   if (token?.publisher_id === params.publisherId) {
-    refuseOtherNodes(listTokenNodes(token), params.nodeId);
+    refuseOtherNodes(parseTokenLimit(token.nodes), params.nodeId);
     await recordUse(tx, 'personal_access_tokens', token.id, context.now());
     return token;
   }

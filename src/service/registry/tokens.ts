@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { listTokenNodes } from '../auth/personal-access-tokens.js';
-import { createRandomToken, maskToken, toExpiry } from '../auth/random-tokens.js';
+import { createRandomToken, maskToken, parseTokenLimit, toExpiry } from '../auth/random-tokens.js';
 import { deleteRows, findRow, insertRow, type Tx } from '../database/database.js';
 import type { PersonalAccessTokenRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
-import { requirePublisherRoom } from '../operation/quota.js';
+import { requireCountQuota } from '../operation/quota.js';
 import { recordAction } from '../operation/record-action.js';
 import { Refused } from '../operation/refused.js';
 
 // Decided: a token is shown once and stored as its SHA-256, with 4 characters to recognize it.
 const createToken: Write<'publisher.token.create'> = async (call, tx) => {
   const { params, body, caller, context } = call;
-  await requirePublisherRoom(tx, context, { publisherId: params.publisherId, quota: 'tokens' });
+  await requireCountQuota(tx, context, { publisherId: params.publisherId, quota: 'tokens' });
   const { token, prefix, hash } = createRandomToken('personal_access_tokens');
   const row: PersonalAccessTokenRow = {
     id: randomUUID(),
@@ -82,7 +81,7 @@ function viewToken(
     name: row.name,
     description: row.description ?? undefined,
     token: maskToken('personal_access_tokens', row),
-    nodes: listTokenNodes(row),
+    nodes: parseTokenLimit(row.nodes),
     created_by: row.created_by,
     created_by_email: row.email ?? undefined,
     created_at: row.created_at,

@@ -40,7 +40,7 @@ const rotateWebhookSecret: Write<'webhook.rotateSecret'> = async ({ caller, cont
     .where(({ eb, or, selectFrom }) =>
       or([
         eb('replaced_at', '<=', getOverlapStart(now)),
-        // Those that no longer sign.
+        // Only the newest ones sign.
         eb(
           'number',
           'not in',

@@ -213,7 +213,7 @@ test('a task whose input is gone for a while is tried again, and neither failed 
   await waitFor(async () => expect(await taskOf({ url, token }, id)).toMatchObject({ status: 'COMPLETED' }));
 });
 
-test('a picture whose file is missing is no picture that cannot be decoded', async () => {
+test('a picture whose file is missing fails with the error of the system, and not because it cannot be decoded', async () => {
   const missing = join(folderForTest(), 'picture.png');
   await expect(readSize(missing)).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(readPicture(missing)).rejects.toMatchObject({ code: 'ENOENT' });

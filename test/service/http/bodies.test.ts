@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import fastify from 'fastify';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createBodyBudget } from '../../../src/service/http/bodies.js';
 import { zipOf } from '../../support/archives.js';
 import { nextRequest } from '../../support/next-request.js';
-import { ask, publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
+import { publisherForTest, register, serviceForTest, upload } from '../../support/service.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Sends a whole request before it reads any of the answer, as simple clients do. */
@@ -160,9 +162,40 @@ describe('a download that is not read', () => {
   });
 });
 
+it('a body may be larger than those of generation requests if its own limit is', async () => {
+  const { url, ownerToken } = await serviceForTest({ limits: { generationBody: 100_000 } });
+  const headers = { authorization: `Bearer ${ownerToken}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ id: 'acme', name: 'Acme' }).padEnd(1_000_000);
+  expect((await fetch(`${url}/publishers`, { method: 'POST', headers, body })).status).toBe(201);
+});
+
+it('a request whose client is gone takes no memory for its body', async () => {
+  const takeMemory = createBodyBudget(100_000);
+  const app = fastify({ bodyLimit: 100_000 });
+  onTestFinished(() => app.close());
+  let gone = 0;
+  app.addHook('onRequest', async (request, reply) => {
+    request.caller = { kind: 'none', admin: false, key: 'strangers' };
+    if (request.url === '/gone') await once(reply.raw, 'close');
+    takeMemory(request, reply, 100_000);
+    if (request.url === '/gone') gone += 1;
+  });
+  app.post('*', async () => 'done');
+  const { hostname, port, origin } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  for (let at = 0; at < 4; at += 1) {
+    const socket = connect(Number(port), hostname);
+    const written = `POST /gone HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 100000\r\n\r\n`;
+    socket.write(written, () => socket.destroySoon());
+  }
+  await waitFor(() => expect(gone).toBe(4));
+  const headers = { 'content-type': 'text/plain' };
+  const { status } = await fetch(`${origin}/`, { method: 'POST', headers, body: 'x'.repeat(100_000) });
+  expect(status).toBe(200);
+});
+
 it.each([
   ['/proxy/imagevendor/v1/ai/image-relight', {}],
-  ['/publishers', { limits: { generationBody: 150_000, jsonBody: 100_000 } }],
+  ['/publishers', { limits: { generationBody: 150_000, jsonBody: 100_000, anonymousBody: 100_000 } }],
 ])('large bodies of one user leave memory for those of others: %s', async (path, configuration) => {
   const service = await serviceForTest(configuration);
   const [eve, bob] = await Promise.all(['eve', 'bob'].map((sub) => service.signFor({ sub })));
@@ -176,6 +209,11 @@ it.each([
     return String((await once(socket, 'data'))[0]);
   });
   expect(await Promise.race(answers)).toMatch(/^HTTP\/1.1 503 .*too many large requests/s);
-  const { status } = await ask(service.url + path, { method: 'POST', token: bob as string, json: {} });
-  expect(status).toBe(400);
+  // Padded, because small bodies are always received.
+  const large = await fetch(service.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bob}`, 'content-type': 'application/json' },
+    body: '{}'.padEnd(80_000),
+  });
+  expect(large.status).toBe(400);
 });

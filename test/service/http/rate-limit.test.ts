@@ -96,7 +96,8 @@ describe('a rate limit', () => {
   });
 
   it('is one for all credentials of a user', async () => {
-    const registry = await startRegistry({ rateLimit: 8 });
+    const time = Date.now();
+    const registry = await startRegistry({ rateLimit: 8 }, { now: () => time });
     try {
       const { token } = await registry.ok('bob', 'POST', '/users/keys', { name: 'one more' });
       const statuses = [];

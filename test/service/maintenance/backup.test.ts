@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
+import { listFiles } from '../../support/files.js';
 import { startedTask, taskAt } from '../../support/generation.js';
 import {
   ask,
@@ -28,6 +29,8 @@ async function folderInUse() {
   await waitFor(async () => expect((await versionOf(publisher)).status).toBe('NodeVersionStatusActive'));
   const asking = { url: service.url, token: service.ownerToken };
   await taskAt(asking, await startedTask(asking));
+  // The input goes after the task has ended.
+  await waitFor(() => expect(listFiles(join(data, 'objects'))).toHaveLength(2));
   return { data, service, publisher };
 }
 
@@ -103,7 +106,7 @@ it('a check finds objects that are missing, changed or in no row, and exits with
   expect(JSON.parse(stderr).error.code).toBe('data_damaged');
 });
 
-it('an archive of a service without files restores, and one that does not exist is told so', async () => {
+it('an archive of a service without files restores, and one that does not exist is named in the error', async () => {
   const [data, folder] = [folderForTest(), folderForTest()];
   await (await serviceForTest({ data })).stop();
   const target = join(folder, 'empty.zip');

@@ -154,6 +154,11 @@ describe('the quota', () => {
       const removed = await registry.as('ann', 'DELETE', `/publishers/acme/members/${id}`);
       expect(removed.status).toBe(204);
     }
+    // Also with the publisher.
+    await registry.ok('ann', 'POST', '/publishers', { id: 'brief', name: 'Brief' });
+    const invited = { email: 'new@example.org', role: 'member' };
+    await registry.ok('ann', 'POST', '/publishers/brief/members', invited);
+    await registry.ok('ann', 'DELETE', '/publishers/brief');
     const users = await registry.change((tx) => tx.selectFrom('users').select('email').execute());
     expect(users.map(({ email }) => email)).not.toContain('new@example.org');
   });
@@ -189,7 +194,8 @@ describe('the quota', () => {
       return body.find((one: { status: string }) => one.status === status);
     };
     await waitFor(async () => expect(await find('gone')).toBeDefined());
-    await start();
+    // Until its job has ended, it counts.
+    await waitFor(start);
     await waitFor(() => expect(told).toHaveLength(2));
     const resend = ({ id }: { id: string }) =>
       registry.as('bob', 'POST', `/users/webhook-deliveries/${id}/resend`);

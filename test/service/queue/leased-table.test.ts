@@ -479,7 +479,7 @@ it.skipIf(testDatabase)(
   },
 );
 
-it.skipIf(testDatabase)('looks once for jobs that are due, whatever the number of kinds', async () => {
+it.skipIf(testDatabase)('looks once for jobs that are due, however many kinds there are', async () => {
   const made = queue();
   const kinds = Array.from({ length: 12 }, (_, at) => `kind-${at}`);
   await enqueue(made, { kind: 'kind-3', key: 'later', runAt: time + 60_000 });

@@ -156,7 +156,7 @@ describe('members of a publisher', () => {
     expect([refused.status, refused.body.error]).toEqual([403, 'forbidden']);
     const again = await as('ann', 'GET', '/nodes/parting-gift/versions/1.0.0');
     expect(again.body.status).toBe('NodeVersionStatusPending');
-    // Somebody else's registration of the same version does not revive the URL, nor does a new membership.
+    // Another member's registration of the same version does not revive the URL, nor does a new membership.
     await ok('ann', 'POST', '/publishers/uploads/members', { email: 'eve@example.org', role: 'owner' });
     const { token: other } = await ok('ann', 'POST', '/publishers/uploads/tokens', { name: 'other' });
     const { signedUrl: current } = await ok('ann', 'POST', path, publishBody(other, '1.0.0'));
