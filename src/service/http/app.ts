@@ -35,13 +35,8 @@ export function createApp(
     requestIdHeader: false,
     genReqId: (request) => getRequestFacts(request).id,
     exposeHeadRoutes: true,
-    // The contract checks requests and answers. Without these, fastify would load compilers for that, whose types these have to be.
-    schemaController: {
-      compilersFactory: {
-        buildValidator: (() => () => () => true) as never,
-        buildSerializer: (() => () => JSON.stringify) as never,
-      },
-    },
+    // The contract checks requests. Without this, fastify would load a compiler for that, whose type this has to be.
+    schemaController: { compilersFactory: { buildValidator: (() => () => () => true) as never } },
     trustProxy: toTrustProxy(context.configuration.trustedProxies),
     // Fastify's own 503 does not have the body of our errors.
     return503OnClosing: false,
