@@ -61,6 +61,7 @@ it('serve --check says everything that is wrong with a scenario', async () => {
 it.each([
   [['--seed', '1'], '--seed requires --scenario.'],
   [['--scenario', entry, '--seed', '-1'], '--seed must be a whole number'],
+  [['--scenario', entry, '--seed', '12345678901234567'], 'a whole number from 0 to 9007199254740991, not'],
   [['--scenario', 'missing.toml'], 'File not found'],
   [['--scenario', entry], 'is not valid JSON'],
 ])('serve %j is refused in a sentence', async (flags, sentence) => {

@@ -303,6 +303,7 @@ test('a sign-in may be allowed more time than a timer can have', async () => {
 test.each([
   ['http://127.0.0.1:9', 'http://registry.example', false],
   ['https://localhost', 'https://registry.example', false],
+  ['https://localhost.', 'https://registry.example', false],
   ['https://10.0.0.1', 'https://registry.example', false],
   ['https://[::ffff:10.0.0.1]', 'https://registry.example', false],
   ['http://127.0.0.1:9', 'https://10.0.0.1', false],

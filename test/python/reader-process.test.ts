@@ -131,7 +131,7 @@ it('refuses an archive that takes too much even without its code', async () => {
     method: 0,
   }));
   await writeFile(path, rawZip(entries));
-  expect(await readerForTest({ limits: { heapMb: 12 } }).inspectArchive(path, DEFAULT_LIMITS)).toEqual({
+  expect(await readerForTest({ limits: { heapMb: 9 } }).inspectArchive(path, DEFAULT_LIMITS)).toEqual({
     ok: false,
     reason: 'The archive cannot be checked: it takes too much memory to read.',
   });

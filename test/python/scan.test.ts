@@ -60,6 +60,10 @@ describe('flags', () => {
     ],
     [
       'downloaded-program',
+      'import codecs, requests, os\nopen = codecs.open\nopen("x.exe", "wb").write(requests.get(u).content)\nos.startfile("x.exe")',
+    ],
+    [
+      'downloaded-program',
       'import requests, os\nbody = requests.get(u).content\nwith open("x.exe", "wb") as f:\n  f.write(body)\nos.startfile("x.exe")',
     ],
     [

@@ -15,7 +15,10 @@ export async function startTestService(
 ): Promise<RunningService> {
   const database = await databaseForFolder(input.data);
   const storage = storageForFolder(input.data);
-  return startService({ graceMs: 1_000, ...database, ...storage, ...input }, { log: () => {}, ...parts });
+  return startService(
+    { graceMs: 1_000, drainMs: 0, ...database, ...storage, ...input },
+    { log: () => {}, ...parts },
+  );
 }
 
 /** A whole service on a free port of loopback, stopped at the end of the test that asks for it. */

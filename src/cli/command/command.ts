@@ -122,8 +122,10 @@ export function readNumber(
 ): number | undefined {
   const text = readText(flags, name);
   if (text === undefined) return undefined;
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-  if (value >= min && value <= (max ?? value)) return value;
-  const range = max !== undefined ? ` from ${min} to ${max}` : min > 0 ? ` from ${min}` : '';
+  const value = /^\d+$/.test(text) ? Number(text) : -1;
+  const most = max ?? Number.MAX_SAFE_INTEGER;
+  if (value >= min && value <= most) return value;
+  const isBounded = max !== undefined || value > most;
+  const range = isBounded ? ` from ${min} to ${most}` : min > 0 ? ` from ${min}` : '';
   throw usage(`--${name} must be a whole number${range}, not '${text}'.`);
 }

@@ -1,6 +1,6 @@
 /** Whether the host of a URL, a name or a literal address, means this machine. */
 export function isLoopbackHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  const host = hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
   return (
     host === 'localhost' ||
     host.endsWith('.localhost') ||

@@ -10,6 +10,7 @@ const NETWORK =
 const DOWNLOADS =
   /^(?:urllib\.request\.urlretrieve|urllib\.urlretrieve|wget\.download|gdown\.download|torch\.hub\.download_url_to_file|torchvision\.datasets\.utils\.download_url|pooch\.retrieve)$/;
 
+const OPENERS = /^(?:(?:io|builtins|codecs)\.)?open$/;
 const DECODERS =
   /^(?:base64\.\w*decode\w*|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|cryptography\.fernet\.Fernet\(\)\.decrypt)$/;
 
@@ -66,11 +67,7 @@ export class Origins {
   #opened(file: Expression, scope: number): Expression[] {
     const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [file];
     return values.flatMap((value) => {
-      if (
-        value.kind !== 'call' ||
-        !/^(?:open|io\.open|builtins\.open)$/.test(this.facts.nameOf(value.callee))
-      )
-        return [];
+      if (value.kind !== 'call' || !OPENERS.test(this.facts.nameOf(value.callee))) return [];
       const [path] = value.args;
       return path ? [path.value] : [];
     });
@@ -146,7 +143,7 @@ export class Origins {
     if (NETWORK.test(name)) found.add('network');
     if (DECODERS.test(name) && !isPlainCodec(name, expression)) found.add('decoded');
     if (
-      /^(?:open|io\.open|pathlib\.Path)$/.test(name) &&
+      (OPENERS.test(name) || name === 'pathlib.Path') &&
       expression.args[0] &&
       this.isDownloaded(expression.args[0].value)
     )

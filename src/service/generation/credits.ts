@@ -59,12 +59,17 @@ export async function refundCredits(tx: Tx, taskId: string, now: number): Promis
     .execute();
 }
 
-/** The credits that a task has cost: 0 if they were refunded. */
-export async function sumCredits(database: Database, taskId: string): Promise<number> {
+/** The credits that a task has cost: 0 if they were refunded, unless `isBeforeRefund`. */
+export async function sumCredits(
+  database: Database,
+  taskId: string,
+  { isBeforeRefund = false }: { readonly isBeforeRefund?: boolean } = {},
+): Promise<number> {
   const entries = await database
     .selectFrom('credits')
     .select(['kind', 'amount'])
     .where('task_id', '=', taskId)
+    .where('kind', 'in', isBeforeRefund ? ['charge'] : ['charge', 'refund'])
     .execute();
   return entries.reduce((sum, { kind, amount }) => sum + (kind === 'charge' ? amount : -amount), 0);
 }

@@ -40,11 +40,13 @@ async function viewCreations(
 ): Promise<Creations> {
   const { payload = '', watermark } = JSON.parse(request);
   const toUrl = (name: string) => createResultUrl(context, { taskId: id, name });
+  const isFailed = status === TASK_STATUSES.video.failed;
   return {
     id,
     state: status as z.output<typeof VideoState>,
-    err_code: status === TASK_STATUSES.video.failed ? (error_code ?? '') : '',
-    credits: await sumCredits(database, id),
+    err_code: isFailed ? (error_code ?? '') : '',
+    // An earlier change of a task that has failed by now is delivered as it was.
+    credits: await sumCredits(database, id, { isBeforeRefund: !isFailed }),
     payload,
     creations: listCreations(id, parseResults(results)).map((creation) => ({
       id: creation.id,

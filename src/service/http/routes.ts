@@ -51,10 +51,11 @@ export function routeOperations(app: FastifyInstance, options: RouteOptions): vo
   app.decorateRequest('caller');
   app.decorateRequest('bodyHash');
   app.decorateRequest('side');
+  const { generationBody, jsonBody, anonymousBody } = options.context.configuration.limits;
   const shared: SharedState = {
     ...options,
     running: new RunningKeys(options.context),
-    takeMemory: createBodyBudget(options.context.configuration.limits.generationBody),
+    takeMemory: createBodyBudget(Math.max(generationBody, jsonBody, anonymousBody)),
   };
   for (const [name, operation] of listOperations(contract)) {
     for (const route of listRoutes(options.context.naming, name, operation))

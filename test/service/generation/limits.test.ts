@@ -183,7 +183,7 @@ describe('the size of an image request', () => {
   it('is limited for all concurrent requests of a user together, until they are answered', async () => {
     const most = 100_000;
     const { url, ownerToken: token } = await serviceForTest(
-      { limits: { generationBody: most } },
+      { limits: { generationBody: most, jsonBody: most, anonymousBody: most } },
       { engines: { image: copyingEngine() } },
     );
     const address = url + startPaths['image.upscaler'];

@@ -162,6 +162,13 @@ describe('a download that is not read', () => {
   });
 });
 
+it('a body may be larger than those of generation requests if its own limit is', async () => {
+  const { url, ownerToken } = await serviceForTest({ limits: { generationBody: 100_000 } });
+  const headers = { authorization: `Bearer ${ownerToken}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ id: 'acme', name: 'Acme' }).padEnd(1_000_000);
+  expect((await fetch(`${url}/publishers`, { method: 'POST', headers, body })).status).toBe(201);
+});
+
 it('a request whose client is gone takes no memory for its body', async () => {
   const takeMemory = createBodyBudget(100_000);
   const app = fastify({ bodyLimit: 100_000 });
@@ -188,7 +195,7 @@ it('a request whose client is gone takes no memory for its body', async () => {
 
 it.each([
   ['/proxy/imagevendor/v1/ai/image-relight', {}],
-  ['/publishers', { limits: { generationBody: 150_000, jsonBody: 100_000 } }],
+  ['/publishers', { limits: { generationBody: 150_000, jsonBody: 100_000, anonymousBody: 100_000 } }],
 ])('large bodies of one user leave memory for those of others: %s', async (path, configuration) => {
   const service = await serviceForTest(configuration);
   const [eve, bob] = await Promise.all(['eve', 'bob'].map((sub) => service.signFor({ sub })));

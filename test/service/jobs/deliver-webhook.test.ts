@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/service/network/guarded-agent.js';
 import { EngineFailure } from '../../../src/service/operation/engine.js';
 import { copyingEngine } from '../../support/copying-engine.js';
+import { filmingEngine } from '../../support/filming-engine.js';
 import { pixel, startedTask, startPaths, taskAt } from '../../support/generation.js';
 import {
   deliveriesOf,
@@ -12,6 +13,7 @@ import {
   webhookSecret,
 } from '../../support/receiver.js';
 import { ask, serviceForTest } from '../../support/service.js';
+import { startedVideo } from '../../support/videos.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const engines = { image: copyingEngine() };
@@ -41,6 +43,22 @@ describe('the webhook of a task', () => {
     const { url, ownerToken: token } = await serviceForTest({}, { engines: { image: engine } });
     await startedTask({ url, token }, { webhook_url });
     await waitFor(() => expect(statusesOf(told)).toEqual(['IN_PROGRESS', 'FAILED']));
+  });
+
+  it('gets what a video cost at each change, even if it has failed by then', async () => {
+    const { url: callback_url, told } = await receiverForTest((call) => (call === 1 ? 503 : 200));
+    const video = filmingEngine(() => {
+      throw new EngineFailure('No.');
+    });
+    const { url, ownerToken: token } = await serviceForTest({}, { engines: { video } });
+    await startedVideo({ url, token }, { callback_url });
+    await waitFor(() => expect(told).toHaveLength(3));
+    const states = told.map(({ body }) => [body.state, body.credits > 0]);
+    expect(states).toEqual([
+      ['processing', true],
+      ['processing', true],
+      ['failed', false],
+    ]);
   });
 
   it.each<[string, ReceiverAnswer]>([

@@ -47,9 +47,10 @@ async function clockedService(input: ConfigurationInput = {}, fails = () => fals
       );
     },
     check: () => checkStore(database, storage),
-    /** Waits until no file is left, except those that rows name. */
+    /** Waits until the jobs that are due have ended, and no file is left, except those that rows name. */
     settle: () =>
       waitFor(async () => {
+        expect(await service.context.queue.hasWorkBy(time)).toBe(false);
         expect((await checkStore(database, storage)).problems).toEqual([]);
       }),
   };

@@ -186,8 +186,8 @@ describe('the queue', () => {
     start(one, { greet: async ({ key }) => void done.push(key) });
     await enqueue(one, { kind: 'greet', key: 'later', runAt: time + 60_000 });
     await enqueue(one, { kind: 'greet', key: 'now' });
-    await waitFor(() => expect(done).toEqual(['now']));
-    expect(await jobs()).toHaveLength(1);
+    await waitFor(async () => expect(await jobs()).toMatchObject([{ key: 'later' }]));
+    expect(done).toEqual(['now']);
     time += 60_000;
     await emptied();
     expect(done).toEqual(['now', 'later']);
@@ -645,6 +645,7 @@ describe('a job that ends its process', () => {
     const untilAborted: JobHandler = (_, signal) =>
       new Promise((_resolve, reject) => {
         begun.push(signal.aborted);
+        if (signal.aborted) reject(signal.reason);
         signal.addEventListener('abort', () => reject(signal.reason));
       });
     const one = queue({ instance: 'p3', suspicionMs: 20 });
