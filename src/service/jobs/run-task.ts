@@ -3,7 +3,7 @@ import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
-import { removeUnusedFiles } from '../generation/unused-files.js';
+import { keepFiles, removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
 import {
   type Engine,
@@ -210,13 +210,14 @@ async function finishTask(
   result: EngineResult,
 ): Promise<void> {
   const results = await storeResults(context, task.id, result);
-  await commit((tx) =>
+  const isDone = await commit((tx) =>
     advanceTask(tx, context, task, { to: 'done', results }, { removesInputs: true }),
   ).catch(async (error) => {
     if (error instanceof LeaseLost) await removeUnusedFiles(context, task.id);
     throw error;
   });
-  await removeUnusedFiles(context, task.id);
+  if (isDone) await keepFiles(context, task.id, results);
+  else await removeUnusedFiles(context, task.id);
 }
 
 async function failTask(
