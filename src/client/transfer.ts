@@ -35,12 +35,14 @@ export async function uploadFile(http: Http, url: string, options: UploadOptions
       headers: { 'content-type': contentType, 'content-length': String(size) },
       body: async (moved) => {
         let done = 0;
-        const parts = notifyOfParts(await openStream(), (bytes) => {
+        const stream = await openStream();
+        const parts = notifyOfParts(stream, (bytes) => {
           done += bytes;
           moved(bytes);
           onProgress?.(done, size);
         });
-        return Readable.from(parts, { objectMode: false });
+        // A generator that was not started does not close what it reads.
+        return Readable.from(parts, { objectMode: false }).once('close', () => stream.destroy());
       },
       credential: false,
     },
@@ -78,15 +80,15 @@ export async function downloadFile(http: Http, url: string, options: DownloadOpt
   const ended = finished(to, { readable: false });
   // Awaited below; until then a failure of the target must not count as unhandled.
   ended.catch(() => undefined);
-  const request = {
-    ...toTransferRequest(url, limits),
-    method: 'GET',
-    credential,
-    get headers() {
-      return progress.headers();
-    },
-  };
   try {
+    const request = {
+      ...toTransferRequest(url, limits),
+      method: 'GET',
+      credential,
+      get headers() {
+        return progress.headers();
+      },
+    };
     await retryWhileMoving(progress, () =>
       http.send(request, async (answer) => {
         for await (const part of progress.readNew(answer)) {

@@ -92,3 +92,16 @@ test('a sign-in to an address says how to name it', async () => {
   expect(exit, stderr).toBe(0);
   expect(stderr).toContain(`regen config set profiles.<name>.base_url ${service.url}`);
 });
+
+test('a profile whose address cannot be parsed is refused, and one in the file says so', async () => {
+  const home = homeForTest();
+  const set = await regen(['config', 'set', 'profiles.team.base_url', 'http://a b'], { home });
+  expect(set.exit).toBe(2);
+  expect(set.stderr).toContain("'http://a b' is not an http or https address.");
+  const folder = join(home, '.config', 'regen');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), '{"profiles.team.base_url":"http://a b"}', { mode: 0o600 });
+  const { exit, stderr } = await regen(['node', 'get', 'x', '--profile', 'team'], { home });
+  expect(exit).toBe(2);
+  expect(stderr).toContain("'http://a b' (from profiles.team.base_url) is not an http or https address.");
+});

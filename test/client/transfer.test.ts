@@ -54,6 +54,17 @@ function memory() {
 describe('an upload', () => {
   const content = bytes(300_000);
 
+  it('closes each stream that it opened, also when nothing could be sent', async () => {
+    const opened: Readable[] = [];
+    const openStream = () => {
+      opened.push(streamOf(content));
+      return opened.at(-1) as Readable;
+    };
+    await failure(clientOf().upload('http://127.0.0.1:1/node.zip', { openStream, size: content.length }));
+    expect(opened).toHaveLength(4);
+    await vi.waitFor(() => expect(opened.map(({ destroyed }) => destroyed)).not.toContain(false));
+  });
+
   it('sends the whole file with its length and type and no credential', async () => {
     const { url, seen } = await serve((_, response) => response.end());
     const done: number[] = [];
@@ -311,4 +322,10 @@ describe('a download', () => {
     });
     expect(seen).toHaveLength(1);
   });
+});
+
+it('a download from an address that cannot be used closes its target', async () => {
+  const { to } = memory();
+  await failure(clientOf().download('ftp://registry.example/node.zip', { to }));
+  expect(to.destroyed).toBe(true);
 });

@@ -151,6 +151,10 @@ export async function readNaming(cwd: string, setting: Setting | undefined): Pro
   }
 }
 
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/./.test(text) && URL.canParse(text);
+}
+
 function trimSlash(address: string): string {
   return address.replace(/\/+$/, '');
 }
@@ -188,7 +192,7 @@ function checkValue(key: string, value: string): void {
   if (key.endsWith('.allow_http') && value !== 'true' && value !== 'false') {
     throw usage(`${key} must be true or false, not '${value}'.`);
   }
-  if (key.endsWith('.base_url') && !/^https?:\/\/./.test(value)) {
+  if (key.endsWith('.base_url') && !isWebAddress(value)) {
     throw usage(
       `'${value}' is not an http or https address.`,
       'Use an address such as https://registry.example.com.',

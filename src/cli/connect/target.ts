@@ -2,7 +2,7 @@ import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { usage } from '../terminal/failure.js';
 import type { System } from '../terminal/system.js';
-import type { Settings } from './settings.js';
+import { isWebAddress, type Settings } from './settings.js';
 
 export interface TargetFlags {
   readonly 'base-url'?: string;
@@ -19,7 +19,7 @@ export function chooseTarget(flags: TargetFlags, env: System['env'], settings: S
 }
 
 function toTarget(baseUrl: string, source: string): Target {
-  if (!/^https?:\/\/./.test(baseUrl) || !URL.canParse(baseUrl)) {
+  if (!isWebAddress(baseUrl)) {
     throw usage(
       `'${baseUrl}' (from ${source}) is not an http or https address.`,
       `Use an address such as ${proposeAddress(baseUrl)}.`,
@@ -39,7 +39,7 @@ function proposeAddress(text: string): string {
 function findProfile(name: string, source: string, settings: Settings): Target {
   if (name === 'local') return { name, source };
   const baseUrl = settings.get(`profiles.${name}.base_url`)?.value;
-  if (baseUrl) return { name, profile: name, baseUrl, source };
+  if (baseUrl) return { ...toTarget(baseUrl, `profiles.${name}.base_url`), name, profile: name, source };
   throw usage(
     `Unknown profile '${name}' (from ${source}).`,
     `Create it with: regen config set profiles.${name}.base_url <url>`,

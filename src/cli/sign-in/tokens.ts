@@ -16,6 +16,9 @@ export function toSignIn(
   return updateTokens({ issuer, client_id, resource, audience, access_token: '' }, tokens, now);
 }
 
+/** The last time that a date can have. */
+const MAX_TIME_MS = 8.64e15;
+
 async function updateTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: number): Promise<SignIn> {
   const { access_token, refresh_token, expires_in } = tokens;
   await requireAudience(signIn, access_token);
@@ -25,7 +28,9 @@ async function updateTokens(signIn: SignIn, tokens: TokenEndpointResponse, now: 
     access_token,
     // Without a new refresh token, the old one stays valid.
     ...(refresh_token && { refresh_token }),
-    ...(expires_in !== undefined && { expires_at: new Date(now + expires_in * 1000).toISOString() }),
+    ...(expires_in !== undefined && {
+      expires_at: new Date(Math.min(now + expires_in * 1000, MAX_TIME_MS)).toISOString(),
+    }),
   };
 }
 

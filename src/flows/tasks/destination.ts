@@ -78,9 +78,10 @@ export class Destination {
       throw new FlowError('same_output', 'The output path would save several results under the same name.');
     }
     if (this.how.force) return;
-    const others = paths.filter((path) => !isOurs(path)).flatMap(listResultPaths);
-    const taken = others.find((path) => existsSync(path));
-    if (taken !== undefined) throw toExistsError(taken);
+    for (const path of paths) {
+      const taken = listResultPaths(path).find((one) => existsSync(one));
+      if (taken !== undefined && !isOurs(path)) throw toExistsError(taken);
+    }
   }
 
   /** The path of the first result, except for its {ext}; `undefined` if the path contains the task id. */

@@ -101,6 +101,7 @@ export class Ledger {
     choice: EntryChoice,
   ): Promise<{ readonly entry: Entry; readonly repeats: boolean; readonly stale: Entry | undefined }> {
     const digest = computeDigest(draft);
+    this.#byDigest ??= groupByDigest(this.#removeOld());
     const candidates = this.#candidates(digest, choice);
     const recent = candidates.filter(({ created_at }) => this.now() - Date.parse(created_at) < RESUME_MS);
     for (const { id } of recent) {
@@ -157,8 +158,7 @@ export class Ledger {
   }
 
   #readUnfinished(digest: string): Entry[] {
-    this.#byDigest ??= groupByDigest(this.#removeOld());
-    const entries = (this.#byDigest.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
+    const entries = (this.#byDigest?.get(digest) ?? []).flatMap((id) => this.read(id) ?? []);
     return entries.filter((entry) => this.#isUnfinished(entry));
   }
 

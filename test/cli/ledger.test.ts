@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { toSignIn } from '../../src/cli/sign-in/tokens.js';
+import { getOwnIdentity } from '../../src/disk/process-identity.js';
+import { Destination } from '../../src/flows/tasks/destination.js';
+import { Ledger } from '../../src/flows/tasks/ledger.js';
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'regen-ledger-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+const DRAFT = { service: 'local', operation: 'image.relight', request: {}, name: 'cat' };
+const DAY_MS = 24 * 60 * 60_000;
+
+it('a job of a batch removes entries older than 90 days, as any other task', async () => {
+  const folder = createFolder();
+  const open = (now: number) =>
+    new Ledger(folder, () => now, getOwnIdentity(), folder).open(DRAFT, { known: undefined });
+  const { entry: old } = await open(Date.now() - 91 * DAY_MS);
+  const { entry } = await open(Date.now());
+  const ids = [...new Ledger(folder, Date.now, getOwnIdentity(), folder).entries()].map(({ id }) => id);
+  expect(ids).toEqual([entry.id]);
+  expect(ids).not.toContain(old.id);
+});
+
+it('only output paths that exist are looked up in the ledger', () => {
+  const folder = createFolder();
+  writeFileSync(join(folder, 'b.png'), '');
+  const asked: string[] = [];
+  const destination = new Destination(folder, '{name}.png', { force: false, receipt: false });
+  destination.check(['a', 'b', 'c'], (path) => asked.push(path) > 0);
+  expect(asked).toEqual([join(folder, 'b.png')]);
+});
+
+it('a sign-in may last longer than a date can say', async () => {
+  const configuration = {
+    ...{ issuer: 'https://id.example', clientId: 'regen', resource: 'https://registry.example' },
+    ...{ audience: 'https://registry.example', scope: 'openid' },
+  };
+  const tokens = {
+    access_token: 'opaque',
+    token_type: 'bearer' as const,
+    expires_in: Number.MAX_SAFE_INTEGER,
+  };
+  const { expires_at = '' } = await toSignIn(configuration, tokens as never, Date.now());
+  expect(Date.parse(expires_at)).toBeGreaterThan(Date.now());
+});
