@@ -144,7 +144,7 @@ function readFlags(root: Commander, own: Commander, { words, takes }: Command): 
   return Object.fromEntries([...Object.entries(own.opts()), ...before, ...typed(own)]);
 }
 
-const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];
+export const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];
 
 function readArguments(command: Command, values: readonly unknown[]): ArgumentValues {
   const named = command.arguments.map(({ name }, index) => [name, values[index]] as const);
