@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
 import { GRAMMAR_MODULE } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
@@ -13,9 +13,9 @@ export async function bundle(): Promise<string[]> {
   writeCommands();
   writeOperations();
   writeLibraryTypes();
-  const modules = await Promise.all([bundleCommandLine(), bundleService(), bundlePackage(), bundleReader()]);
-  const { resolve } = createRequire(import.meta.url);
-  await copyFile(resolve(GRAMMAR_MODULE), join('dist', basename(GRAMMAR_MODULE)));
+  const modules = await Promise.all([bundleCommandLine(), bundleService(), bundleWorkers(), bundleReader()]);
+  const require = createRequire(import.meta.url);
+  await copyFile(require.resolve(GRAMMAR_MODULE), join('dist', basename(GRAMMAR_MODULE)));
   return modules.flat();
 }
 
@@ -27,28 +27,66 @@ const GROUPS = [
   { name: 'start', test: /src\/cli\/(main|connect\/folders)\.ts$/, priority: 3 },
   { name: 'connect', test: /src\/cli\/completion\/live\.ts$/, priority: 2 },
   { name: 'command', test: /src\/cli\/(run-command|commands\/operation)\.ts$/, priority: 1 },
-  // The part of undici that a direct connection needs: see client/connections.ts.
-  { name: 'http', test: /undici\/lib\/(dispatcher\/agent|api\/api-request)\.js$/ },
+  { name: 'http', test: /src\/wire\/undici\.ts$/ },
 ];
 
-/** HTTP/2, which is off, and bodies in the form of `fetch`. */
-const UNUSED_PARTS = /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$/;
+/** Imports of packages that are left out, because nothing here needs them: who imports, and what. */
+const LEFT_OUT = [
+  // HTTP/2, which is off, and bodies in the form of `fetch`.
+  [/\/undici\//, /\/(client-h2|web\/fetch\/body)\.js$/],
+  // Values that are checked by a schema.
+  [/\/conf\//, /^ajv/],
+  // Values that are checked by a schema, which the contract does; a log, which the service writes itself; requests without a network,
+  // and plugins for some releases of the framework, which there are none of.
+  [/\/fastify\//, /^(@fastify\/ajv-compiler|pino|light-my-request|semver)$/],
+  // Values that one of several schemas describes, which no answer has.
+  [/\/fast-json-stringify\//, /\/validator$/],
+  // A drawing of the routes.
+  [/\/find-my-way\//, /\/pretty-print$/],
+  // Changes of tables, which migrations write as SQL, and statements of other databases.
+  [/\/kysely\//, /\/(schema\/schema|with-schema-plugin|merge-query-builder)\.js$/],
+] as const;
 
-/** The command line is CommonJS, which Node starts in half the time that it needs for as many ES modules. */
-function bundleCommandLine(): Promise<string[]> {
+const leaveOut = {
+  name: 'leave-out',
+  resolveId: (id: string, from = '') =>
+    LEFT_OUT.some(([who, what]) => who.test(from) && what.test(id)) ? `left-out:${id}` : null,
+  load: (id: string) => (id.startsWith('left-out:') ? createStandIn(id) : null),
+};
+
+/** What can be loaded and taken apart, but throws when it is called. */
+const createStandIn = (name: string) => `
+const createStandIn = (name) => {
+  const fail = () => { throw new Error(name + ' is not part of this program.'); };
+  return new Proxy(function () {}, {
+    get: (target, key) => typeof key === 'symbol' || key === '__esModule' || key in target ? target[key] : createStandIn(name + '.' + key),
+    apply: fail,
+    construct: fail,
+  });
+};
+module.exports = createStandIn(${JSON.stringify(name)});`;
+
+/** The HTTP client as the service takes it; commands load its chunk themselves, which is one file less. */
+const HTTP_ENTRY = 'entry:http';
+
+/**
+ * The command line and the library are CommonJS, which Node starts in half the time that it needs for as many ES modules. They
+ * share their chunks, and the service has its HTTP client from there. An ES module passes the exports of the library on.
+ */
+async function bundleCommandLine(): Promise<string[]> {
+  await writePassing('client', 'src/library/index.ts');
   return writeBundle(
     {
-      input: { cli: 'src/cli/main.ts' },
+      input: { cli: 'src/cli/main.ts', client: 'src/library/index.ts', http: 'http' },
       plugins: [
         {
-          name: 'parts',
+          name: 'service',
           // One copy of the service is enough, and its packages are ES modules.
           resolveId: (id) => {
-            if (id === 'undici')
-              throw new Error('The command line loads parts of undici: see connections.ts.');
+            if (id === 'http') return HTTP_ENTRY;
             return id.endsWith('/service/index.js') ? { id: '../service.js', external: true } : null;
           },
-          load: (id) => (UNUSED_PARTS.test(id) ? 'module.exports = {};' : null),
+          load: (id) => (id === HTTP_ENTRY ? `export * from '${resolve('src/wire/undici.ts')}';` : null),
         },
       ],
     },
@@ -62,16 +100,29 @@ function bundleCommandLine(): Promise<string[]> {
   );
 }
 
+/** Writes an ES module that passes on the exports of a CommonJS file of the same name. */
+async function writePassing(name: string, source: string): Promise<void> {
+  const names = Object.keys(await import(`../${source}`)).sort();
+  const module = `import exported from './${name}.cjs';\nexport const {\n  ${names.join(',\n  ')}\n} = exported;\n`;
+  writeIfChanged(`dist/${name}.js`, module);
+}
+
 /**
  * What the service loads at its start is one CommonJS file, because Node.js 20 can keep the compiled code of such a file:
  * see disk/kept-code.ts. An ES module passes its exports on.
  */
 async function bundleService(): Promise<string[]> {
-  const names = Object.keys(await import('../src/service/index.js')).sort();
-  const module = `import service from './service.cjs';\nexport const {\n  ${names.join(',\n  ')}\n} = service;\n`;
-  writeIfChanged('dist/service.js', module);
+  await writePassing('service', 'src/service/index.ts');
   return writeBundle(
-    { input: { service: 'src/service/index.ts' } },
+    {
+      input: { service: 'src/service/index.ts' },
+      plugins: [
+        {
+          name: 'http',
+          resolveId: (id) => (id.endsWith('/wire/undici.js') ? { id: './http.cjs', external: true } : null),
+        },
+      ],
+    },
     {
       format: 'cjs',
       entryFileNames: '[name].cjs',
@@ -83,10 +134,9 @@ async function bundleService(): Promise<string[]> {
   );
 }
 
-function bundlePackage(): Promise<string[]> {
+function bundleWorkers(): Promise<string[]> {
   return bundlePrograms(
     {
-      client: 'src/library/index.ts',
       'image-worker': 'src/preview/image/worker.ts',
       'video-worker': 'src/preview/video/worker.ts',
     },
@@ -120,13 +170,15 @@ async function writeBundle(
   const installed = await listInstalled();
   const build = await rolldown({
     ...options,
+    plugins: [options.plugins, leaveOut],
     platform: 'node',
     external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
   });
   const written = await build.generate({
     ...output,
     // Names stay, for the traces of errors.
-    minify: { compress: true, mangle: false, codegen: isSmall },
+    minify: { compress: true, mangle: false, codegen: true },
+    comments: false,
   });
   await build.close();
   return written.output.flatMap((file) => {

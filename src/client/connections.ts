@@ -11,21 +11,9 @@ export interface ConnectionOptions {
   readonly ca?: string;
 }
 
-/**
- * Loads the part of undici that a direct connection needs. The whole of it takes longer than most requests.
- * @internal
- */
-export async function loadUndici() {
-  const [{ default: Agent }, { default: request }] = await Promise.all([
-    import('undici/lib/dispatcher/agent.js'),
-    import('undici/lib/api/api-request.js'),
-  ]);
-  return { Agent, request };
-}
-
 /** @internal */
 export interface Connections {
-  readonly request: Dispatcher['request'];
+  readonly request: typeof import('../wire/undici.js').request;
   getDispatcher(url: URL): Dispatcher;
   /** Finds the proxy that failed, without its credential; none if the connection did not use it. */
   findProxy(url: URL, error: unknown): string | undefined;
@@ -37,7 +25,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
   const { socket } = options;
   const network = await openNetwork(options);
   if (!socket) return network;
-  const { Agent } = await loadUndici();
+  const { Agent } = await import('../wire/undici.js');
   const agent = new Agent({ connect: { socketPath: socket.path } });
   return {
     ...network,
@@ -47,7 +35,7 @@ export async function openConnections(options: ConnectionOptions): Promise<Conne
 }
 
 async function openNetwork({ env = {}, ca }: ConnectionOptions): Promise<Connections> {
-  const { Agent, request } = await loadUndici();
+  const { Agent, request } = await import('../wire/undici.js');
   const trust =
     ca === undefined ? {} : { ca: [...(await loadBuiltInCertificates()), await requireCertificates(ca)] };
   const direct = new Agent({ connect: trust });

@@ -68,10 +68,7 @@ export function createTransport(options: ConnectionOptions = {}): Transport {
       );
       const body = await openBody(exchange.body, limit);
       try {
-        const { origin, pathname, search } = exchange.url;
-        const answering = request.call(dispatcher, {
-          origin,
-          path: pathname + search,
+        const answering = request(dispatcher, exchange.url, {
           method: exchange.method as Dispatcher.HttpMethod,
           headers: { ...exchange.headers, ...describeSize(exchange.body) },
           body: body ?? null,

@@ -113,9 +113,9 @@ function isWideText(bytes: Buffer): boolean {
   const [first = 0, second = 0] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
   const start = bytes.subarray(0, 64);
-  return [0, 1].some(
-    (parity) => start.length > 3 && start.every((byte, at) => at % 2 !== parity || byte === 0),
-  );
+  // Weights often begin with zeros alone.
+  if (start.length < 4 || start.every((byte) => byte === 0)) return false;
+  return [0, 1].some((parity) => start.every((byte, at) => at % 2 !== parity || byte === 0));
 }
 
 /** In latin1 one byte is one character, so chunks never split a character; the patterns are ASCII. */

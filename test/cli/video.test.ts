@@ -159,7 +159,9 @@ describe('video extend', () => {
       video_url: '<video of task abc>',
     });
     const both = await run(['video', 'extend', '--from-task', 'abc', '--video-creation-id', '1']);
-    expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('<task_id> already sets') });
+    expect(both).toMatchObject({ exit: 2, stderr: expect.stringContaining('--from-task already sets') });
+    const argued = await run(['video', 'extend', 'abc', '--video-creation-id', '1']);
+    expect(argued).toMatchObject({ exit: 2, stderr: expect.stringContaining('<task_id> already sets') });
     const neither = await run(['video', 'extend']);
     expect(neither.stderr).toContain(
       '<task_id> is required, or --video-creation-id together with --video-url.',

@@ -70,7 +70,7 @@ async function proxy(target: string, credential?: string) {
 it('loads the HTTP stack with the first request', async () => {
   const program = `
     const { createClient } = await import(${JSON.stringify(pathToFileURL('dist/client.js'))});
-    const loaded = () => process.moduleLoadList.includes('NativeModule tls');
+    const loaded = () => process.moduleLoadList.includes('NativeModule http');
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
     const before = loaded();
     await client.user.me().catch(() => {});

@@ -180,7 +180,9 @@ describe('an honest pack', () => {
   });
 
   it('has binaries that are passed over', async () => {
-    const bytes = Buffer.concat([Buffer.from([0x89, 0, 1]), Buffer.from(`ghp_${random(36)}`)]);
-    expect(await found({ 'model.bin': bytes })).toEqual([]);
+    for (const start of [Buffer.from([0x89, 0, 1]), Buffer.alloc(64)]) {
+      const bytes = Buffer.concat([start, Buffer.from(`ghp_${random(36)}`)]);
+      expect(await found({ 'model.bin': bytes })).toEqual([]);
+    }
   });
 });

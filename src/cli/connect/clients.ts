@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Client, createClient } from '../../client/client.js';
-import { loadUndici } from '../../client/connections.js';
 import type { Trace } from '../../client/trace.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
@@ -55,7 +54,7 @@ export class Clients {
     if (credential !== undefined && socketPath === undefined) this.#requireEncryption({ profile, baseUrl });
     const ca = this.#readCertificates();
     const naming = await this.findNaming(service);
-    await loadUndici();
+    await import('../../wire/undici.js');
     tuneEngine();
     const silence = new Silence(baseUrl, (sentence) => void output.note(sentence));
     const given = typeof credential === 'string' ? fixedCredential(credential, 'given') : credential;

@@ -3,7 +3,6 @@ import { closeSync, type FSWatcher, lstatSync, mkdirSync, openSync, statSync, wa
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
-import { loadUndici } from '../../client/connections.js';
 import { ClientError, NetworkError } from '../../client/errors.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
@@ -157,7 +156,7 @@ export async function ensureLocal(
           if (running) await drainLocal(start.folder, running);
           child = spawnService(system, start);
           // While it starts, and not when it is ready.
-          await loadUndici();
+          await import('../../wire/undici.js');
           return {
             service: await waitUntilReady(start, child, connect, deadline, system.now, signal),
             started: true,

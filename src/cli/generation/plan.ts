@@ -102,7 +102,7 @@ function planJob(
   const fromTask = flags['from-task'] as string | undefined;
   const isMissing = !bodyGiven && lacksVideo(command, flags, body);
   const sent: Record<string, unknown> = { ...((fromTask !== undefined || isMissing) && STAND_IN), ...body };
-  addProblems(isMissing ? [MISSING_VIDEO] : findDuplicates(flags, body));
+  addProblems(isMissing ? [MISSING_VIDEO] : findDuplicates({ args, flags }, body));
   for (const field of fields) {
     const value = body[field];
     const texts = [value].flat();
@@ -194,11 +194,15 @@ export function lacksVideo({ flags: known }: Command, flags: FlagValues, body: o
 
 const VIDEO_FLAGS: readonly string[] = ['from-task', ...Object.keys(STAND_IN)];
 
-/** Fields that name the video in addition to `--from-task`. */
-function findDuplicates(flags: FlagValues, body: object): FailureDetail[] {
+/** Fields that name the video in addition to its task. */
+function findDuplicates(
+  { args, flags }: Pick<ParsedCommand, 'args' | 'flags'>,
+  body: object,
+): FailureDetail[] {
   if (flags['from-task'] === undefined) return [];
+  const path = args.task_id === undefined ? '--from-task' : '<task_id>';
   return listCreationFields(body).map((field) => ({
-    path: '<task_id>',
+    path,
     message: `already sets ${field}; leave that out`,
   }));
 }

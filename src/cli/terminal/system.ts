@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { getOwnIdentity, type ProcessIdentity } from '../../disk/process-identity.js';
 import type { Environment, Keychain } from './keychain.js';
-import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
+import type { Prompts } from './prompts.js';
 import { isPlain, isUnicode } from './text.js';
 
 /** Everything that the command line uses outside its own process; tests can replace it. */
@@ -83,49 +83,17 @@ function openStdout(): System['stdout'] {
   });
 }
 
-// inquirer writes to stdout by default, but stdout is only for answers.
-const PROMPT_CONTEXT = {
-  get output() {
-    return process.stderr;
-  },
-  clearPromptOnDone: false,
-};
-
 /** Chooses prompts that redraw their line, or plain ones. */
 function choosePrompts(env: Environment): Prompts {
-  if (isUnicode(env) && !isPlain(env)) return inquirer;
-  const open = async () => (await import('./plain-prompts.js')).createPlainPrompts(process);
+  const redraws = isUnicode(env) && !isPlain(env);
+  const open = async () =>
+    redraws
+      ? (await import('./redrawn-prompts.js')).createRedrawnPrompts(process)
+      : (await import('./plain-prompts.js')).createPlainPrompts(process);
   return {
     password: async (...args) => (await open()).password(...args),
     confirm: async (...args) => (await open()).confirm(...args),
     input: async (...args) => (await open()).input(...args),
     select: async (...args) => (await open()).select(...args),
   };
-}
-
-const inquirer: Prompts = {
-  password: (message) =>
-    askPerson(({ password }) => password({ message, mask: '*', toggleMask: false }, PROMPT_CONTEXT)),
-  confirm: (message) => askPerson(({ confirm }) => confirm({ message, default: false }, PROMPT_CONTEXT)),
-  input: (message, initial, findProblem = () => undefined) =>
-    askPerson(({ input }) => {
-      const validate = (answer: string) => {
-        const problem = findProblem(answer.trim());
-        return problem === undefined || describeProblem(problem);
-      };
-      return input({ message, validate, ...(initial !== undefined && { default: initial }) }, PROMPT_CONTEXT);
-    }),
-  select: (message, choices) =>
-    askPerson(({ select }) => select({ message, choices: [...choices] }, PROMPT_CONTEXT)),
-};
-
-async function askPerson<Answer>(
-  question: (prompts: typeof import('@inquirer/prompts')) => Promise<Answer>,
-): Promise<Answer> {
-  try {
-    return await question(await import('@inquirer/prompts'));
-  } catch (error) {
-    if ((error as Error).name === 'ExitPromptError') throw new PromptCancelled();
-    throw error;
-  }
 }

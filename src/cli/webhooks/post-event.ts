@@ -1,4 +1,3 @@
-import { loadUndici } from '../../client/connections.js';
 import type { Reply } from './inbox.js';
 
 interface PostEventOptions {
@@ -9,11 +8,10 @@ interface PostEventOptions {
 
 /** Sends one POST. Redirects are not followed. */
 export async function postEvent(to: URL, options: PostEventOptions): Promise<Reply> {
-  const { Agent, request } = await loadUndici();
+  const { Agent, request } = await import('../../wire/undici.js');
   const agent = new Agent({ connections: 1 });
   try {
-    const path = to.pathname + to.search;
-    const answer = await request.call(agent, { origin: to.origin, path, method: 'POST', ...options });
+    const answer = await request(agent, to, { method: 'POST', ...options });
     // Only the status is needed.
     answer.body.on('error', () => {}).destroy();
     return { status: answer.statusCode, retryAfter: answer.headers['retry-after']?.toString() };

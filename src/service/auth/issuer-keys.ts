@@ -99,11 +99,12 @@ function isSafeUrl(url: unknown, issuer: string): url is string {
 }
 
 async function fetchJson(url: string): Promise<object> {
+  const { Agent, request } = await import('../../wire/undici.js');
+  const agent = new Agent();
   try {
-    const { request } = await import('undici');
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     // Redirects are not followed and count as an unusable answer.
-    const { statusCode, body } = await request(url, {
+    const { statusCode, body } = await request(agent, new URL(url), {
       signal,
       headers: { accept: 'application/json', 'user-agent': 'regen' },
     });
@@ -119,5 +120,7 @@ async function fetchJson(url: string): Promise<object> {
     if (error instanceof IssuerUnavailable) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new IssuerUnavailable(`${url}: ${code ?? message}`);
+  } finally {
+    await agent.destroy();
   }
 }

@@ -94,9 +94,8 @@ async function fetchOnce(
   checkScheme(url, options.httpsOnly && !isOwn && !(loopbackAllowed && isLoopbackHost(url.hostname)));
   const agent = await createGuardedAgent(url, { serviceOrigin, loopbackAllowed, allowOwn: true });
   agents.push(agent);
-  const { request } = await import('undici');
-  const { statusCode, headers, body } = await request(url, {
-    dispatcher: agent,
+  const { request } = await import('../../wire/undici.js');
+  const { statusCode, headers, body } = await request(agent, url, {
     signal: options.signal,
     headers: { accept: MEDIA[options.media].accept, 'accept-encoding': 'identity', 'user-agent': 'regen' },
   });

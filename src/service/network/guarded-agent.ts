@@ -46,7 +46,7 @@ export async function createGuardedAgent(
   if (!isOwn) refuseLiteral(url, loopbackAllowed);
   const isAllowed = (address: string) => isOwn || isAllowedAddress(address, loopbackAllowed);
   // Loaded with the first request: a service may never send one.
-  const { Agent } = await import('undici');
+  const { Agent } = await import('../../wire/undici.js');
   return new Agent({ connect: { lookup: createCheckedLookup(isAllowed, lookup) }, connections: 1 });
 }
 

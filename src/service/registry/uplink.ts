@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rcompare } from 'semver';
+import rcompare from 'semver/functions/rcompare.js';
 import type { z } from 'zod';
 import { getOperation, type OperationName } from '../../contract/index.js';
 import { removeNulls } from '../../contract/json.js';

@@ -49,10 +49,9 @@ async function sendPost(
   const target = new URL(url);
   const agent = await createGuardedAgent(target, { serviceOrigin, loopbackAllowed, lookup });
   try {
-    const { request } = await import('undici');
-    const answer = await request(target, {
+    const { request } = await import('../../wire/undici.js');
+    const answer = await request(agent, target, {
       method: 'POST',
-      dispatcher: agent,
       signal,
       headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'regen' },
       body,

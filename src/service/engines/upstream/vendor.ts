@@ -88,20 +88,23 @@ export class Vendor {
   }
 
   async #exchange(message: VendorRequest, signal: AbortSignal, onStart: () => void): Promise<VendorAnswer> {
-    const { Agent, request } = await import('undici');
+    const { Agent, request } = await import('../../../wire/undici.js');
     this.#agent ??= new Agent();
-    const { statusCode, headers, body } = await request(this.baseUrl + message.path, {
-      method: message.method,
-      dispatcher: this.#agent.compose(notifyOnStart(onStart)),
-      signal,
-      headers: {
-        ...message.headers,
-        ...this.#credential(),
-        accept: 'application/json',
-        'user-agent': 'regen',
+    const { statusCode, headers, body } = await request(
+      this.#agent.compose(notifyOnStart(onStart)),
+      new URL(this.baseUrl + message.path),
+      {
+        method: message.method,
+        signal,
+        headers: {
+          ...message.headers,
+          ...this.#credential(),
+          accept: 'application/json',
+          'user-agent': 'regen',
+        },
+        body: message.body ?? null,
       },
-      body: message.body ?? null,
-    });
+    );
     const joined = Object.entries(headers).map(([name, value]) => [name, String(value ?? '')]);
     return { status: statusCode, headers: Object.fromEntries(joined), body: await readJson(body) };
   }

@@ -9,7 +9,7 @@ declare module 'undici/lib/dispatcher/agent.js' {
 declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici';
 
-  const request: Dispatcher['request'];
+  const request: (this: Dispatcher, options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>;
   // biome-ignore lint/style/noDefaultExport: this is what the file exports
   export default request;
 }

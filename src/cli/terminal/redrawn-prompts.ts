@@ -1,0 +1,30 @@
+import { confirm, input, password, select } from '@inquirer/prompts';
+import { describeProblem, PromptCancelled, type Prompts } from './prompts.js';
+
+/** Prompts that redraw their line. */
+export function createRedrawnPrompts({ stderr }: Pick<NodeJS.Process, 'stderr'>): Prompts {
+  // inquirer writes to stdout by default, but stdout is only for answers.
+  const context = { output: stderr, clearPromptOnDone: false };
+  return {
+    password: (message) => waitFor(password({ message, mask: '*', toggleMask: false }, context)),
+    confirm: (message) => waitFor(confirm({ message, default: false }, context)),
+    input: (message, initial, findProblem = () => undefined) => {
+      const validate = (answer: string) => {
+        const problem = findProblem(answer.trim());
+        return problem === undefined || describeProblem(problem);
+      };
+      const start = initial !== undefined && { default: initial };
+      return waitFor(input({ message, validate, ...start }, context));
+    },
+    select: (message, choices) => waitFor(select({ message, choices: [...choices] }, context)),
+  };
+}
+
+async function waitFor<Answer>(answering: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answering;
+  } catch (error) {
+    if ((error as Error).name === 'ExitPromptError') throw new PromptCancelled();
+    throw error;
+  }
+}
