@@ -146,7 +146,7 @@ async function startInFolder(
       scratch,
       env: process.env,
     });
-    if (!alone) await bindStorage(database, storage, { setting: configuration.storage, folder: objects });
+    await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
     const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
