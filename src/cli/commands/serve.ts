@@ -209,11 +209,9 @@ async function startHere(
     if (error instanceof service.PortTaken && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
     if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
-    const place = ['data', 'config'].find((name) => readText(context.flags, name) !== undefined);
-    const chosen = place ? ` --${place} ${shellWord(readText(context.flags, place) as string)}` : '';
     throw new Failure(error.message, {
       code: 'folder_in_use',
-      hint: `Stop the running service with: regen serve stop${chosen}`,
+      hint: 'Stop the running service with: regen serve stop',
     });
   }
 }
