@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import semver from 'semver';
+import inc from 'semver/functions/inc.js';
+import lte from 'semver/functions/lte.js';
+import valid from 'semver/functions/valid.js';
 import writeFileAtomic from 'write-file-atomic';
 import { readManifest } from '../../pack/manifest.js';
 import type { CommandContext } from '../connect/context.js';
@@ -19,10 +21,10 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
     throw usage(`pyproject.toml is missing in ${folder}.`, 'Create one with: regen node init');
   if (!read.ok) throw usage(`The manifest ${path} is not valid.`, 'See what is wrong: regen version check');
   const from = read.manifest.version.version;
-  const version = (PARTS as readonly string[]).includes(to) ? semver.inc(from, to as Part) : semver.valid(to);
+  const version = (PARTS as readonly string[]).includes(to) ? inc(from, to as Part) : valid(to);
   if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
     throw usage(`'${to}' is neither ${PARTS.join(', ')} nor a semantic version.`);
-  if (semver.lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
+  if (lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
   const text = replaceVersion(readFileSync(path, 'utf8'), from, version);
   if (text === undefined)
     throw usage(

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { valid } from 'semver';
+import valid from 'semver/functions/valid.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
