@@ -200,7 +200,11 @@ async function copyStore(store: Store, folder: string): Promise<StoreReport> {
   for (let attempts = 1; ; attempts++) {
     rmSync(join(folder, DATABASE), { force: true });
     await store.snapshot(join(folder, DATABASE));
-    const report = await withCopy(folder, (database, copy) => copyObjects(database, store.objects, copy));
+    const report = await withCopy(folder, async (database, copy) => {
+      // The copy has its files beside it.
+      await database.transaction().execute((tx) => tx.deleteFrom('storages').execute());
+      return copyObjects(database, store.objects, copy);
+    });
     // What is wrong twice is wrong in the data itself.
     const found = JSON.stringify(report.problems);
     if (report.problems.length === 0 || found === before || attempts === MAX_ATTEMPTS) return report;
