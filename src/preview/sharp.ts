@@ -34,13 +34,16 @@ export function loadSharp(): Promise<typeof Sharp> {
 }
 
 /**
- * Opens an image. The file is read here, because the image library does not tell a file that cannot be read from one that
+ * Opens an image: its bytes, or the path of a file. The file is read here, because the image library does not tell a file that cannot be read from one that
  * cannot be decoded.
  * @throws SharpMissing; the system's error if the file cannot be read
  */
-export async function openImage(path: string, options: SharpOptions): Promise<Image> {
+export async function openImage(image: string | Buffer, options: SharpOptions): Promise<Image> {
   const sharp = await loadSharp();
-  return sharp(await readFile(path), { limitInputPixels: false, ...options });
+  return sharp(typeof image === 'string' ? await readFile(image) : image, {
+    limitInputPixels: false,
+    ...options,
+  });
 }
 
 async function importSharp(): Promise<typeof Sharp> {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { homeForTest, regen, type Surroundings, start } from '../support/cli.js';
 import { generationDouble, png } from '../support/generation-double.js';
@@ -46,6 +47,21 @@ test.each(SCREEN_SIZES)(
     expect(drawn.filter((line) => line.length >= columns)).toEqual([]);
   },
 );
+
+test('names and messages in letters of two columns are wrapped where those of one are', async () => {
+  const { cwd, env } = await sixPhotos();
+  const name = `${'写真'.repeat(7)}.png`;
+  const saved = regenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], { cwd, env, columns: 40 });
+  expect(await saved.exit, saved.screen()).toBe(0);
+  const missing = regenInTerminal(['image', 'relight', `${'写真'.repeat(4)} 写真.png`], {
+    cwd,
+    env,
+    columns: 40,
+  });
+  expect(await missing.exit).toBe(2);
+  for (const terminal of [saved, missing])
+    expect((await terminal.lines()).filter(({ isTooWide }) => isTooWide)).toEqual([]);
+});
 
 test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
   const { cwd, env } = await sixPhotos();
@@ -119,9 +135,10 @@ test('a terminal that shows pictures and links gets them, others only paths', as
   const plain = relight('plain.png', {});
   expect(await plain.exit).toBe(0);
   for (const start of ['\x1b_G', '\x1b]']) expect(plain.raw()).not.toContain(start);
-  const kitty = relight('kitty.png', { KITTY_WINDOW_ID: '1' });
+  const kitty = relight('kitty #1.png', { KITTY_WINDOW_ID: '1' });
   expect(await kitty.exit).toBe(0);
-  expect(kitty.raw()).toContain(`\x1b]8;;file://${join(surroundings.cwd, 'kitty.png')}\x1b\\kitty.png`);
+  const { href } = pathToFileURL(join(surroundings.cwd, 'kitty #1.png'));
+  expect(kitty.raw()).toContain(`\x1b]8;;${href}\x1b\\kitty #1.png`);
   expect(kitty.raw()).toMatch(/_Gf=100,a=T,c=\d+,m=[01];iVBOR/);
   const iterm = relight('iterm.png', { TERM_PROGRAM: 'iTerm.app' });
   expect(await iterm.exit).toBe(0);

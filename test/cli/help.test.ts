@@ -55,7 +55,27 @@ test('help of an unknown topic or command is an error', async () => {
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toBe("error: Unknown command 'nope'.\nhint: See: regen node --help\n");
   }
-  expect((await regen(['version', 'publish', 'folder', '--help'])).exit).toBe(0);
+  for (const argv of [
+    ['--json', 'nope', '--help'],
+    ['help', '--quiet', 'nope'],
+    ['--help', 'node', 'nope'],
+    ['node', '--no-color', 'nope', '--help'],
+    ['serve', 'nope', '--help'],
+    ['serve', '--data', 'x', 'nope', '--help'],
+    ['config', 'list', 'nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ argv, exit, stdout }).toEqual({ argv, exit: 2, stdout: '' });
+    expect(stderr).toContain("'nope'");
+  }
+  expect((await regen(['--help', 'node', 'get'])).stdout).toContain('Usage: regen node get');
+  for (const argv of [
+    ['version', 'publish', 'folder', '--help'],
+    ['--profile', 'x', '--help'],
+    ['node', '--profile', 'x', '--help'],
+    ['serve', '--data', 'x', '--help'],
+  ])
+    expect((await regen(argv)).exit, argv.join(' ')).toBe(0);
   expect((await regen(['publish', '--help'])).stderr).toContain('Did you mean: regen version publish');
 });
 

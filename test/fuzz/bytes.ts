@@ -176,12 +176,12 @@ export async function createMedia(): Promise<Target<{ kind: 'image' | 'video'; b
       signal: new AbortController().signal,
     };
     try {
-      const path =
+      const content =
         kind === 'image'
           ? await loadImage(bytes.toString('base64'), shared).then(expectSize)
           : await loadVideo(`${server.url}/film`, shared);
       accepted += 1;
-      rmSync(path);
+      if (typeof content === 'string') rmSync(content);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       refused += 1;
@@ -201,7 +201,15 @@ export async function createMedia(): Promise<Target<{ kind: 'image' | 'video'; b
   return { cases, run, summary: () => `${accepted} accepted, ${refused} refused`, close };
 }
 
-function expectSize({ path, width, height }: { path: string; width: number; height: number }): string {
+function expectSize({
+  content,
+  width,
+  height,
+}: {
+  content: Buffer | string;
+  width: number;
+  height: number;
+}): Buffer | string {
   if (!(width > 0 && height > 0)) throw new Error(`An image of ${width} × ${height} pixels was accepted.`);
-  return path;
+  return content;
 }

@@ -33,7 +33,11 @@ export function parseCommandLine(
 ): ParsedCommandLine {
   let text = '';
   let found: ParsedCommandLine | undefined;
-  const formatPage = (path: string) => formatHelp(tree, path, screen.columns);
+  let shown: Commander | undefined;
+  const formatPage = (command: Commander) => {
+    shown = command;
+    return formatHelp(tree, findPath(command), screen.columns);
+  };
   const root = configureCommand(new Commander('regen'), formatPage, (part) => {
     text += part;
   }).version(screen.version, '-V, --version');
@@ -56,18 +60,18 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') {
-      refuseUnknown(tree, groups, argv);
+      refuseUnknown(tree, shown, groups, argv);
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
     throw usage(toSentence(error.message), suggestCommand(argv) ?? suggestHelp(groups, argv));
   }
-  return found ?? { kind: 'text', text: formatPage(''), asked: false };
+  return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
 
 function configureCommand(
   command: Commander,
-  formatPage: (path: string) => string,
+  formatPage: (command: Commander) => string,
   write: (text: string) => void,
 ): Commander {
   return command
@@ -77,7 +81,7 @@ function configureCommand(
     .helpOption('-h, --help', 'Show this help')
     .helpCommand(false)
     .allowExcessArguments(false)
-    .configureHelp({ formatHelp: (own) => formatPage(findPath(own)) })
+    .configureHelp({ formatHelp: formatPage })
     .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
 }
 
@@ -186,17 +190,19 @@ function suggestCommand([word = '']: readonly string[]): string | undefined {
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
 function refuseUnknown(
-  { commands }: CommandTree,
+  { globals }: CommandTree,
+  shown: Commander | undefined,
   groups: ReadonlyMap<string, Commander>,
   argv: readonly string[],
 ): void {
-  const end = argv.findIndex((word) => word.startsWith('-'));
-  const words = argv.slice(0, end);
-  const at = words.findIndex((_, index) => !groups.has(words.slice(0, index + 1).join(' ')));
-  const group = words.slice(0, at).join(' ');
-  if (at < 0 || commands.some((command) => command.words.join(' ') === group)) return;
-  const hint = suggestCommand(argv) ?? (at === 0 ? 'See: regen help' : suggestHelp(groups, argv));
-  throw usage(`Unknown command${at === 0 ? ' or topic' : ''} '${words[at]}'.`, hint);
+  if (!shown || shown.registeredArguments.length > 0) return;
+  // A group does not know the global flags. After one with a value, the next word is the value.
+  const bare = globals.filter(({ value }) => !value).map(({ name }) => `--${name}`);
+  const word = shown.args.find((one) => !bare.includes(one));
+  if (!word || word.startsWith('-')) return;
+  const isRoot = !shown.parent;
+  const hint = suggestCommand(argv) ?? (isRoot ? 'See: regen help' : suggestHelp(groups, argv));
+  throw usage(`Unknown command${isRoot ? ' or topic' : ''} '${word}'.`, hint);
 }
 
 function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {

@@ -87,8 +87,10 @@ async function printOutcome(
     const near = relative(cwd, line);
     const shown = oneLine(near.startsWith('..') ? line : near);
     const size = `  ${formatBytes(bytes)}`;
-    const isNarrow = shown.length + size.length > (stdout.columns ?? Number.POSITIVE_INFINITY);
-    await output.line(formatLink(env, shown, line) + (isNarrow ? '' : size));
+    // A terminal without a size has 0 columns.
+    const { wrapText } = await import('../terminal/table.js');
+    const fits = wrapText(shown + size, stdout.columns || Number.POSITIVE_INFINITY).length === 1;
+    await output.line(formatLink(env, shown, line) + (fits ? size : ''));
     const picture = count <= MAX_PICTURES && !output.mode.quiet ? drawPicture(env, line, bytes) : undefined;
     if (picture) await output.line(picture);
   }

@@ -194,7 +194,8 @@ export class Output {
 
   async #say(text: string): Promise<void> {
     const { isTTY, columns } = this.system.stderr;
-    const isWide = isTTY && columns && text.length > columns && this.mode.json !== true;
+    // A character may take two columns.
+    const isWide = isTTY && columns && text.length * 2 > columns && this.mode.json !== true;
     await this.#above(this.system.stderr, `${isWide ? await wrapMessage(text, columns) : text}\n`);
   }
 
@@ -209,7 +210,11 @@ export class Output {
 
 /** Wraps a message between words. A command in it stays on one line, so that it can be copied. */
 async function wrapMessage(text: string, columns: number): Promise<string> {
-  const { default: wrap } = await import('wrap-ansi');
+  const [{ default: wrap }, { default: stringWidth }] = await Promise.all([
+    import('wrap-ansi'),
+    import('string-width'),
+  ]);
+  if (stringWidth(text) <= columns) return text;
   const [, prose = text, command] = /^(.*[:,]) (regen .*)$/s.exec(text) ?? [];
   const wrapped = wrap(prose, columns, { trim: true });
   return command === undefined ? wrapped : `${wrapped}\n  ${command}`;

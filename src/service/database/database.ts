@@ -1,8 +1,11 @@
 import type {
+  Compilable,
+  CompiledQuery,
   ExpressionBuilder,
   Insertable,
   Kysely,
   KyselyConfig,
+  QueryResult,
   Selectable,
   SelectQueryBuilder,
   Transaction,
@@ -50,17 +53,64 @@ function matchRows(match: object) {
     );
 }
 
+/** Statements by what was built into them, for each database. */
+const built = new WeakMap<object, Map<string, CompiledQuery>>();
+const MAX_BUILT = 500;
+
+/**
+ * Runs a statement that is built once for all values: building one takes longer than running it.
+ * @param shape what determines the statement, apart from its values
+ * @param build builds it with these values
+ */
+export async function executeBuilt<Result>(
+  database: Database,
+  { shape, values }: Shape,
+  build: () => Compilable,
+): Promise<QueryResult<Result>> {
+  const { adapter, plugins } = database.getExecutor();
+  const statements = built.get(adapter) ?? new Map<string, CompiledQuery>();
+  built.set(adapter, statements);
+  // A plugin changes each statement while it is built.
+  const known = plugins.length === 0 ? statements.get(shape) : undefined;
+  if (known) return database.executeQuery({ ...known, parameters: values } as CompiledQuery<Result>);
+  const query = build().compile();
+  const isComplete =
+    query.parameters.length === values.length && values.every((value, at) => value === query.parameters[at]);
+  if (isComplete && plugins.length === 0 && statements.size < MAX_BUILT) statements.set(shape, query);
+  return database.executeQuery(query as CompiledQuery<Result>);
+}
+
+export interface Shape {
+  readonly shape: string;
+  readonly values: readonly unknown[];
+}
+
+/** Of a statement about the rows of a table that match. */
+function toShape(verb: string, table: string, match: object, changes: object = {}): Shape {
+  const set = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const where = Object.entries(match);
+  const parts = where.map(([column, value]) =>
+    Array.isArray(value) ? `${column} in ${value.length}` : value === null ? `${column} is null` : column,
+  );
+  return {
+    shape: [verb, table, set.map(([column]) => column), parts].join(';'),
+    values: [...set.map(([, value]) => value), ...where.flatMap(([, value]) => value ?? [])],
+  };
+}
+
 /** Finds the row that has these values. */
-export function findRow<Table extends keyof Schema>(
+export async function findRow<Table extends keyof Schema>(
   database: Database,
   table: Table,
   match: Match<Table>,
 ): Promise<Row<Table> | undefined> {
-  const rows = database
-    .selectFrom(table as AnyTable)
-    .selectAll()
-    .where(matchRows(match));
-  return rows.executeTakeFirst() as Promise<Row<Table> | undefined>;
+  const { rows } = await executeBuilt<Row<Table>>(database, toShape('select', table, match), () =>
+    database
+      .selectFrom(table as AnyTable)
+      .selectAll()
+      .where(matchRows(match)),
+  );
+  return rows[0];
 }
 
 /** Finds a row that exists. */
@@ -79,7 +129,9 @@ export async function insertRow<Table extends keyof Schema>(
   table: Table,
   values: Insertable<Schema[Table]>,
 ): Promise<void> {
-  await tx.insertInto<keyof Schema>(table).values(values).execute();
+  await executeBuilt(tx, toShape('insert', table, {}, values), () =>
+    tx.insertInto<keyof Schema>(table).values(values),
+  );
 }
 
 /** @returns how many rows it changed */
@@ -89,8 +141,13 @@ export async function updateRows<Table extends keyof Schema>(
   match: Match<Table>,
   changes: Updateable<Schema[Table]>,
 ): Promise<number> {
-  const rows = database.updateTable(table as AnyTable).where(matchRows(match));
-  return Number((await rows.set(changes as Updateable<Schema[AnyTable]>).executeTakeFirst()).numUpdatedRows);
+  const { numAffectedRows } = await executeBuilt(database, toShape('update', table, match, changes), () =>
+    database
+      .updateTable(table as AnyTable)
+      .where(matchRows(match))
+      .set(changes as Updateable<Schema[AnyTable]>),
+  );
+  return Number(numAffectedRows);
 }
 
 /** @returns how many rows it removed */
@@ -99,6 +156,8 @@ export async function deleteRows<Table extends keyof Schema>(
   table: Table,
   match: Match<Table>,
 ): Promise<number> {
-  const rows = database.deleteFrom(table as AnyTable).where(matchRows(match));
-  return Number((await rows.executeTakeFirst()).numDeletedRows);
+  const { numAffectedRows } = await executeBuilt(database, toShape('delete', table, match), () =>
+    database.deleteFrom(table as AnyTable).where(matchRows(match)),
+  );
+  return Number(numAffectedRows);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { throwMachineTrouble } from '../../disk/machine-trouble.js';
 import { openImage } from '../../preview/sharp.js';
@@ -33,8 +33,8 @@ export interface ImageSize {
 }
 
 interface LoadedImage extends ImageSize {
-  /** A new file that belongs to the caller. */
-  readonly path: string;
+  /** Its bytes, or the path of a new file that belongs to the caller. */
+  readonly content: Buffer | string;
 }
 
 /** Limits how many run in parallel; the others wait in the order they came. */
@@ -65,27 +65,30 @@ const DECODING_SECONDS = 60;
 const decoding = new Semaphore(2);
 
 /**
- * Writes an image of a request, which is Base64, a data URL or a URL, to a file and decodes it completely, so
- * that a task never starts with an unusable image.
+ * Loads an image of a request, which is Base64, a data URL or a URL, and decodes it completely, so that a task never
+ * starts with an unusable image.
  * @throws Refused invalid_request naming the field; the signal's reason if the caller aborted
  */
 export async function loadImage(value: string, options: LoadImageOptions): Promise<LoadedImage> {
+  if (!/^https?:/i.test(value))
+    return decoding.run(async () => {
+      const content = decodeBase64(value, options);
+      return { content, ...(await decodeImage(content, options)) };
+    });
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
-  const path = join(options.folder, randomUUID());
+  const content = join(options.folder, randomUUID());
   try {
-    await writeImage(value, path, options);
-    return { path, ...(await decoding.run(() => decodeImage(path, options))) };
+    await fetchImage(value, content, options);
+    return { content, ...(await decoding.run(() => decodeImage(content, options))) };
   } catch (error) {
-    await rm(path, { force: true });
+    await rm(content, { force: true });
     throw error;
   }
 }
 
-async function writeImage(value: string, path: string, options: LoadImageOptions): Promise<void> {
+async function fetchImage(url: string, path: string, options: LoadImageOptions): Promise<void> {
   const { field, limits, serviceOrigin, loopbackAllowed, httpsOnly = false, signal } = options;
-  if (!/^https?:/i.test(value))
-    return writeFile(path, decodeBase64(value, options), { flag: 'wx', mode: 0o600 });
-  await fetchInput(field, value, path, {
+  await fetchInput(field, url, path, {
     bytes: limits.imageBytes,
     seconds: FETCH_LIMITS.seconds,
     serviceOrigin,
@@ -106,9 +109,12 @@ function decodeBase64(value: string, { field, limits }: LoadImageOptions): Buffe
 }
 
 /** @returns its size as displayed */
-async function decodeImage(path: string, { field, limits, signal }: LoadImageOptions): Promise<ImageSize> {
+async function decodeImage(
+  content: Buffer | string,
+  { field, limits, signal }: LoadImageOptions,
+): Promise<ImageSize> {
   signal?.throwIfAborted();
-  const picture = await openImage(path, { failOn: 'error', sequentialRead: true });
+  const picture = await openImage(content, { failOn: 'error', sequentialRead: true });
   const head = await picture.metadata().catch(throwMachineTrouble);
   if (!head || !isSupported(head.format, head.compression))
     throw invalidField(field, `must be an image: ${FORMAT_NAMES}`);

@@ -65,7 +65,7 @@ function listInputs(call: StartCall, { id, operation }: TaskRef, folder: string)
         const httpsOnly = operation === 'image.skinEnhancer';
         const image = await loadImage(values[at] as string, { ...options, field: name, httpsOnly });
         if (operation === 'image.upscaler') requireUpscalable(image, body.scale_factor as number, limits);
-        return storeFile(context, getInputKey(id, name), image.path);
+        return storeFile(context, getInputKey(id, name), image.content);
       },
     ]);
   });

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { getOperation, getTaskFacts, type TaskOperation } from '../../contract/index.js';
 import type { TaskKind } from '../../contract/operation.js';
 import { findImageFields } from '../../contract/schema/image-rules.js';
@@ -13,9 +14,14 @@ export function getInputKey(taskId: string, name: string): string {
   return `tasks/${taskId}/inputs/${name}`;
 }
 
-/** @param path of a local file */
-export function storeFile({ storage }: Context, key: string, path: string): Promise<StoredObject> {
-  return storage.write(key, createReadStream(path), MAX_FILE_BYTES);
+/** @param content bytes, or the path of a local file */
+export function storeFile(
+  { storage }: Context,
+  key: string,
+  content: Buffer | string,
+): Promise<StoredObject> {
+  const source = typeof content === 'string' ? createReadStream(content) : Readable.from([content]);
+  return storage.write(key, source, MAX_FILE_BYTES);
 }
 
 /** Copies the object of another key. */

@@ -1,9 +1,9 @@
-import { type Database, findRow, getRow, updateRows } from '../database/database.js';
+import { findRow, getRow, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
-import { removeUnusedFiles } from '../generation/unused-files.js';
+import { keepFiles, removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
 import {
   type Engine,
@@ -88,18 +88,14 @@ async function beginTask(
 ): Promise<OpenTask | undefined> {
   // Looks are frequent, and need no turn among the transactions: their tasks run already.
   if (kind.startsWith('watch-')) {
-    const watched = await findTask(database, key);
+    const watched = await findRow(database, 'tasks', { id: key });
     return watched && isRunning(watched) ? watched : undefined;
   }
   return await commit(async (tx) => {
-    const task = await findTask(tx, key);
+    const task = await findRow(tx, 'tasks', { id: key });
     if (!task) return undefined;
     return isRunning(task) || (await advanceTask(tx, context, task, { to: 'running' })) ? task : undefined;
   });
-}
-
-function findTask(database: Database, taskId: string) {
-  return findRow(database, 'tasks', { id: taskId });
 }
 
 function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>): boolean {
@@ -214,13 +210,14 @@ async function finishTask(
   result: EngineResult,
 ): Promise<void> {
   const results = await storeResults(context, task.id, result);
-  await commit((tx) =>
+  const isDone = await commit((tx) =>
     advanceTask(tx, context, task, { to: 'done', results }, { removesInputs: true }),
   ).catch(async (error) => {
     if (error instanceof LeaseLost) await removeUnusedFiles(context, task.id);
     throw error;
   });
-  await removeUnusedFiles(context, task.id);
+  if (isDone) await keepFiles(context, task.id, results);
+  else await removeUnusedFiles(context, task.id);
 }
 
 async function failTask(

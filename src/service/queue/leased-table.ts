@@ -11,6 +11,7 @@ import {
   failJob,
   type LeasedJob,
   limitDelays,
+  MAX_CLAIMED,
   recoverLeases,
   releaseJob,
   requireLease,
@@ -61,6 +62,8 @@ class LeasedTable implements Queue {
   #timer: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   #woken = false;
+  /** The next look needs a transaction, to wait for the commit of a job that is being enqueued. */
+  #looksInTransaction = false;
   #isRecoveryDue = false;
   #stopped = true;
   #unhear: (() => void) | undefined;
@@ -86,7 +89,10 @@ class LeasedTable implements Queue {
 
   async #wakeAll(tx: Tx): Promise<void> {
     if (isPostgres(tx)) await sendNotice(tx, 'jobs');
-    else this.#wake();
+    else {
+      this.#looksInTransaction = true;
+      this.#wake();
+    }
   }
 
   /** A job that is due before the next poll does not wait for it. */
@@ -105,6 +111,8 @@ class LeasedTable implements Queue {
     this.#unhear = this.#options.notices?.on('jobs', () => this.#wake());
     this.#timer = setInterval(() => {
       this.#isRecoveryDue = !this.#options.alone;
+      // It fails, and is logged, when a newer release has upgraded the data.
+      this.#looksInTransaction = true;
       this.#wake();
     }, this.#options.pollMs ?? POLL_MS);
   }
@@ -162,6 +170,8 @@ class LeasedTable implements Queue {
   async #claimAll(): Promise<void> {
     try {
       this.#woken = false;
+      const looksFirst = !this.#looksInTransaction;
+      this.#looksInTransaction = false;
       if (this.#isRecoveryDue) {
         this.#isRecoveryDue = false;
         await recoverLeases(this.#options, { running: [...this.#running.keys()], alone: false });
@@ -172,9 +182,10 @@ class LeasedTable implements Queue {
           free: this.#countFree(),
           shared: this.#listShared(),
           running: [...this.#running.keys()],
+          looksFirst,
         });
-        if (jobs.length === 0) break;
         for (const job of jobs) this.#start(job);
+        if (jobs.length < MAX_CLAIMED) break;
       }
     } catch (error) {
       this.#woken = false;

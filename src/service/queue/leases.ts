@@ -1,6 +1,13 @@
 import { sql } from 'kysely';
 import { backoffMs } from '../../wire/backoff.js';
-import { type Database, deleteRows, type Row, type Tx, updateRows } from '../database/database.js';
+import {
+  type Database,
+  deleteRows,
+  executeBuilt,
+  type Row,
+  type Tx,
+  updateRows,
+} from '../database/database.js';
 import { isPostgres } from '../database/postgres.js';
 import { type Job, LeaseLost } from './queue.js';
 import { assignTurns } from './turns.js';
@@ -33,6 +40,8 @@ export interface ClaimOptions {
   readonly shared?: Readonly<Record<string, SharedLimit>>;
   /** Ids of the jobs that run in this process. Another one may have ended the lease of one, and not run it yet. */
   readonly running: readonly string[];
+  /** Begins a transaction only if a job is due. Jobs whose transaction is still to be committed are not found. */
+  readonly looksFirst?: boolean;
 }
 
 export interface SharedLimit {
@@ -41,7 +50,7 @@ export interface SharedLimit {
 }
 
 /** Jobs of a kind that are leased at once, so that other services get some too. */
-const MAX_CLAIMED = 10;
+export const MAX_CLAIMED = 10;
 
 /**
  * Leases the next jobs: a suspected one if no other job runs here, else those whose turn it is. While a
@@ -49,9 +58,10 @@ const MAX_CLAIMED = 10;
  */
 export async function claimJobs(
   holder: LeaseHolder,
-  { kinds, free, shared = {}, running }: ClaimOptions,
+  { kinds, free, shared = {}, running, looksFirst = false }: ClaimOptions,
 ): Promise<LeasedJob[]> {
   const now = toIsoTime(holder.now());
+  if (looksFirst && (await listDueKinds(holder.database, kinds, now)).length === 0) return [];
   return await changeJobs(holder, async (tx) => {
     const due = await listDueKinds(tx, kinds, now);
     if (due.length === 0) return [];
@@ -77,9 +87,10 @@ export async function claimJobs(
 }
 
 /** The kinds with jobs that are due, and whether some of them wait for a turn. One look at two indexes for each kind. */
-async function listDueKinds(tx: Tx, kinds: readonly string[], now: string) {
+async function listDueKinds(database: Database, kinds: readonly string[], now: string) {
   if (kinds.length === 0) return [];
-  const { rows } = await sql<{ kind: string; waiting: number | null }>`with given (kind) as (
+  const shape = { shape: `due ${kinds}`, values: [now] };
+  const build = () => sql`with given (kind) as (
       values ${sql.join(kinds.map((kind) => sql`(${sql.lit(kind)})`))}
     ), found as (
       select given.kind as kind,
@@ -88,7 +99,13 @@ async function listDueKinds(tx: Tx, kinds: readonly string[], now: string) {
         (select 1 from jobs where jobs.kind = given.kind and turn is not null and leased_by is null
           limit 1) as ready
       from given
-    ) select kind, waiting from found where waiting = 1 or ready = 1`.execute(tx);
+    ) select kind, waiting from found where waiting = 1 or ready = 1`;
+  const compilable = { compile: () => build().compile(database) };
+  const { rows } = await executeBuilt<{ kind: string; waiting: number | null }>(
+    database,
+    shape,
+    () => compilable,
+  );
   return rows;
 }
 

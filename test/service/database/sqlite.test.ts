@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { SqliteQueryCompiler } from 'kysely';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { findRow, insertRow } from '../../../src/service/database/database.js';
 import { openSqlite } from '../../../src/service/database/sqlite.js';
 
 const key = (id: string) => ({ id, use: 'url', secret: '-', created_at: '2030-01-01T00:00:00Z' }) as const;
@@ -65,4 +67,27 @@ it('rolls a transaction back that does not end, whose later statements fail', as
   resume();
   expect(await outcome).toContain('The database is closed.');
   expect(await countKeys()).toBe(0);
+});
+
+it('builds a statement once for all values, and again for other columns or more values', async () => {
+  const { database } = await openForTest();
+  onTestFinished(() => database.destroy());
+  const built = vi.spyOn(SqliteQueryCompiler.prototype, 'compileQuery');
+  onTestFinished(() => built.mockRestore());
+  const countBuilt = async (work: () => Promise<unknown>) => {
+    const before = built.mock.calls.length;
+    await work();
+    return built.mock.calls.length - before;
+  };
+  await database.transaction().execute(async (tx) => {
+    expect(await countBuilt(() => insertRow(tx, 'keys', key('one')))).toBe(1);
+    expect(await countBuilt(() => insertRow(tx, 'keys', key('two')))).toBe(0);
+  });
+  const find = (match: Parameters<typeof findRow<'keys'>>[2]) => () => findRow(database, 'keys', match);
+  expect(await countBuilt(find({ id: 'one' }))).toBe(1);
+  expect(await countBuilt(find({ id: 'two' }))).toBe(0);
+  expect(await countBuilt(find({ id: ['one', 'two'] }))).toBe(1);
+  expect(await countBuilt(find({ id: 'one', use: 'url' }))).toBe(1);
+  expect(await find({ id: 'two' })()).toMatchObject({ id: 'two' });
+  expect(await find({ id: 'none' })()).toBeUndefined();
 });

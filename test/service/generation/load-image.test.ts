@@ -51,10 +51,11 @@ const take = (value: string, options: Options = {}) =>
   });
 
 async function taken(value: string, options: Options = {}) {
-  const { path, ...size } = await take(value, options);
-  const content = readFileSync(path);
-  rmSync(path);
-  return { ...size, content };
+  const { content, ...size } = await take(value, options);
+  if (typeof content !== 'string') return { ...size, content };
+  const bytes = readFileSync(content);
+  rmSync(content);
+  return { ...size, content: bytes };
 }
 
 async function refusal(value: string, options: Options = {}): Promise<string> {

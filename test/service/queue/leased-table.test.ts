@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
 import { Notices } from '../../../src/service/database/notices.js';
 import { createLeasedTable, type LeasedTableOptions } from '../../../src/service/queue/leased-table.js';
@@ -97,6 +97,19 @@ describe('the queue', () => {
     await enqueue(one, { kind: 'greet', key: 'a' });
     await emptied();
     expect(done).toEqual(['a']);
+  });
+
+  it('takes a transaction to claim a job and one to end it, and none to find that no other is due', async () => {
+    const one = queue({ pollMs: 60_000_000 });
+    const begun = vi.spyOn(database, 'transaction');
+    onTestFinished(() => begun.mockRestore());
+    await enqueue(one, { kind: 'greet', key: 'a' });
+    start(one, { greet: async () => {} });
+    await emptied();
+    // With the look after its end.
+    await one.stop(1_000);
+    // Two recover the queue at its start; the others enqueue, claim and end the job.
+    expect(begun).toHaveBeenCalledTimes(5);
   });
 
   it('does not run jobs of a transaction that is rolled back', async () => {
@@ -500,26 +513,28 @@ describe('turns', () => {
   };
 
   /** The keys of jobs in the order in which they start, one at a time; `between` adds more. */
-  async function orderOf(before: () => Promise<void>, between?: (begun: readonly string[]) => Promise<void>) {
+  async function orderOf(
+    before: (one: Queue) => Promise<void>,
+    between?: (begun: readonly string[], one: Queue) => Promise<void>,
+  ) {
     const one = queue();
     const begun: string[] = [];
     const run: JobHandler = async ({ key }) => {
       begun.push(key);
-      await between?.(begun);
+      await between?.(begun, one);
     };
-    await before();
+    await before(one);
     one.start({ check: { run, atOnce: 1 } });
     await emptied();
     return begun;
   }
 
   it('let the job of one owner wait for one job of an owner who has many', async () => {
-    const one = queue();
     const order = await orderOf(
-      async () => {
+      async (one) => {
         for (let at = 0; at < 20; at += 1) await add(one, `ann${at}`);
       },
-      async (begun) => {
+      async (begun, one) => {
         if (begun.length !== 3) return;
         for (const key of ['bob0', 'bob1']) await add(one, key);
         await add(one, 'eve0');
@@ -540,12 +555,11 @@ describe('turns', () => {
   });
 
   it('do not let owners overtake who enqueue their next job when one ended', async () => {
-    const one = queue();
     const order = await orderOf(
-      async () => {
+      async (one) => {
         for (const key of ['ann0', 'ann1', 'ann2', 'bob0', 'eve0']) await add(one, key);
       },
-      async (begun) => {
+      async (begun, one) => {
         const last = begun.at(-1) as string;
         const owner = last.slice(0, 3);
         if (owner === 'ann' || begun.length > 12) return;
@@ -556,8 +570,7 @@ describe('turns', () => {
   });
 
   it('are given to all who became due while a job ran, and after them to jobs that come last', async () => {
-    const one = queue();
-    const order = await orderOf(async () => {
+    const order = await orderOf(async (one) => {
       await add(one, 'night', { last: true });
       for (let at = 0; at < 3; at += 1) await add(one, `ann${at}`, { runAt: time });
       await add(one, 'bob0', { runAt: time });
