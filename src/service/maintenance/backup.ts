@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -74,7 +84,9 @@ export async function restoreFolder(backup: string, data: string): Promise<Store
       return withCopy(folder, checkStore);
     }
     requireDatabase(backup);
-    await copyFile(join(backup, DATABASE), join(folder, DATABASE));
+    // A copy of a folder whose service was killed has its last changes in the second file.
+    for (const name of [DATABASE, `${DATABASE}-wal`])
+      if (existsSync(join(backup, name))) await copyFile(join(backup, name), join(folder, name));
     const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
     return withCopy(folder, (database, copy) => copyObjects(database, source, copy));
   });
@@ -150,14 +162,22 @@ async function writeFolder(
   target: string,
   write: (folder: string) => Promise<StoreReport>,
 ): Promise<StoreReport> {
-  if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0))
-    throw new BackupRefused(`${target} already exists; choose a folder that does not exist or is empty.`);
-  return inPartialFolder(target, async (folder) => {
+  requireEmpty(target);
+  // A link stays one.
+  const place = existsSync(target) ? realpathSync(target) : target;
+  return inPartialFolder(place, async (folder) => {
     const report = await write(join(folder, 'data'));
-    rmSync(target, { recursive: true, force: true });
-    renameSync(join(folder, 'data'), target);
+    // A service may have started in it since.
+    requireEmpty(place);
+    if (existsSync(place)) rmdirSync(place);
+    renameSync(join(folder, 'data'), place);
     return report;
   });
+}
+
+function requireEmpty(target: string): void {
+  if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0))
+    throw new BackupRefused(`${target} already exists; choose a folder that does not exist or is empty.`);
 }
 
 async function inPartialFolder(
