@@ -26,8 +26,11 @@ export interface OutputMode {
   readonly color?: boolean;
   /** `false` turns the pager off. */
   readonly pager?: boolean;
-  /** Completes the commands in a message with what this command was given, so that they can be run as they are. */
-  readonly completeCommands?: ((text: string) => string) | undefined;
+  /**
+   * Completes the commands in a message with what this command was given, so that they can be run as they are.
+   * @param dir the folder of the pack that the message is about; absent: the only one that was given
+   */
+  readonly completeCommands?: ((text: string, dir?: string) => string) | undefined;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
