@@ -33,6 +33,10 @@ test('an unknown command is one sentence with the nearest name, exit 2', async (
 test.each([
   [['version', 'publish', '--reason', 'x'], "error: Unknown option '--reason'.\n"],
   [['node', 'gt'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['node', 'gt', '--help'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['serve', 'stauts'], "error: Unknown command 'stauts' (Did you mean status?)\n"],
+  [['serve', '--data', 'x', 'stauts', '--json'], "Unknown command 'stauts' (Did you mean status?)"],
+  [['config', 'list', 'x'], "error: Too many arguments for 'list'. Expected 0 arguments but got 1.\n"],
   [['image', 'relight', '--promt', 'x'], "error: Unknown option '--promt' (Did you mean --prompt?)\n"],
 ])('only near names are suggested: %j', async (argv, error) => {
   expect((await regen(argv)).stderr).toContain(error);
@@ -45,7 +49,9 @@ test('help of an unknown topic or command is an error', async () => {
   ]) {
     const { exit, stdout, stderr } = await regen(argv);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
-    expect(stderr).toBe("error: Unknown command or topic 'nope'.\nhint: See: regen help\n");
+    expect(stderr).toBe(
+      "error: Unknown command or topic 'nope' (Did you mean node?)\nhint: See: regen help\n",
+    );
   }
   for (const argv of [
     ['help', 'node', 'nope'],

@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { findNearest } from '../../wire/nearest.js';
-import { usage } from '../terminal/failure.js';
+import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
 import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
 import { formatFlag, formatHelp } from './help.js';
@@ -60,10 +60,14 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') {
-      refuseUnknown(tree, shown, groups, argv);
+      refuseUnknown(tree, shown, argv);
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
+    const own = groups.get(findPathIn(groups, argv)) as Commander;
+    const [word] = own.args;
+    if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
+      throw toUnknownCommand(own, word, argv);
     throw usage(toSentence(error.message), suggestCommand(argv) ?? suggestHelp(groups, argv));
   }
   return found ?? { kind: 'text', text: formatPage(root), asked: false };
@@ -192,24 +196,34 @@ function suggestCommand([word = '']: readonly string[]): string | undefined {
 function refuseUnknown(
   { globals }: CommandTree,
   shown: Commander | undefined,
-  groups: ReadonlyMap<string, Commander>,
   argv: readonly string[],
 ): void {
   if (!shown || shown.registeredArguments.length > 0) return;
   // A group does not know the global flags. After one with a value, the next word is the value.
   const bare = globals.filter(({ value }) => !value).map(({ name }) => `--${name}`);
   const word = shown.args.find((one) => !bare.includes(one));
-  if (!word || word.startsWith('-')) return;
-  const isRoot = !shown.parent;
-  const hint = suggestCommand(argv) ?? (isRoot ? 'See: regen help' : suggestHelp(groups, argv));
-  throw usage(`Unknown command${isRoot ? ' or topic' : ''} '${word}'.`, hint);
+  if (word && !word.startsWith('-')) throw toUnknownCommand(shown, word, argv);
+}
+
+function toUnknownCommand(own: Commander, word: string, argv: readonly string[]): Failure {
+  const near = findNearest(
+    word,
+    own.commands.map((command) => command.name()),
+  );
+  const path = findPath(own);
+  const hint = suggestCommand(argv) ?? (path === '' ? 'See: regen help' : `See: regen ${path} --help`);
+  const what = path === '' ? 'command or topic' : 'command';
+  return usage(`Unknown ${what} '${word}'${near ? ` (Did you mean ${near}?)` : '.'}`, hint);
 }
 
 function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
+  const path = findPathIn(groups, argv);
+  return `See: regen ${path === '' ? '' : `${path} `}--help`;
+}
+
+/** The words of the command or group on a command line. */
+function findPathIn(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'));
-  for (let count = words.length; count > 0; count--) {
-    const path = words.slice(0, count).join(' ');
-    if (groups.has(path)) return `See: regen ${path} --help`;
-  }
-  return 'See: regen --help';
+  const paths = words.map((_, index) => words.slice(0, index + 1).join(' '));
+  return paths.findLast((path) => groups.has(path)) ?? '';
 }
