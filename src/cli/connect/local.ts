@@ -13,6 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
+import type { CallOptions } from '../../client/client-options.js';
 import { ClientError, NetworkError } from '../../client/errors.js';
 import { parseJson } from '../../contract/json.js';
 import { readPrivateFile } from '../../disk/private-file.js';
@@ -37,6 +38,8 @@ interface LocalRecord {
   readonly storage?: string;
 }
 
+type Limits = Pick<CallOptions, 'timeoutMs' | 'signal'>;
+
 /** A running service with its data in a folder of this machine. */
 export interface LocalService extends LocalRecord {
   /** The credential of the owner of the folder. */
@@ -48,20 +51,20 @@ export interface LocalService extends LocalRecord {
 /**
  * Finds the running service of a data folder, from `service.json` and a check over the socket in the folder. Only the
  * owner of the folder can listen on that socket.
- * @param timeoutMs how long it may stay silent. Default: as long as any service
+ * @param limits how long it may stay silent (default: as long as any service), and what stops waiting
  * @throws Failure if it runs and does not answer
  */
 export async function findLocal(
   folder: string,
   connect: Connect,
-  timeoutMs?: number,
+  limits: Limits = {},
 ): Promise<LocalService | undefined> {
   const recorded = readPrivateFile(join(folder, 'service.json'));
   const ownerToken = readPrivateFile(join(folder, 'owner.token'))?.trim();
   const record = recorded && parseRecord(recorded);
   if (!record || !ownerToken || !isOwnSocket(record.socket, folder)) return undefined;
   const owner = fixedCredential(ownerToken, 'the embedded service');
-  const client = await connectToRunning(record, owner, connect, timeoutMs);
+  const client = await connectToRunning(record, owner, connect, limits);
   return client && { ...record, owner, client };
 }
 
@@ -100,11 +103,11 @@ async function connectToRunning(
   { url, socket, pid, instance }: LocalRecord,
   owner: Credential,
   connect: Connect,
-  timeoutMs: number | undefined,
+  limits: Limits,
 ): Promise<Client | undefined> {
   try {
     const client = await connect(url, owner, { socketPath: socket });
-    const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, timeoutMs });
+    const { status, body } = await client.raw({ path: OWNER_PATH, retries: 0, ...limits });
     const answer = JSON.parse((await readBody(body, 4096)).toString()) as { instance?: unknown };
     // undici offers the connection to the next request in the next turn of the event loop.
     await new Promise(setImmediate);
@@ -156,7 +159,7 @@ export async function ensureLocal(
   const deadline = system.now() + START_TIMEOUT_MS;
   let child: Child | undefined;
   for (;;) {
-    const running = await findLocal(start.folder, connect);
+    const running = await findLocal(start.folder, connect, { signal });
     if (running?.version === start.version) return { service: running, started: child !== undefined };
     if (!child) {
       const { LockTimeout, takeLock } = await import('../../disk/lock.js');
@@ -193,7 +196,7 @@ async function waitUntilReady(
   signal: AbortSignal,
 ): Promise<LocalService> {
   for (;;) {
-    const running = await findLocal(start.folder, connect);
+    const running = await findLocal(start.folder, connect, { signal });
     if (running?.version === start.version) return running;
     const ended = child.readExitCode();
     // If the folder is in use, the service that uses it has not recorded its address yet.

@@ -175,7 +175,7 @@ export class ServiceConnector {
   async #reachEmbedded(): Promise<LocalService> {
     const { system, folders, output, connect, signal } = this.#context;
     if (!this.mayStart) {
-      const running = await findLocal(folders.data, connect);
+      const running = await findLocal(folders.data, connect, { signal });
       if (running) return running;
       throw new Failure('The embedded service is not running, and autostart is turned off.', {
         code: 'local_service_unavailable',

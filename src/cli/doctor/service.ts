@@ -40,7 +40,7 @@ export async function checkService(context: CommandContext): Promise<{ url?: str
 }
 
 async function findEmbedded({ connect, folders }: CommandContext): Promise<Reached | undefined> {
-  const local = await findLocal(folders.data, connect, REQUEST_TIMEOUT_MS);
+  const local = await findLocal(folders.data, connect, { timeoutMs: REQUEST_TIMEOUT_MS });
   return local && { url: local.url, client: local.client, credential: local.owner };
 }
 
