@@ -3,6 +3,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type OutputOptions, type RolldownOptions, rolldown } from 'rolldown';
+import { minifySync } from 'rolldown/experimental';
 import { GRAMMAR_MODULE } from '../src/python/definitions/grammar.js';
 import { writeCommands } from './commands.js';
 import { writeLibraryTypes } from './library-api.js';
@@ -34,8 +35,8 @@ const GROUPS = [
 const LEFT_OUT = [
   // HTTP/2, which is off, and bodies in the form of `fetch`.
   [/\/undici\//, /\/(client-h2|web\/fetch\/body)\.js$/],
-  // Values that are checked by a schema.
-  [/\/conf\//, /^ajv/],
+  // Values that are checked by a schema, and settings of earlier versions.
+  [/\/conf\//, /^(ajv|semver)/],
   // Values that are checked by a schema, which the contract does; a log, which the service writes itself; requests without a network,
   // and plugins for some releases of the framework, which there are none of.
   [/\/fastify\//, /^(@fastify\/ajv-compiler|pino|light-my-request|semver)$/],
@@ -51,7 +52,48 @@ const leaveOut = {
   name: 'leave-out',
   resolveId: (id: string, from = '') =>
     LEFT_OUT.some(([who, what]) => who.test(from) && what.test(id)) ? `left-out:${id}` : null,
-  load: (id: string) => (id.startsWith('left-out:') ? createStandIn(id) : null),
+  load(id: string) {
+    if (id.startsWith('left-out:')) return createStandIn(id);
+    // The two that ora chooses by itself, of ninety.
+    return id.endsWith('/cli-spinners/spinners.json') ? pickJson(id, ['dots', 'line']) : null;
+  },
+};
+
+function pickJson(path: string, names: readonly string[]): string {
+  const all = JSON.parse(readFileSync(path, 'utf8'));
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, all[name]])));
+}
+
+/** Shortens the names of local variables in packages. Those of functions and classes stay, for the traces of errors. */
+const shortenNames = {
+  name: 'shorten-names',
+  transform: {
+    // What may be removed when it is not used is marked by comments, which would be lost.
+    filter: { id: /\/node_modules\/.*\.[cm]?js$/, code: { exclude: /__PURE__|__NO_SIDE_EFFECTS__/ } },
+    handler(code: string, id: string) {
+      const shortened = minifySync(id, code, {
+        module: /^(import|export)\b/m.test(code),
+        compress: false,
+        mangle: { toplevel: false, keepNames: true },
+        codegen: { removeWhitespace: false },
+      });
+      if (shortened.errors.length > 0) throw new Error(`${id}: ${shortened.errors[0]?.message}`);
+      return { code: shortened.code, map: null };
+    },
+  },
+};
+
+/** The parser of HTTP, compiled with and without vectors: bytes take less space as files than as text. */
+const writeParsers = {
+  name: 'write-parsers',
+  load(id: string) {
+    const [, name] = /\/undici\/lib\/llhttp\/(llhttp(?:_simd)?)-wasm\.js$/.exec(id) ?? [];
+    if (!name) return null;
+    const bytes: Buffer = createRequire(id)(id);
+    writeFileSync(`dist/${name}.wasm`, bytes);
+    // From a chunk.
+    return `module.exports = require('node:fs').readFileSync(require('node:path').join(__dirname, '../${name}.wasm'));`;
+  },
 };
 
 /** What can be loaded and taken apart, but throws when it is called. */
@@ -79,6 +121,7 @@ async function bundleCommandLine(): Promise<string[]> {
     {
       input: { cli: 'src/cli/main.ts', client: 'src/library/index.ts', http: 'http' },
       plugins: [
+        writeParsers,
         {
           name: 'service',
           // One copy of the service is enough, and its packages are ES modules.
@@ -170,7 +213,7 @@ async function writeBundle(
   const installed = await listInstalled();
   const build = await rolldown({
     ...options,
-    plugins: [options.plugins, leaveOut],
+    plugins: [options.plugins, leaveOut, shortenNames],
     platform: 'node',
     external: (id) => installed.some((name) => id === name || id.startsWith(`${name}/`)),
   });

@@ -26,9 +26,9 @@ async function printText(text: string, system: System): Promise<number> {
   return 0;
 }
 
-/** Treats `regen help node get` as `regen node get --help`, unless the words are a topic. */
+/** Treats `regen help node get` and `regen --help node get` as `regen node get --help`, unless the words are a topic. */
 function expandHelp(argv: readonly string[]): readonly string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  return ['help', '--help', '-h'].includes(argv[0] as string) ? [...argv.slice(1), '--help'] : argv;
 }
 
 /** The version, or the help of the words before `--help`; parsing them would take longer than everything else. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Naming } from '../contract/naming/naming.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
-import { type ParsedCommandLine, parseCommandLine } from './command/program.js';
+import { type ParsedCommandLine, parseCommandLine, SERVICE_FLAGS } from './command/program.js';
 import { version } from './command/version.js';
 import { Clients } from './connect/clients.js';
 import type { CommandContext, RunCommand } from './connect/context.js';
@@ -48,7 +48,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     output = new Output(system, {
       ...{ json, ndjson, quiet, filter, columns },
       ...{ color: flags.color !== false, pager: flags.pager !== false },
-      completeCommands: (text) => repeatTarget(text, flags),
+      completeCommands: (text, dir) => repeatGiven(text, flags, dir ?? args.dir),
     });
     const composed = composeContext(asked, project, { system, output, interruption });
     close = composed.close;
@@ -114,18 +114,41 @@ function addDefaults(parsed: ParsedCommand, project: Project | undefined): Parse
   return { ...parsed, flags: { ...Object.fromEntries(own), ...flags } };
 }
 
-/** Adds the service that was given on the command line to the commands in a message that use one. */
-function repeatTarget(text: string, flags: ParsedCommand['flags']): string {
-  const given = ['profile', 'base-url'].filter((flag) => readText(flags, flag) !== undefined);
-  if (given.length === 0 || given.some((flag) => text.includes(`--${flag} `))) return text;
-  const target = given.map((flag) => ` --${flag} ${shellWord(readText(flags, flag) as string)}`).join('');
+/** Flags of which a command in a message repeats all or none, because it may name its service itself. */
+const ADDRESS_FLAGS = ['profile', 'base-url'];
+
+/**
+ * Adds to the commands in a message what was given on the command line and what they need to do the same: the service,
+ * the data folder, and the folder of a pack unless there are several.
+ */
+function repeatGiven(text: string, flags: ParsedCommand['flags'], dir: unknown): string {
+  const [folder, ...others] = [dir ?? []].flat() as string[];
+  const isNamed = ADDRESS_FLAGS.some((flag) => text.includes(`--${flag} `));
+  const given = [...(isNamed ? [] : ADDRESS_FLAGS), 'token-file', 'data', 'config'].filter(
+    (flag) => readText(flags, flag) !== undefined && !text.includes(`--${flag} `),
+  );
+  if (given.length === 0 && folder === undefined) return text;
   const tree = new BuiltTree();
-  return text.replace(/\bregen((?: [a-z][\w-]*)+)/g, (typed, rest: string) => {
+  return text.replace(/\bregen((?: [a-z][\w-]*| \d[\w.-]*\w)+)/g, (typed, rest: string) => {
     const command = tree.readTyped(rest.trim().split(' '))?.commands[0];
-    if (!command?.takes.includes('service')) return typed;
+    if (!command) return typed;
     const words = ['regen', ...command.words].join(' ');
-    return words + target + typed.slice(words.length);
+    const target = given
+      .filter((flag) => takesFlag(command, flag))
+      .map((flag) => ` --${flag} ${shellWord(readText(flags, flag) as string)}`);
+    const isRepeated = folder !== undefined && others.length === 0 && isFolderCommand(command);
+    return words + target.join('') + typed.slice(words.length) + (isRepeated ? ` ${shellWord(folder)}` : '');
   });
+}
+
+function takesFlag({ takes, words, flags }: Command, flag: string): boolean {
+  if (flags.some(({ name }) => name === flag)) return true;
+  // A sign-in takes another token than the one that was refused.
+  return (
+    takes.includes('service') &&
+    SERVICE_FLAGS.includes(flag) &&
+    !(flag === 'token-file' && words.includes('login'))
+  );
 }
 
 /** Requires the positionals that are not part of a request; the others are checked together with the request. */

@@ -90,11 +90,12 @@ interface ErrorFacts {
 
 /**
  * Reads an error body. Other services than ours leave `message` empty or out, put the sentence into `error`,
- * or list plain strings in `details`.
+ * list plain strings in `details`, or have fields of their own.
  */
 function parseErrorBody(text: string): ErrorFacts {
   const body = parseJson(text);
-  const { error, message, details }: Readonly<Record<string, unknown>> = isRecord(body) ? body : {};
+  const fields: Readonly<Record<string, unknown>> = isRecord(body) ? body : {};
+  const { error, message, details } = fields;
   const known = parseDetails(details);
   const notes = [details].flat().filter(isSentence).join('; ');
   const code = typeof error === 'string' && /^[\w.-]{1,100}$/.test(error) ? error : undefined;
@@ -102,7 +103,28 @@ function parseErrorBody(text: string): ErrorFacts {
   const words =
     sentence && notes ? `${sentence.trimEnd().replace(/[.:]$/, '')}: ${notes}` : sentence || notes;
   const listed = known.map((detail) => `${detail.path} ${detail.message}`).join('; ');
-  return { code, message: words || listed || undefined, details: known };
+  const others = () => findSentences({ ...fields, error: code === undefined && error }).join('; ');
+  return { code, message: words || listed || others() || undefined, details: known };
+}
+
+/** Where services put a sentence: gateways, web frameworks, OAuth and RFC 9457. */
+const SENTENCE_FIELDS = [
+  'message',
+  'detail',
+  'error_description',
+  'error',
+  'errors',
+  'msg',
+  'reason',
+  'title',
+];
+
+function findSentences(value: unknown, depth = 4): string[] {
+  if (isSentence(value)) return [value.trim()];
+  if (depth === 0) return [];
+  if (Array.isArray(value)) return value.slice(0, 10).flatMap((item) => findSentences(item, depth - 1));
+  const fields = isRecord(value) ? SENTENCE_FIELDS.map((name) => value[name]) : [];
+  return fields.map((field) => findSentences(field, depth - 1)).find(({ length }) => length > 0) ?? [];
 }
 
 /** Nothing, unless all details are in the form of the contract. */

@@ -3,7 +3,6 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { isLoopbackHost } from '../contract/schema/loopback.js';
 import { loadSharp } from '../preview/sharp.js';
 import { PackReader, QUICK_LIMITS } from '../python/reader-process.js';
 import { createVerifier } from './auth/issuer.js';
@@ -147,7 +146,7 @@ async function startInFolder(
       scratch,
       env: process.env,
     });
-    if (!alone) await bindStorage(database, storage, { setting: configuration.storage, folder: objects });
+    await bindStorage(database, storage, { setting: configuration.storage, folder: objects, alone });
     let local = '';
     const baseUrl = () => configuration.publicUrl?.replace(/\/+$/, '') ?? local;
     const callbacks = new VendorCallbacks({ configuration, database, queue, keys, baseUrl });
@@ -188,7 +187,7 @@ async function startInFolder(
     });
     local = await listenOn(app, configuration);
     const socketServer = await listenOnSocket(app, folder.socketPath);
-    if (configuration.publicUrl === undefined && !isLoopbackHost(configuration.host)) {
+    if (configuration.publicUrl === undefined && isExposed(configuration)) {
       log('warn', `URLs in answers begin with ${local}; set publicUrl to the address that clients use.`);
     }
     if (!alone && configuration.storage === undefined)

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { regen, type Surroundings, start } from '../support/cli.js';
+import { homeForTest, regen, type Surroundings, start } from '../support/cli.js';
 import { generationDouble, png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 import { regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/terminal.js';
@@ -47,6 +48,21 @@ test.each(SCREEN_SIZES)(
   },
 );
 
+test('names and messages in letters of two columns are wrapped where those of one are', async () => {
+  const { cwd, env } = await sixPhotos();
+  const name = `${'写真'.repeat(7)}.png`;
+  const saved = regenInTerminal(['image', 'relight', 'photo-1.png', '-o', name], { cwd, env, columns: 40 });
+  expect(await saved.exit, saved.screen()).toBe(0);
+  const missing = regenInTerminal(['image', 'relight', `${'写真'.repeat(4)} 写真.png`], {
+    cwd,
+    env,
+    columns: 40,
+  });
+  expect(await missing.exit).toBe(2);
+  for (const terminal of [saved, missing])
+    expect((await terminal.lines()).filter(({ isTooWide }) => isTooWide)).toEqual([]);
+});
+
 test('in a pipe, paths are whole on stdout and said on stderr with the task', async () => {
   const { cwd, env } = await sixPhotos();
   const { stdout, stderr, exit } = await start(['image', 'relight', ...photos, '-o', 'relit/'], { cwd, env })
@@ -59,6 +75,40 @@ test('in a pipe, paths are whole on stdout and said on stderr with the task', as
     expect(stderr).toContain(`Saved ${path} (`);
   }
   expect(stderr).toMatch(/^5 of 6 saved in relit\/ .*photo-4\.png failed: /m);
+});
+
+test('a result whose extension promises another type is saved under the name that was asked for, with a warning', async () => {
+  const double = await generationDouble({ id: () => 'one' });
+  const cwd = folderForTest();
+  for (const photo of photos) writeFileSync(join(cwd, photo), png);
+  const surroundings = {
+    cwd,
+    home: homeForTest(),
+    env: { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' },
+  };
+  const relight = ['image', 'relight', 'photo-1.png'];
+  writeFileSync(join(cwd, 'jobs.jsonl'), JSON.stringify({ command: 'image relight', image: 'photo-1.png' }));
+  for (const [name, argv] of [
+    ['a.jpg', [...relight, '-o', 'a.jpg']],
+    ['b.JPEG', ['task', 'download', 'one', '-o', 'b.JPEG']],
+    ['c.mp4', ['task', 'wait', 'one', '-o', 'c.mp4']],
+    ['d.webp', ['batch', 'jobs.jsonl', '-o', 'd.webp']],
+  ] as const) {
+    const { exit, stdout, stderr } = await regen(argv, surroundings);
+    expect(exit, stderr).toBe(0);
+    expect(stdout).toContain(name);
+    expect(existsSync(join(cwd, name))).toBe(true);
+    expect(stderr).toMatch(new RegExp(`warning: .*${name} contains image/png, not (image|video)/`));
+    expect(stderr).toContain('{ext}');
+  }
+  for (const name of ['e.png', 'f.PNG', 'g', 'h.bin', 'i.{ext}']) {
+    const { exit, stderr } = await regen([...relight, '-o', name], surroundings);
+    expect(exit, stderr).toBe(0);
+    expect(stderr).not.toContain('warning');
+  }
+  const several = await regen(['image', 'relight', ...photos, '-o', '{name}.jpg'], surroundings);
+  expect(several.exit, several.stderr).toBe(0);
+  expect(several.stderr.match(/warning/g)).toHaveLength(1);
 });
 
 test('a narrower terminal cuts the progress again, and erases nothing that was said', async () => {
@@ -85,9 +135,10 @@ test('a terminal that shows pictures and links gets them, others only paths', as
   const plain = relight('plain.png', {});
   expect(await plain.exit).toBe(0);
   for (const start of ['\x1b_G', '\x1b]']) expect(plain.raw()).not.toContain(start);
-  const kitty = relight('kitty.png', { KITTY_WINDOW_ID: '1' });
+  const kitty = relight('kitty #1.png', { KITTY_WINDOW_ID: '1' });
   expect(await kitty.exit).toBe(0);
-  expect(kitty.raw()).toContain(`\x1b]8;;file://${join(surroundings.cwd, 'kitty.png')}\x1b\\kitty.png`);
+  const { href } = pathToFileURL(join(surroundings.cwd, 'kitty #1.png'));
+  expect(kitty.raw()).toContain(`\x1b]8;;${href}\x1b\\kitty #1.png`);
   expect(kitty.raw()).toMatch(/_Gf=100,a=T,c=\d+,m=[01];iVBOR/);
   const iterm = relight('iterm.png', { TERM_PROGRAM: 'iTerm.app' });
   expect(await iterm.exit).toBe(0);

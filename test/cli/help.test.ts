@@ -33,6 +33,10 @@ test('an unknown command is one sentence with the nearest name, exit 2', async (
 test.each([
   [['version', 'publish', '--reason', 'x'], "error: Unknown option '--reason'.\n"],
   [['node', 'gt'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['node', 'gt', '--help'], "error: Unknown command 'gt' (Did you mean get?)\n"],
+  [['serve', 'stauts'], "error: Unknown command 'stauts' (Did you mean status?)\n"],
+  [['serve', '--data', 'x', 'stauts', '--json'], "Unknown command 'stauts' (Did you mean status?)"],
+  [['config', 'list', 'x'], "error: Too many arguments for 'list'. Expected 0 arguments but got 1.\n"],
   [['image', 'relight', '--promt', 'x'], "error: Unknown option '--promt' (Did you mean --prompt?)\n"],
 ])('only near names are suggested: %j', async (argv, error) => {
   expect((await regen(argv)).stderr).toContain(error);
@@ -45,7 +49,9 @@ test('help of an unknown topic or command is an error', async () => {
   ]) {
     const { exit, stdout, stderr } = await regen(argv);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
-    expect(stderr).toBe("error: Unknown command or topic 'nope'.\nhint: See: regen help\n");
+    expect(stderr).toBe(
+      "error: Unknown command or topic 'nope' (Did you mean node?)\nhint: See: regen help\n",
+    );
   }
   for (const argv of [
     ['help', 'node', 'nope'],
@@ -55,7 +61,27 @@ test('help of an unknown topic or command is an error', async () => {
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     expect(stderr).toBe("error: Unknown command 'nope'.\nhint: See: regen node --help\n");
   }
-  expect((await regen(['version', 'publish', 'folder', '--help'])).exit).toBe(0);
+  for (const argv of [
+    ['--json', 'nope', '--help'],
+    ['help', '--quiet', 'nope'],
+    ['--help', 'node', 'nope'],
+    ['node', '--no-color', 'nope', '--help'],
+    ['serve', 'nope', '--help'],
+    ['serve', '--data', 'x', 'nope', '--help'],
+    ['config', 'list', 'nope', '--help'],
+  ]) {
+    const { exit, stdout, stderr } = await regen(argv);
+    expect({ argv, exit, stdout }).toEqual({ argv, exit: 2, stdout: '' });
+    expect(stderr).toContain("'nope'");
+  }
+  expect((await regen(['--help', 'node', 'get'])).stdout).toContain('Usage: regen node get');
+  for (const argv of [
+    ['version', 'publish', 'folder', '--help'],
+    ['--profile', 'x', '--help'],
+    ['node', '--profile', 'x', '--help'],
+    ['serve', '--data', 'x', '--help'],
+  ])
+    expect((await regen(argv)).exit, argv.join(' ')).toBe(0);
   expect((await regen(['publish', '--help'])).stderr).toContain('Did you mean: regen version publish');
 });
 

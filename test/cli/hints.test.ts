@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { homeForTest, regen } from '../support/cli.js';
-import { folderForTest, serviceForTest } from '../support/service.js';
+import { folderForTest, publisherForTest, register, serviceForTest } from '../support/service.js';
 
 const nowhere = 'http://127.0.0.1:9';
 
@@ -91,4 +91,37 @@ test('a sign-in to an address says how to name it', async () => {
   const { exit, stderr } = await regen(argv, { stdin: service.ownerToken });
   expect(exit, stderr).toBe(0);
   expect(stderr).toContain(`regen config set profiles.<name>.base_url ${service.url}`);
+});
+
+test('a command in a hint repeats the folder that was given, and nothing where none was', async () => {
+  const cwd = folderForTest();
+  mkdirSync(join(cwd, 'my pack'));
+  const init = ['node', 'init', 'my pack', '--publisher', 'acme', '--id', 'pack', '--name', 'Pack'];
+  const made = await regen(init, { cwd });
+  expect(made.stderr).toContain(
+    "Next: regen version check 'my pack', then regen version publish 'my pack'\n",
+  );
+  const bumped = await regen(['version', 'bump', 'minor', 'my pack'], { cwd });
+  expect(bumped.stderr).toContain("Next: regen version publish 'my pack'\n");
+  const here = await regen(['version', 'bump'], { cwd: join(cwd, 'my pack') });
+  expect(here.stderr).toContain('Next: regen version publish\n');
+});
+
+test('a service that does not run is started on the data folder that was given', async () => {
+  const data = folderForTest();
+  const { stderr } = await regen(['serve', 'status', '--data', data]);
+  expect(stderr).toContain(`regen serve --data ${data} --detach`);
+});
+
+test('a command in a hint repeats the token file, but no sign-in does', async () => {
+  const service = await serviceForTest();
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'token'), 'wrong');
+  const given = ['--base-url', service.url, '--token-file', 'token'];
+  const { stderr } = await regen(['publisher', 'list', ...given], { cwd });
+  expect(stderr).toContain(`regen auth login --base-url ${service.url} --with-token`);
+  writeFileSync(join(cwd, 'token'), service.ownerToken);
+  await register(await publisherForTest(service));
+  const missing = await regen(['version', 'deprecate', 'pack', '9.x', ...given], { cwd });
+  expect(missing.stderr).toContain(`regen version list --base-url ${service.url} --token-file token pack`);
 });

@@ -55,6 +55,22 @@ test('a service that is named to a command which talks to none is refused before
   expect((await regen(['--json', 'config', 'list'], nowhere)).exit).toBe(0);
 });
 
+test('an address and a profile with another address are refused, and one with the same is used', async () => {
+  const home = homeForTest();
+  const [address, other] = ['http://127.0.0.1:9', 'http://127.0.0.1:10'];
+  await regen(['config', 'set', 'profiles.team.base_url', `${address}/`], { home });
+  const remove = (baseUrl: string, profile: string) =>
+    regen(['node', 'delete', 'acme', 'x', '--dry-run', '--base-url', baseUrl, '--profile', profile], {
+      home,
+    });
+  expect((await remove(address, 'team')).stdout).toContain(`DELETE ${address}/publishers`);
+  for (const profile of ['team', 'local']) {
+    const { exit, stderr } = await remove(other, profile);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('name different services')]);
+  }
+  expect((await remove(other, 'tema')).stderr).toContain(`regen config set profiles.tema.base_url ${other}`);
+});
+
 test('positionals that are missing are named, all of them', async () => {
   expect((await regen(['config', 'set'])).stderr).toContain('<key>, <value> are required.');
   expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).stderr).toContain('<to> is required.');

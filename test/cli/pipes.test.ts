@@ -32,6 +32,15 @@ test('-o - writes the bytes of one result to stdout, ready for the next command'
   expect(readdirSync(cwd)).not.toContain('-');
 });
 
+test('a job ends well where nobody reads its messages any longer', async () => {
+  const { cwd, surroundings } = await prepare();
+  const job = start(['image', 'relight', 'a.png', '-o', 'result.png'], surroundings);
+  job.child.stderr?.destroy();
+  const { exit, stdout } = await job.ended;
+  expect([exit, stdout]).toEqual([0, `${join(cwd, 'result.png')}\n`]);
+  expect(readdirSync(cwd)).toContain('result.png');
+});
+
 test('-o - is refused where it cannot work, before anything is sent', async () => {
   const { run } = await prepare();
   const relight = ['image', 'relight', 'a.png', '-o', '-'];

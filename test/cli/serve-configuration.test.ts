@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfiguration } from '../../src/cli/connect/service-configuration.js';
@@ -98,22 +98,71 @@ it('serve status and serve stop find the data folder in the configuration file o
   const home = folderForTest();
   const byFile = await regen(['serve', 'status', '--json', '--config', config], { home });
   const byVariable = await regen(['serve', 'status', '--json'], { home, env: { REGEN_SERVE_DATA: data } });
-  for (const { stdout } of [byFile, byVariable]) expect(JSON.parse(stdout)).toMatchObject({ data });
+  const env = { REGEN_SERVE_DATA_FILE: fileOf('folder', `${data}\n`), REGEN_SERVE_HOTS: 'of no concern' };
+  const byFileOfVariable = await regen(['serve', 'status', '--json'], { home, env });
+  for (const { stdout } of [byFile, byVariable, byFileOfVariable])
+    expect(JSON.parse(stdout)).toMatchObject({ data });
   expect((await regen(['serve', 'status'], { home })).exit).toBe(7);
   const second = await regen(['serve', '--config', config, '--port', '0'], { home });
   expect(second.stderr).toContain(`Stop the running service with: regen serve stop --config ${config}`);
 });
 
-it('serve --detach has the data folder of the current one, and names the port of its configuration', async () => {
+it.each(['5', '""', '[]', '{}'])('a data folder of %s is refused by its name', async (data) => {
+  const config = fileOf('regen.json', `{"data":${data}}`);
+  for (const command of [
+    '--check',
+    '--detach',
+    'status',
+    'stop',
+    'rotate-key',
+    'check',
+    'prune',
+    'migrate',
+  ]) {
+    const { exit, stderr } = await regen(['serve', command, '--config', config]);
+    expect([command, exit, stderr]).toEqual([command, 2, expect.stringMatching(/\bdata must/)]);
+  }
+});
+
+it('the paths of a configuration are relative to its file, and those of variables to the current folder', async () => {
+  const config = fileOf(
+    'regen.json',
+    '{"naming":"a.json","uplink":{"url":"https://x.test","naming":"b.json"}}',
+  );
+  const folder = join(config, '..');
+  expect(await readConfiguration(config)).toMatchObject({
+    naming: join(folder, 'a.json'),
+    uplink: { naming: join(folder, 'b.json') },
+  });
+  const cwd = folderForTest();
+  writeFileSync(join(cwd, 'port'), '5');
+  const env = { REGEN_SERVE_NAMING: 'c.json', REGEN_SERVE_DATA: 'data', REGEN_SERVE_PORT_FILE: 'port' };
+  const { stdout } = await regen(['serve', '--print-config'], { cwd, env });
+  expect(JSON.parse(stdout)).toMatchObject({ naming: join(cwd, 'c.json'), data: join(cwd, 'data'), port: 5 });
+});
+
+it('serve --detach starts with what serve would start with, and says why it could not', async () => {
   const taken = await listenOn(() => {});
   onTestFinished(taken.close);
   const { port } = new URL(taken.url);
   const cwd = folderForTest();
-  writeFileSync(join(cwd, 'regen.json'), JSON.stringify({ port: Number(port) }));
-  const surroundings = { cwd, home: homeForTest(), env: { REGEN_SERVE_DATA: 'data' } };
+  const metrics = { token: { env: 'METRICS_TOKEN' } };
+  writeFileSync(join(cwd, 'regen.json'), JSON.stringify({ port: Number(port), metrics }));
+  writeFileSync(join(cwd, 'folder'), 'data');
+  copyFileSync('src/contract/naming/comfy.json', join(cwd, 'names.json'));
+  const env = {
+    REGEN_SERVE_DATA_FILE: 'folder',
+    REGEN_SERVE_NAMING: 'names.json',
+    METRICS_TOKEN: 'token-of-metrics',
+  };
+  const surroundings = { cwd, home: homeForTest(), env };
   const detach = ['serve', '--detach', '--config', 'regen.json'];
   const refused = await start(detach, surroundings).ended;
-  expect([refused.exit, refused.stderr]).toEqual([7, expect.stringContaining(`cannot use port ${port}`)]);
+  expect([refused.exit, refused.stderr]).toEqual([7, expect.stringContaining(`Port ${port} on 127.0.0.1`)]);
+  expect(refused.stderr).not.toContain('REGEN_LOCAL_PORT');
+  const onPostgres = { ...env, REGEN_SERVE_PORT: '0', REGEN_SERVE_DATABASE: 'postgres://127.0.0.1:1/x' };
+  const unreachable = await start(detach, { ...surroundings, env: onPostgres }).ended;
+  expect([unreachable.exit, unreachable.stderr]).toEqual([2, expect.stringContaining('cannot be reached')]);
   const started = await start([...detach, '--port', '0'], surroundings).ended;
   onTestFinished(async () => void (await start(['serve', 'stop'], surroundings).ended));
   expect(started.exit, started.stderr).toBe(0);

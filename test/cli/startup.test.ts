@@ -52,7 +52,7 @@ test('a command with one request loads seven files, and neither schemas nor all 
   expect(JSON.parse(stdout)).toMatchObject({ id: 'pack' });
   const chunks = ['rolldown-runtime', 'connect', 'command', 'http'].map((name) => `dist/chunks/${name}.cjs`);
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
-  expect(bytes).toBeLessThan(507_000);
+  expect(bytes).toBeLessThan(335_000);
   expect(parts.filter((name) => /^(child_process|readline|tls|http2|inspector)$/.test(name))).toEqual([]);
 });
 
@@ -69,7 +69,7 @@ test('a publish loads neither the whole contract nor what publishes several fold
   expect({ exit, stderr }).toMatchObject({ exit: 0 });
   for (const chunk of ['contract', 'many', 'request'])
     expect(files).not.toContain(`dist/chunks/${chunk}.cjs`);
-  expect(bytes).toBeLessThan(930_000);
+  expect(bytes).toBeLessThan(720_000);
 });
 
 test('a completion of words loads four small files and no network', async () => {
@@ -91,7 +91,7 @@ test('a completion of live ids loads what sends requests, but no parser of comma
   expect(exit).toBe(0);
   const chunks = ['answer', 'rolldown-runtime', 'connect', 'http'].map((name) => `dist/chunks/${name}.cjs`);
   expect(files.toSorted()).toEqual([...HELP, ...chunks].toSorted());
-  expect(bytes).toBeLessThan(417_500);
+  expect(bytes).toBeLessThan(257_000);
 });
 
 test('the contract is loaded to say what is wrong', async () => {
@@ -159,9 +159,9 @@ function readImports(path: string, seen = new Map<string, string>()): Map<string
 }
 
 test.each([
-  ['service-start.cjs', /class EventSource/, 1_340_000],
+  ['service-start.cjs', /class EventSource/, 1_200_000],
   ['image-worker.js', /_zod/, 60_000],
-  ['pack-reader.cjs', /_zod/, 260_000],
+  ['pack-reader.cjs', /_zod/, 175_000],
 ])('%s starts without what only some tasks need', (name, unwanted, maxBytes) => {
   const sources = [...readImports(join('dist', name)).values()];
   expect(sources.filter((source) => unwanted.test(source))).toEqual([]);

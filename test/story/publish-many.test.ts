@@ -32,6 +32,7 @@ test('of several packs all that can be are published, in one report, under one p
   ]);
   expect(mixed.stderr.match(/Created the publisher acme/g)).toHaveLength(1);
   expect(mixed.stderr).toContain('error: packs/none: pyproject.toml is missing');
+  expect(mixed.stderr).toContain('hint: Create one with: regen node init packs/none\n');
   expect(mixed.stderr).toContain('\n1 of 4 packs failed.\n');
 
   const publish = (...argv: string[]) => regen(['version', 'publish', ...argv], { cwd, home });

@@ -55,7 +55,7 @@ test('the same files again are exit 5, or 0 with --skip-existing; other files ar
   const refused = await regen(['version', 'publish', other, '--skip-existing'], { env });
   expect(refused.exit).toBe(5);
   expect(refused.stderr).toContain('pack 1.0.0 is already published with other files.');
-  expect(refused.stderr).toContain('such as 1.0.1: regen version bump 1.0.1');
+  expect(refused.stderr).toContain(`such as 1.0.1: regen version bump 1.0.1 ${other}\n`);
 });
 
 test('a deleted number is exit 5 and names the next one', async () => {
@@ -138,6 +138,7 @@ test('an archive that the registry turns down is exit 6 with its reason', async 
   const { exit, stdout, stderr } = await regen(['version', 'publish', pack, '--allow-findings'], { env });
   expect({ exit, stdout }).toEqual({ exit: 6, stdout: '' });
   expect(stderr).toContain('is Flagged');
+  expect(stderr).toContain(`because this one is used up: regen version bump patch ${pack}\n`);
   expect(stderr).toContain('loader.py');
 });
 

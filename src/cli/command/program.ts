@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { findNearest } from '../../wire/nearest.js';
-import { usage } from '../terminal/failure.js';
+import { type Failure, usage } from '../terminal/failure.js';
 import { capitalize } from '../terminal/text.js';
 import type { ArgumentValues, Command, CommandTree, Flag, FlagValues } from './command.js';
 import { formatFlag, formatHelp } from './help.js';
@@ -33,7 +33,11 @@ export function parseCommandLine(
 ): ParsedCommandLine {
   let text = '';
   let found: ParsedCommandLine | undefined;
-  const formatPage = (path: string) => formatHelp(tree, path, screen.columns);
+  let shown: Commander | undefined;
+  const formatPage = (command: Commander) => {
+    shown = command;
+    return formatHelp(tree, findPath(command), screen.columns);
+  };
   const root = configureCommand(new Commander('regen'), formatPage, (part) => {
     text += part;
   }).version(screen.version, '-V, --version');
@@ -56,18 +60,22 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') {
-      refuseUnknown(tree, groups, argv);
+      refuseUnknown(tree, shown, argv);
       return { kind: 'text', text, asked: true };
     }
     if (error.code === 'commander.help') return { kind: 'text', text, asked: false };
+    const own = groups.get(findPathIn(groups, argv)) as Commander;
+    const [word] = own.args;
+    if (error.code === 'commander.excessArguments' && own.commands.length > 0 && word !== undefined)
+      throw toUnknownCommand(own, word, argv);
     throw usage(toSentence(error.message), suggestCommand(argv) ?? suggestHelp(groups, argv));
   }
-  return found ?? { kind: 'text', text: formatPage(''), asked: false };
+  return found ?? { kind: 'text', text: formatPage(root), asked: false };
 }
 
 function configureCommand(
   command: Commander,
-  formatPage: (path: string) => string,
+  formatPage: (command: Commander) => string,
   write: (text: string) => void,
 ): Commander {
   return command
@@ -77,7 +85,7 @@ function configureCommand(
     .helpOption('-h, --help', 'Show this help')
     .helpCommand(false)
     .allowExcessArguments(false)
-    .configureHelp({ formatHelp: (own) => formatPage(findPath(own)) })
+    .configureHelp({ formatHelp: formatPage })
     .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
 }
 
@@ -144,7 +152,7 @@ function readFlags(root: Commander, own: Commander, { words, takes }: Command): 
   return Object.fromEntries([...Object.entries(own.opts()), ...before, ...typed(own)]);
 }
 
-const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];
+export const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];
 
 function readArguments(command: Command, values: readonly unknown[]): ArgumentValues {
   const named = command.arguments.map(({ name }, index) => [name, values[index]] as const);
@@ -186,24 +194,36 @@ function suggestCommand([word = '']: readonly string[]): string | undefined {
 
 /** Refuses help of a command or topic that does not exist, instead of showing that of its group. */
 function refuseUnknown(
-  { commands }: CommandTree,
-  groups: ReadonlyMap<string, Commander>,
+  { globals }: CommandTree,
+  shown: Commander | undefined,
   argv: readonly string[],
 ): void {
-  const end = argv.findIndex((word) => word.startsWith('-'));
-  const words = argv.slice(0, end);
-  const at = words.findIndex((_, index) => !groups.has(words.slice(0, index + 1).join(' ')));
-  const group = words.slice(0, at).join(' ');
-  if (at < 0 || commands.some((command) => command.words.join(' ') === group)) return;
-  const hint = suggestCommand(argv) ?? (at === 0 ? 'See: regen help' : suggestHelp(groups, argv));
-  throw usage(`Unknown command${at === 0 ? ' or topic' : ''} '${words[at]}'.`, hint);
+  if (!shown || shown.registeredArguments.length > 0) return;
+  // A group does not know the global flags. After one with a value, the next word is the value.
+  const bare = globals.filter(({ value }) => !value).map(({ name }) => `--${name}`);
+  const word = shown.args.find((one) => !bare.includes(one));
+  if (word && !word.startsWith('-')) throw toUnknownCommand(shown, word, argv);
+}
+
+function toUnknownCommand(own: Commander, word: string, argv: readonly string[]): Failure {
+  const near = findNearest(
+    word,
+    own.commands.map((command) => command.name()),
+  );
+  const path = findPath(own);
+  const hint = suggestCommand(argv) ?? (path === '' ? 'See: regen help' : `See: regen ${path} --help`);
+  const what = path === '' ? 'command or topic' : 'command';
+  return usage(`Unknown ${what} '${word}'${near ? ` (Did you mean ${near}?)` : '.'}`, hint);
 }
 
 function suggestHelp(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
+  const path = findPathIn(groups, argv);
+  return `See: regen ${path === '' ? '' : `${path} `}--help`;
+}
+
+/** The words of the command or group on a command line. */
+function findPathIn(groups: ReadonlyMap<string, Commander>, argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'));
-  for (let count = words.length; count > 0; count--) {
-    const path = words.slice(0, count).join(' ');
-    if (groups.has(path)) return `See: regen ${path} --help`;
-  }
-  return 'See: regen --help';
+  const paths = words.map((_, index) => words.slice(0, index + 1).join(' '));
+  return paths.findLast((path) => groups.has(path)) ?? '';
 }

@@ -5,7 +5,6 @@ import { FlowError, type FlowErrorCode } from '../../flows/flow-error.js';
 import { PackError } from '../../pack/problem.js';
 import { formatDuration } from '../terminal/duration.js';
 import { exitCodes, Failure, findExit, SIGN_IN_HINT } from '../terminal/failure.js';
-import { shellWord } from '../terminal/text.js';
 import type { ArgumentValues, Command, ParsedCommand } from './command.js';
 import { formatFieldName, toInvalidFailure } from './request.js';
 
@@ -155,7 +154,7 @@ interface FlowFailure {
 const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   manifest_missing: {
     code: 'invalid_pack',
-    hint: (dir) => `Create one with: regen node init${dir && ` ${shellWord(dir)}`}`,
+    hint: 'Create one with: regen node init',
   },
   secrets_found: { hint: 'Add them to .regenignore, or pass --allow-secrets to publish them anyway.' },
   findings: { hint: 'Fix it, or pass --allow-findings to publish anyway.' },
@@ -164,7 +163,7 @@ const FLOW_FAILURES: Readonly<Partial<Record<FlowErrorCode, FlowFailure>>> = {
   },
   same_version_exists: { code: 'version_exists', hint: 'Pass --skip-existing to treat this as success.' },
   version_flagged: {
-    hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump',
+    hint: 'Fix it, and publish it with the next version number, because this one is used up: regen version bump patch',
   },
   still_checking: {
     code: 'still_running',

@@ -2,6 +2,7 @@ import type { TokenEndpointResponse } from 'openid-client';
 import { ServiceError } from '../../client/errors.js';
 import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
+import { chooseTarget } from '../connect/target.js';
 import { signInByBrowser } from '../sign-in/browser.js';
 import { signInByDevice, supportsDevices } from '../sign-in/device.js';
 import { discoverSignIn, type SignInConfiguration } from '../sign-in/discovery.js';
@@ -25,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
  * With an address and the name of a profile, uses the profile, which is added once the sign-in is stored.
  * @throws Failure if the profile cannot be added
  */
-function useNewProfile({ flags, settings, services }: CommandContext): void {
+function useNewProfile({ flags, settings, services, system }: CommandContext): void {
   const profile = readText(flags, 'profile');
   const baseUrl = readText(flags, 'base-url');
   if (profile === undefined || baseUrl === undefined) return;
@@ -38,7 +39,8 @@ function useNewProfile({ flags, settings, services }: CommandContext): void {
     );
   }
   settings.check(key, baseUrl);
-  services.use({ ...services.target, name: profile, profile });
+  const target = chooseTarget({ 'base-url': baseUrl }, system.env, settings);
+  services.use({ ...target, name: profile, profile });
 }
 
 /** Adds the profile that was named with an address, and says how other commands use the service. */

@@ -10,7 +10,7 @@ import { readText } from '../command/command.js';
 import { toInvalidFailure } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { capitalize, oneLine, shellWord } from '../terminal/text.js';
+import { capitalize, oneLine } from '../terminal/text.js';
 
 /** The fields of a manifest, in the order of the questions. */
 const FIELDS = {
@@ -65,8 +65,7 @@ export async function run(context: CommandContext): Promise<void> {
   // A person sees what was found in the folder, too.
   const shape = system.stdout.isTTY ? {} : { only: 'path' };
   await output.answer({ path, ...facts, dependencies: found.dependencies }, shape);
-  const folderWord = args.dir ? ` ${shellWord(args.dir as string)}` : '';
-  await output.note(`Next: regen version check${folderWord}, then regen version publish${folderWord}`);
+  await output.note('Next: regen version check, then regen version publish');
 }
 
 /** Reports values that were inferred and may be wrong. */

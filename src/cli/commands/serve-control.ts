@@ -1,14 +1,12 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord, parseJson } from '../../contract/json.js';
-import { readText } from '../command/command.js';
 import type { CommandContext, RunCommand } from '../connect/context.js';
 import { drainLocal, findLocal, type LocalService, rotateSecret } from '../connect/local.js';
-import { readConfiguration } from '../connect/service-configuration.js';
 import { Failure } from '../terminal/failure.js';
-import { explainServiceError } from './serve.js';
+import { buildConfiguration, explainServiceError, requireDataFolder } from './serve.js';
 
 const ACTIONS: Readonly<Record<string, RunCommand>> = {
   status: showService,
@@ -40,14 +38,12 @@ async function showService(context: CommandContext): Promise<void> {
   await context.output.answer({ ...facts, data: folder, ...(await measureFolder(folder, facts)) });
 }
 
-/** The data folder that `serve` would use with the same flags and variables. */
-async function readDataFolder({ flags, system, folders }: CommandContext): Promise<string> {
-  const file = readText(flags, 'config');
-  const data =
-    readText(flags, 'data') ??
-    system.env.REGEN_SERVE_DATA ??
-    (file && ((await readConfiguration(resolve(system.cwd, file))).data as string | undefined));
-  return data ? resolve(system.cwd, data) : folders.data;
+/** The data folder that `serve` would use with the same flags and variables. Other settings do not matter. */
+async function readDataFolder(context: CommandContext): Promise<string> {
+  const { system } = context;
+  const { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE } = system.env;
+  const env = { REGEN_SERVE_DATA, REGEN_SERVE_DATA_FILE };
+  return requireDataFolder(await buildConfiguration({ ...context, system: { ...system, env } }));
 }
 
 /** Finds the service of a data folder. If it lost its record, waits until the service writes it again. */

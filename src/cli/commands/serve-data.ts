@@ -3,7 +3,7 @@ import { readText } from '../command/command.js';
 import type { CommandContext } from '../connect/context.js';
 import { readConfiguration } from '../connect/service-configuration.js';
 import { Failure, usage } from '../terminal/failure.js';
-import { buildConfiguration, explainServiceError } from './serve.js';
+import { buildConfiguration, explainServiceError, requireDataFolder } from './serve.js';
 
 type Service = typeof import('../../service/index.js');
 type StoreReport = Awaited<ReturnType<Service['checkServices']>>;
@@ -21,7 +21,7 @@ async function runOnFolder(context: CommandContext): Promise<void> {
   const { command, args, system, output } = context;
   const service = await import('../../service/index.js');
   const configuration = await buildConfiguration(context);
-  const data = configuration.data as string;
+  const data = requireDataFolder(configuration);
   const location = { data, configuration, env: system.env };
   const path = resolve(system.cwd, (args.path as string | undefined) ?? '');
   const works: Record<string, () => Promise<StoreReport>> = {
@@ -60,7 +60,7 @@ async function migrateData(context: CommandContext): Promise<void> {
   const check = flags.check === true;
   const options = { env: system.env, check };
   const { schema, pending, rolling } = await service.migrateStore(
-    configuration.data as string,
+    requireDataFolder(configuration),
     configuration,
     options,
   );
@@ -84,7 +84,7 @@ async function pruneData(context: CommandContext): Promise<void> {
   const service = await import('../../service/index.js');
   const dryRun = flags['dry-run'] === true;
   const options = { env: system.env, dryRun, now: system.now };
-  const pruned = await service.pruneStore(configuration.data as string, configuration, options);
+  const pruned = await service.pruneStore(requireDataFolder(configuration), configuration, options);
   await output.answer(pruned, command.shape);
   if (dryRun) await output.note('Nothing was removed.');
 }

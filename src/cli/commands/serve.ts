@@ -7,7 +7,7 @@ import { PORTS, readNumber, readText } from '../command/command.js';
 import { version } from '../command/version.js';
 import type { CommandContext } from '../connect/context.js';
 import { ensureLocal } from '../connect/local.js';
-import { readConfiguration, readDocument } from '../connect/service-configuration.js';
+import { readConfiguration, readDocument, resolvePaths } from '../connect/service-configuration.js';
 import { STANDARD_PORT } from '../connect/services.js';
 import { durationMs } from '../terminal/duration.js';
 import { tuneEngine } from '../terminal/engine.js';
@@ -22,14 +22,19 @@ type RunningService = Awaited<ReturnType<StartService>>;
 type Scenario = NonNullable<Parameters<StartService>[1]>['scenario'];
 
 /** Runs the service until it is stopped. Its URL is the only line on stdout. */
-export async function run(context: CommandContext): Promise<void> {
-  const { output, signal, flags } = context;
+export async function run(given: CommandContext): Promise<void> {
+  const { output, signal, flags, system } = given;
+  const cwd = resolve(system.cwd, readText(flags, 'from') ?? '');
+  const context = { ...given, system: { ...system, cwd } };
   requireFileHandles();
   tuneEngine(SERVICE_MODULES);
   const configuration = await buildConfiguration(context);
   const scenario = await readScenario(context);
   if (flags.check || flags['print-config']) return showConfiguration(context, configuration, scenario);
-  if (flags.detach) return startInBackground(context, configuration, scenario);
+  if (flags.detach)
+    return startInBackground(context, configuration, scenario).catch((error) => {
+      throw explainServiceError(error);
+    });
   const service = await startHere(context, configuration, scenario);
   await output.line(service.url);
   await keepServiceCode(context);
@@ -114,14 +119,14 @@ async function readVariables({ folders, system }: CommandContext): Promise<Recor
   const { env } = system;
   if (!Object.keys(env).some(isSettingVariable)) return {};
   const { readEnvironment } = (await loadService(folders)).service;
-  const { settings, problems } = readEnvironment(env, readSettingFile);
+  const { settings, problems } = readEnvironment(env, (path) => readSettingFile(system.cwd, path));
   if (problems.length > 0) throw toConfigurationFailure(problems);
-  return settings;
+  return resolvePaths(settings, system.cwd);
 }
 
-function readSettingFile(path: string): string {
+function readSettingFile(cwd: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(resolve(cwd, path), 'utf8');
   } catch (error) {
     throw new Error(`names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
@@ -149,6 +154,12 @@ export async function buildConfiguration(context: CommandContext): Promise<Confi
     ...(idle !== undefined && { idleMs: durationMs(idle, '--until-idle') }),
     version,
   };
+}
+
+/** The data folder of a configuration that is not validated. */
+export function requireDataFolder({ data }: ConfigurationInput): string {
+  if (typeof data === 'string' && data !== '') return data;
+  throw toConfigurationFailure([{ path: ['data'], message: 'must be the path of a folder' }]);
 }
 
 /** Prints the settings that the service would use. They name the places of keys; a password is masked. */
@@ -209,34 +220,32 @@ async function startHere(
     if (error instanceof service.PortTaken && context.flags['any-port'])
       return startHere(context, { ...configuration, port: 0 }, scenario);
     if (!(error instanceof service.FolderInUse)) throw explainServiceError(error);
-    const place = ['data', 'config'].find((name) => readText(context.flags, name) !== undefined);
-    const chosen = place ? ` --${place} ${shellWord(readText(context.flags, place) as string)}` : '';
     throw new Failure(error.message, {
       code: 'folder_in_use',
-      hint: `Stop the running service with: regen serve stop${chosen}`,
+      hint: 'Stop the running service with: regen serve stop',
     });
   }
 }
 
 async function startInBackground(
   context: CommandContext,
-  configuration: ConfigurationInput,
+  input: ConfigurationInput,
   scenario: Scenario,
 ): Promise<void> {
   const { system, output, signal, folders, flags, connect } = context;
-  const kept = ['host', 'port', 'config', 'work', 'scenario'].flatMap((name) => {
+  const { parseConfiguration } = (await loadService(folders)).service;
+  const configuration = parseConfiguration(input, system.env);
+  // The service runs in another folder.
+  const kept = ['--from', system.cwd];
+  for (const name of ['host', 'port', 'config', 'work', 'scenario']) {
     const value = flags[name];
-    return typeof value === 'string'
-      ? [`--${name}`, ['config', 'scenario'].includes(name) ? resolve(system.cwd, value) : value]
-      : [];
-  });
+    if (typeof value === 'string') kept.push(`--${name}`, value);
+  }
   if (scenario) kept.push('--seed', String(scenario.seed));
   if (flags.work === false) kept.push('--no-work');
-  const { port: fixedPort = STANDARD_PORT } = configuration;
-  // The service runs in another folder.
-  const folder = resolve(system.cwd, configuration.data ?? folders.data);
-  const env = [...keyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
-  const start = { folder, logFile: folders.serviceLog, version, flags: kept, fixedPort, env };
+  const env = [...listKeyVariables(configuration), ...Object.keys(system.env).filter(isServiceVariable)];
+  const folder = requireDataFolder(configuration);
+  const start = { folder, logFile: folders.serviceLog, version, flags: kept, env };
   const { service, started } = await ensureLocal(system, start, connect, signal);
   if (!started)
     await output.note(`The service was already running${scenario ? '; the scenario is not applied' : ''}.`);
@@ -244,10 +253,14 @@ async function startInBackground(
   await output.line(service.url);
 }
 
-/** The environment variables with the keys of vendors. The configuration is not validated yet. */
-function keyVariables({ generation }: ConfigurationInput): string[] {
-  return [generation?.image, generation?.video].flatMap((maker) => {
-    const name = maker?.engine === 'upstream' ? maker.key?.env : undefined;
-    return typeof name === 'string' ? [name] : [];
+/** The environment variables with the keys that a configuration uses. */
+function listKeyVariables({ storage, s3, ...others }: Configuration): string[] {
+  const names: string[] = [];
+  const hasBucket = storage?.startsWith('s3:') === true;
+  // Where a key is read from is the only setting with this name.
+  JSON.stringify(hasBucket ? { s3, others } : others, (name, value) => {
+    if (name === 'env') names.push(value);
+    return value;
   });
+  return hasBucket ? [...names, 'AWS_ACCESS_KEY_ID'] : names;
 }

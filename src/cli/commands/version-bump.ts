@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import semver from 'semver';
+import inc from 'semver/functions/inc.js';
+import lte from 'semver/functions/lte.js';
+import valid from 'semver/functions/valid.js';
 import writeFileAtomic from 'write-file-atomic';
 import { readManifest } from '../../pack/manifest.js';
 import type { CommandContext } from '../connect/context.js';
 import { usage } from '../terminal/failure.js';
-import { shellWord } from '../terminal/text.js';
 
 const PARTS = ['major', 'minor', 'patch', 'prerelease'] as const;
 type Part = (typeof PARTS)[number];
@@ -16,16 +17,14 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
   const folder = resolve(system.cwd, dir ?? '.');
   const path = join(folder, 'pyproject.toml');
   const read = await readManifest(folder);
-  const folderWord = dir ? ` ${shellWord(dir)}` : '';
   if (!read.ok && !existsSync(path))
-    throw usage(`pyproject.toml is missing in ${folder}.`, `Create one with: regen node init${folderWord}`);
-  if (!read.ok)
-    throw usage(`The manifest ${path} is not valid.`, `See what is wrong: regen version check${folderWord}`);
+    throw usage(`pyproject.toml is missing in ${folder}.`, 'Create one with: regen node init');
+  if (!read.ok) throw usage(`The manifest ${path} is not valid.`, 'See what is wrong: regen version check');
   const from = read.manifest.version.version;
-  const version = (PARTS as readonly string[]).includes(to) ? semver.inc(from, to as Part) : semver.valid(to);
+  const version = (PARTS as readonly string[]).includes(to) ? inc(from, to as Part) : valid(to);
   if (!version || (to !== version && !(PARTS as readonly string[]).includes(to)))
     throw usage(`'${to}' is neither ${PARTS.join(', ')} nor a semantic version.`);
-  if (semver.lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
+  if (lte(version, from)) throw usage(`${version} is not higher than ${from}.`);
   const text = replaceVersion(readFileSync(path, 'utf8'), from, version);
   if (text === undefined)
     throw usage(
@@ -34,7 +33,7 @@ export async function run({ args, system, output }: CommandContext): Promise<voi
     );
   writeFileAtomic.sync(path, text);
   await output.answer({ path, from, version }, { only: 'version' });
-  await output.note(`${from} -> ${version}. Next: regen version publish${folderWord}`);
+  await output.note(`${from} -> ${version}. Next: regen version publish`);
 }
 
 /** Replaces `version = "…"` in the table `[project]`; undefined if it is not there. */

@@ -1,4 +1,5 @@
-import semver from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { getOutline } from '../../client/outlines.js';
 import { confirm } from '../command/confirm.js';
 import { printRequests, toPrintedRequest } from '../command/dry-run.js';
@@ -9,7 +10,7 @@ import { Failure, usage } from '../terminal/failure.js';
 export async function run(context: CommandContext): Promise<void> {
   const { args, flags, output, services, signal, command } = context;
   const { nodeId = '', range = '' } = args as Readonly<Record<string, string | undefined>>;
-  if (!range || semver.validRange(range) === null)
+  if (!range || validRange(range) === null)
     throw usage(`'${range}' is not a range of versions.`, "Write it as npm does, such as '<1.2.0' or '1.x'.");
   const deprecated = flags.undo !== true;
   const { client } = await services.reach();
@@ -18,7 +19,7 @@ export async function run(context: CommandContext): Promise<void> {
     client.version.list({ nodeId }, { signal }),
   ]);
   const meant = versions.flatMap(({ version, status, deprecated: is = false }) => {
-    const isIn = version !== undefined && semver.satisfies(version, range, { includePrerelease: true });
+    const isIn = version !== undefined && satisfies(version, range, { includePrerelease: true });
     return isIn && status !== 'NodeVersionStatusDeleted' && is !== deprecated ? [version] : [];
   });
   if (meant.length === 0) {

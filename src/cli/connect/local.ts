@@ -1,9 +1,20 @@
 import { spawn } from 'node:child_process';
-import { closeSync, type FSWatcher, lstatSync, mkdirSync, openSync, statSync, watch } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  closeSync,
+  type FSWatcher,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  watch,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../client/client.js';
 import { ClientError, NetworkError } from '../../client/errors.js';
+import { parseJson } from '../../contract/json.js';
 import { readPrivateFile } from '../../disk/private-file.js';
 import { BodyTooLong, readBody } from '../../wire/read-body.js';
 import { exitCodes, Failure } from '../terminal/failure.js';
@@ -187,7 +198,7 @@ async function waitUntilReady(
     const ended = child.readExitCode();
     // If the folder is in use, the service that uses it has not recorded its address yet.
     const failed = ended !== undefined && ended !== exitCodes.conflict;
-    if (failed || now() > deadline) throw toStartFailure(start, ended);
+    if (failed || now() > deadline) throw toStartFailure(start, child);
     await changeOrPause(start.folder, signal);
   }
 }
@@ -207,34 +218,40 @@ async function changeOrPause(folder: string, signal: AbortSignal): Promise<void>
   signal.throwIfAborted();
 }
 
-function toStartFailure(start: ServiceStart, exitCode?: number): Failure {
-  const portTaken = start.fixedPort !== undefined && exitCode === exitCodes.unreachable;
-  return new Failure(
-    portTaken
-      ? `The embedded service cannot use port ${start.fixedPort}: it is already in use.`
-      : `The embedded service did not start${exitCode === undefined ? ' in time' : ''}.`,
-    {
+/** The failure that a service logged, or else that it did not start. */
+function toStartFailure(start: ServiceStart, child?: Child): Failure {
+  const { code, message, hint } = child?.readFailure() ?? {};
+  if (code === 'port_taken' && start.fixedPort !== undefined) {
+    return new Failure(`The embedded service cannot use port ${start.fixedPort}: it is already in use.`, {
       code: 'local_service_unavailable',
-      hint: portTaken
-        ? 'Set REGEN_LOCAL_PORT to another port, or unset it to use a free one.'
-        : `See its log: ${start.logFile}`,
-    },
-  );
+      hint: 'Set REGEN_LOCAL_PORT to another port, or unset it to use a free one.',
+    });
+  }
+  if (code !== undefined && message !== undefined)
+    return new Failure(message, { code, ...(hint && { hint }) });
+  const isSlow = child?.readExitCode() === undefined;
+  return new Failure(`The service did not start${isSlow ? ' in time' : ''}.`, {
+    code: 'local_service_unavailable',
+    hint: `See its log: ${start.logFile}`,
+  });
 }
 
 interface Child {
   /** Returns its exit code once it has exited. */
   readExitCode(): number | undefined;
+  /** Reads the failure that it logged. */
+  readFailure(): { readonly code?: string; readonly message?: string; readonly hint?: string } | undefined;
 }
 
 function spawnService(system: System, start: ServiceStart): Child {
   mkdirSync(dirname(start.logFile), { recursive: true, mode: 0o700 });
   const log = openSync(start.logFile, 'a', 0o600);
   const [node, entry] = system.executable;
-  const child = spawn(node, [entry, 'serve', '--data', start.folder, ...start.flags], {
+  const { size } = fstatSync(log);
+  const child = spawn(node, [entry, 'serve', '--json', '--data', start.folder, ...start.flags], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: scrubEnvironment(system.env, start.env),
+    env: scrubEnvironment(system, start.env),
     cwd: system.home,
     windowsHide: true,
   });
@@ -247,7 +264,14 @@ function spawnService(system: System, start: ServiceStart): Child {
     exitCode = exitCodes.unexpected;
   });
   child.unref();
-  return { readExitCode: () => exitCode };
+  const readFailure = () =>
+    readFileSync(start.logFile)
+      .subarray(size)
+      .toString()
+      .split('\n')
+      .map((line) => (parseJson(line) as { error?: object } | undefined)?.error)
+      .findLast((error) => error !== undefined);
+  return { readExitCode: () => exitCode, readFailure };
 }
 
 /**
@@ -256,11 +280,16 @@ function spawnService(system: System, start: ServiceStart): Child {
  */
 const PASSED_VARIABLES =
   /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|TZ|LANG|LC_\w+|XDG_\w+|SYSTEMROOT|NODE_EXTRA_CA_CERTS)$/i;
+/** Those that are paths, which the service would take from another folder. */
+const PATH_VARIABLES =
+  /^(HOME|TMPDIR|TEMP|TMP|NODE_EXTRA_CA_CERTS|PGPASSFILE|PGSERVICEFILE|PGSSL(ROOTCERT|CERT|KEY|CRL))$/i;
 
-function scrubEnvironment(env: System['env'], wanted: readonly string[] = []): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => PASSED_VARIABLES.test(name) || wanted.includes(name)),
-  );
+function scrubEnvironment({ env, cwd }: System, wanted: readonly string[] = []): NodeJS.ProcessEnv {
+  const passed = Object.entries(env).flatMap(([name, value]) => {
+    if (value === undefined || !(PASSED_VARIABLES.test(name) || wanted.includes(name))) return [];
+    return [[name, value && PATH_VARIABLES.test(name) ? resolve(cwd, value) : value]];
+  });
+  return Object.fromEntries(passed);
 }
 
 /**

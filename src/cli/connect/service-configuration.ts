@@ -1,25 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isRecord } from '../../contract/json.js';
 import { namingNames } from '../../contract/naming/load-naming.js';
 import { usage } from '../terminal/failure.js';
 
 const NAMINGS: readonly string[] = namingNames;
 
 /**
- * Reads the configuration of a service, JSON or TOML by its name; the service validates it. The data folder and a
- * naming file are relative to the file.
+ * Reads the configuration of a service, JSON or TOML by its name; the service validates it. Its paths are relative to
+ * the file.
  * @throws Failure if it cannot be read
  */
 export async function readConfiguration(path: string): Promise<Readonly<Record<string, unknown>>> {
   const value = await readDocument(path);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage(`${path} is not a configuration: it must be an object.`);
-  const { data, naming } = value as { data?: unknown; naming?: unknown };
-  const isFile = typeof naming === 'string' && naming !== '' && !NAMINGS.includes(naming);
+  if (!isRecord(value)) throw usage(`${path} is not a configuration: it must be an object.`);
+  return resolvePaths(value, dirname(path));
+}
+
+/** Resolves the data folder and the naming files of settings, which are not validated yet. */
+export function resolvePaths(
+  settings: Readonly<Record<string, unknown>>,
+  folder: string,
+): Record<string, unknown> {
+  const { data, naming, uplink } = settings;
+  const toPath = (value: unknown) =>
+    typeof value === 'string' && value !== '' ? resolve(folder, value) : value;
+  const toNaming = (value: unknown) => (NAMINGS.includes(value as string) ? value : toPath(value));
   return {
-    ...value,
-    ...(typeof data === 'string' && data !== '' && { data: resolve(dirname(path), data) }),
-    ...(isFile && { naming: resolve(dirname(path), naming) }),
+    ...settings,
+    ...(data !== undefined && { data: toPath(data) }),
+    ...(naming !== undefined && { naming: toNaming(naming) }),
+    ...(isRecord(uplink) && 'naming' in uplink && { uplink: { ...uplink, naming: toNaming(uplink.naming) } }),
   };
 }
 

@@ -9,13 +9,29 @@ export interface TargetFlags {
   readonly profile?: string;
 }
 
-/** `--base-url` > REGEN_BASE_URL > the chosen profile > the built-in profile `local`. */
+/**
+ * `--base-url` > REGEN_BASE_URL > the chosen profile > the built-in profile `local`.
+ * @throws Failure if `--base-url` and `--profile` name different services
+ */
 export function chooseTarget(flags: TargetFlags, env: System['env'], settings: Settings): Target {
-  if (flags['base-url']) return toTarget(flags['base-url'], '--base-url');
+  if (flags['base-url']) {
+    const given = toTarget(flags['base-url'], '--base-url');
+    if (!flags.profile) return given;
+    return requireAddress(findProfile(flags.profile, '--profile', settings, given.baseUrl), given);
+  }
   if (flags.profile) return findProfile(flags.profile, '--profile', settings);
   if (env.REGEN_BASE_URL) return toTarget(env.REGEN_BASE_URL, 'REGEN_BASE_URL');
   const chosen = settings.get('profile');
   return findProfile(chosen?.value ?? 'local', chosen?.source ?? 'default', settings);
+}
+
+function requireAddress(profile: Target, { baseUrl = '' }: Target): Target {
+  const toAddress = (url: string) => new URL(url).href.replace(/\/+$/, '');
+  if (profile.baseUrl !== undefined && toAddress(profile.baseUrl) === toAddress(baseUrl)) return profile;
+  throw usage(
+    `--base-url and --profile name different services: ${baseUrl} and ${profile.baseUrl ?? 'the embedded one'}.`,
+    'Pass only one of them.',
+  );
 }
 
 function toTarget(baseUrl: string, source: string): Target {
@@ -36,13 +52,13 @@ function proposeAddress(text: string): string {
   return isLocal ? address : 'https://registry.example.com';
 }
 
-function findProfile(name: string, source: string, settings: Settings): Target {
+function findProfile(name: string, source: string, settings: Settings, address = '<url>'): Target {
   if (name === 'local') return { name, source };
   const baseUrl = settings.get(`profiles.${name}.base_url`)?.value;
   if (baseUrl) return { name, profile: name, baseUrl, source };
   throw usage(
     `Unknown profile '${name}' (from ${source}).`,
-    `Create it with: regen config set profiles.${name}.base_url <url>`,
+    `Create it with: regen config set profiles.${name}.base_url ${address}`,
   );
 }
 

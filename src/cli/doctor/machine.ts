@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { satisfies } from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { formatBytes } from '../../wire/format-bytes.js';
 import { supportedNode, version } from '../command/version.js';

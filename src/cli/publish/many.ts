@@ -117,7 +117,10 @@ class PublishRun {
     signal.throwIfAborted();
     const failure = toFailure(error);
     this.failures.set(dir, failure);
-    await output.failure(new Failure(`${dir}: ${failure.message}`, failure.facts));
+    const hint = failure.facts.hint && output.mode.completeCommands?.(failure.facts.hint, dir);
+    await output.failure(
+      new Failure(`${dir}: ${failure.message}`, { ...failure.facts, ...(hint && { hint }) }),
+    );
   }
 
   end(): void {

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Failure, usage } from './failure.js';
+import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
 import { formatCell, listFields, readField } from './rows.js';
 import type { System } from './system.js';
@@ -26,8 +26,11 @@ export interface OutputMode {
   readonly color?: boolean;
   /** `false` turns the pager off. */
   readonly pager?: boolean;
-  /** Completes the commands in a message with what this command was given, so that they can be run as they are. */
-  readonly completeCommands?: ((text: string) => string) | undefined;
+  /**
+   * Completes the commands in a message with what this command was given, so that they can be run as they are.
+   * @param dir the folder of the pack that the message is about; absent: the only one that was given
+   */
+  readonly completeCommands?: ((text: string, dir?: string) => string) | undefined;
 }
 
 /** The two streams: answers on stdout, messages for people on stderr. */
@@ -182,16 +185,20 @@ export class Output {
     const { paint } = await this.#err;
     await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
     // A single problem is already in the message.
-    const more = (details ?? []).filter(({ message }) => !failure.message.includes(message));
+    const more = (details ?? []).filter(
+      ({ message }) => !failure.message.includes(message.replace(/\.$/, '')),
+    );
     for (const { path, message } of more) {
-      await this.#say(`  ${paint.bold(oneLine(path))} ${oneLine(message)}`);
+      const detail = { path: oneLine(path), message: oneLine(message) };
+      await this.#say(`  ${formatDetail(detail, (text) => paint.bold(text))}`);
     }
     if (hint) await this.#say(`${paint.dim('hint:')} ${oneLine(hint)}`);
   }
 
   async #say(text: string): Promise<void> {
     const { isTTY, columns } = this.system.stderr;
-    const isWide = isTTY && columns && text.length > columns && this.mode.json !== true;
+    // A character may take two columns.
+    const isWide = isTTY && columns && text.length * 2 > columns && this.mode.json !== true;
     await this.#above(this.system.stderr, `${isWide ? await wrapMessage(text, columns) : text}\n`);
   }
 
@@ -206,7 +213,11 @@ export class Output {
 
 /** Wraps a message between words. A command in it stays on one line, so that it can be copied. */
 async function wrapMessage(text: string, columns: number): Promise<string> {
-  const { default: wrap } = await import('wrap-ansi');
+  const [{ default: wrap }, { default: stringWidth }] = await Promise.all([
+    import('wrap-ansi'),
+    import('string-width'),
+  ]);
+  if (stringWidth(text) <= columns) return text;
   const [, prose = text, command] = /^(.*[:,]) (regen .*)$/s.exec(text) ?? [];
   const wrapped = wrap(prose, columns, { trim: true });
   return command === undefined ? wrapped : `${wrapped}\n  ${command}`;

@@ -5,15 +5,9 @@ import { isPlain } from './text.js';
 
 type Env = System['env'];
 
-/** Makes text a link, if the terminal is known to support links. */
+/** Makes text a link to a file, if the terminal is known to support links. */
 export function formatLink(env: Env, text: string, path: string): string {
-  return supportsLinks(env) ? `\x1b]8;;${toAddress(path)}\x1b\\${text}\x1b]8;;\x1b\\` : text;
-}
-
-function toAddress(path: string): string {
-  const address = /^https?:/.test(path) ? path : pathToFileURL(path).href;
-  // An address that could end the sequence is encoded.
-  return encodeURI(decodeURI(address));
+  return supportsLinks(env) ? `\x1b]8;;${pathToFileURL(path).href}\x1b\\${text}\x1b]8;;\x1b\\` : text;
 }
 
 function supportsLinks(env: Env): boolean {

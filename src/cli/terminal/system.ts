@@ -33,6 +33,7 @@ export interface System {
 /** Creates the system of the real process. */
 export function createSystem(entry: string): System {
   let stdout: System['stdout'] | undefined;
+  let stderr: System['stderr'] | undefined;
   return {
     // Each stream is opened when it is used: opening takes a third of the time of a short command.
     get stdin() {
@@ -43,7 +44,8 @@ export function createSystem(entry: string): System {
       return stdout;
     },
     get stderr() {
-      return process.stderr;
+      stderr ??= openStderr();
+      return stderr;
     },
     env: process.env,
     cwd: process.cwd(),
@@ -81,6 +83,11 @@ function openStdout(): System['stdout'] {
     process.stderr.write(`error: Could not write to stdout: ${error.message}.\n`);
     process.exit(1);
   });
+}
+
+function openStderr(): System['stderr'] {
+  // The work goes on where nobody reads its messages.
+  return process.stderr.on('error', () => {});
 }
 
 /** Chooses prompts that redraw their line, or plain ones. */

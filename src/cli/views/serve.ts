@@ -30,6 +30,7 @@ export const serveViews: readonly View[] = [
       flag('--no-work', 'Run no jobs; other services share the database and do'),
       flag('--any-port', 'Use a free port if the given one is in use', { hidden: true }),
       flag('--until-idle <duration>', 'Exit after this long without work', { hidden: true }),
+      flag('--from <folder>', 'The folder that paths are relative to', { hidden: true }),
       flag('--detach', 'Run in the background; return once the service is ready'),
       flag(
         '--scenario <path>',

@@ -1,4 +1,4 @@
-import { inc } from 'semver';
+import inc from 'semver/functions/inc.js';
 import { ClientError } from '../../client/errors.js';
 import type { BuiltArchive } from '../../pack/archive.js';
 import { FlowError } from '../flow-error.js';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { valid } from 'semver';
+import valid from 'semver/functions/valid.js';
 import type { Naming } from '../../contract/naming/naming.js';
 import { DEFAULT_LIMITS } from '../../contract/schema/limits.js';
 import { type BuiltArchive, createArchive } from '../../pack/archive.js';
@@ -63,7 +63,7 @@ export async function readPack(
     anyPublisherId: openValues?.includes('publisherId'),
     completesVersions: completeVersions,
   });
-  if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems, dir);
+  if (!read.ok) throw toPackError('pyproject.toml has problems', read.problems);
   const { manifest } = read;
   for (const { where, message } of manifest.warnings) await report.warn(`${where} ${message}.`);
   const { files, untracked } = checkFiles(
@@ -124,15 +124,13 @@ async function refuseSecrets(files: readonly PackFile[]): Promise<void> {
   });
 }
 
-function toPackError(what: string, problems: readonly PackProblem[], dir = ''): FlowError {
+function toPackError(what: string, problems: readonly PackProblem[]): FlowError {
   const details = problems.map(({ where, message }) => ({ path: where, message }));
   const [first] = details;
   const message =
     first && details.length === 1 ? `${first.path} ${first.message}.` : `${what}; nothing was sent.`;
   const isMissing = first?.path === 'pyproject.toml' && first.message.startsWith('is missing');
-  return isMissing
-    ? new FlowError('manifest_missing', message, { details, subject: dir })
-    : new FlowError('invalid_pack', message, { details });
+  return new FlowError(isMissing ? 'manifest_missing' : 'invalid_pack', message, { details });
 }
 
 /**

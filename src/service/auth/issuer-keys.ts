@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import type { Agent } from 'undici';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import { readBody } from '../../wire/read-body.js';
+import { runWithin } from '../network/run-within.js';
 import type { Context } from '../operation/context.js';
 
 // Decided: an issuer's keys are fetched again after 5 minutes, so that a revoked key is soon refused, and at
@@ -99,21 +101,11 @@ function isSafeUrl(url: unknown, issuer: string): url is string {
 }
 
 async function fetchJson(url: string): Promise<object> {
-  const { Agent, request } = await import('../../wire/undici.js');
+  const { Agent } = await import('../../wire/undici.js');
   const agent = new Agent();
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    // Redirects are not followed and count as an unusable answer.
-    const { statusCode, body } = await request(agent, new URL(url), {
-      signal,
-      headers: { accept: 'application/json', 'user-agent': 'regen' },
-    });
-    body.on('error', () => {});
-    if (statusCode !== 200) {
-      body.destroy();
-      throw new IssuerUnavailable(`${url} answered ${statusCode}`);
-    }
-    const value: unknown = JSON.parse((await readBody(body, MAX_BYTES)).toString());
+    const text = await runWithin(TIMEOUT_MS, undefined, (signal) => fetchText(url, agent, signal));
+    const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
     throw new IssuerUnavailable(`${url} is not a JSON object`);
   } catch (error) {
@@ -123,4 +115,17 @@ async function fetchJson(url: string): Promise<object> {
   } finally {
     await agent.destroy();
   }
+}
+
+async function fetchText(url: string, agent: Agent, signal: AbortSignal): Promise<string> {
+  const { request } = await import('../../wire/undici.js');
+  // Redirects are not followed and count as an unusable answer.
+  const { statusCode, body } = await request(agent, new URL(url), {
+    signal,
+    headers: { accept: 'application/json', 'user-agent': 'regen' },
+  });
+  body.on('error', () => {});
+  if (statusCode === 200) return (await readBody(body, MAX_BYTES)).toString();
+  body.destroy();
+  throw new IssuerUnavailable(`${url} answered ${statusCode}`);
 }

@@ -24,8 +24,9 @@ async function readNaming(name: string, setting: readonly string[]): Promise<Nam
   try {
     return await loadNaming(name, (path) => readFileSync(path, 'utf8'));
   } catch (error) {
-    const problems =
-      error instanceof InvalidNaming ? error.problems : [{ path: [], message: (error as Error).message }];
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === undefined ? message : `names ${name}, which cannot be read (${code})`;
+    const problems = error instanceof InvalidNaming ? error.problems : [{ path: [], message: reason }];
     throw new InvalidConfiguration(
       problems.map(({ path, message }) => ({ path: [...setting, ...path], message })),
     );

@@ -46,9 +46,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     const clock = await followDatabaseClock(database, now);
     const close = async () => {
       clock.stop();
-      await notices.close();
-      // It waits for transactions that run; a server that is gone would keep it waiting.
-      await Promise.race([database.destroy(), pause(LAST_TRANSACTIONS_MS, undefined, { ref: false })]);
+      // They wait for transactions that run and for the server; one that is gone would keep them waiting.
+      const closed = Promise.all([notices.close(), database.destroy()]);
+      await Promise.race([closed, pause(LAST_TRANSACTIONS_MS, undefined, { ref: false })]);
     };
     return { database, notices, now: clock.now, close };
   } catch (error) {

@@ -52,12 +52,15 @@ const POSTGRES_WORDS: EngineWords = {
 export const WATCH_CONNECTION =
   'set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3';
 
-/** Notices a server that is gone. */
-export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 15_000 };
+/** Notices a server that is gone or does not answer. */
+export const KEEP_ALIVE = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 15_000,
+  connectionTimeoutMillis: 10_000,
+};
 
 /** Connections of one service. */
 const MAX_CONNECTIONS = 10;
-const CONNECT_MS = 10_000;
 
 /** Type numbers of PostgreSQL: bigint, and what `sum` makes of it. */
 const INT8 = 20;
@@ -78,7 +81,6 @@ export async function openPostgres({ url, migrates, onError, onQuery }: Postgres
     },
     connectionString: url,
     max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
     ...KEEP_ALIVE,
     // Awaited before the connection is used, although the types do not say so.
     onConnect: async (client) => void (await client.query(WATCH_CONNECTION)),

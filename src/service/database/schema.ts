@@ -222,7 +222,7 @@ export interface KeyTable {
   retired_at: Time | null;
 }
 
-/** Where the files are that the rows name: at most one row, number 1, and none in an embedded database. */
+/** Where the files are that the rows name: at most one row, number 1, and none if they are beside an embedded database. */
 export interface StorageTable {
   number: Fixed<number>;
   /** What the file `store-id` in the storage says. */

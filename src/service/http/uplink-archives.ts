@@ -88,6 +88,7 @@ async function keepArchive(context: Context, name: ArchiveOfUplink): Promise<voi
   try {
     const { node, version } = await readForArchive(context, name.nodeId, name.version);
     if (version.version !== name.version || version.downloadUrl === undefined) return;
+    if (!URL.canParse(version.downloadUrl)) throw new FetchFailed('its archive has no valid URL');
     const path = join(folder.path, 'node.zip');
     const url = new URL(version.downloadUrl);
     await fetchFromUplink(context, url, path, { bytes: limits.archive, seconds: 600, media: 'archive' });

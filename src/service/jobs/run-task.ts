@@ -1,4 +1,4 @@
-import { type Database, findRow, getRow, updateRows } from '../database/database.js';
+import { findRow, getRow, updateRows } from '../database/database.js';
 import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
@@ -91,21 +91,17 @@ async function beginTask(
 ): Promise<OpenTask | undefined> {
   // Looks are frequent, and need no turn among the transactions: their tasks run already.
   if (kind.startsWith('watch-')) {
-    const watched = await findTask(database, key);
+    const watched = await findRow(database, 'tasks', { id: key });
     return watched && isRunning(watched) ? { ...watched, ranBefore: true } : undefined;
   }
   return await commit(async (tx) => {
-    const task = await findTask(tx, key);
+    const task = await findRow(tx, 'tasks', { id: key });
     if (!task) return undefined;
     const ranBefore = isRunning(task);
     return ranBefore || (await advanceTask(tx, context, task, { to: 'running' }))
       ? { ...task, ranBefore }
       : undefined;
   });
-}
-
-function findTask(database: Database, taskId: string) {
-  return findRow(database, 'tasks', { id: taskId });
 }
 
 function isRunning({ operation, status }: Pick<TaskRow, 'operation' | 'status'>): boolean {

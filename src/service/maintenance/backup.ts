@@ -74,7 +74,9 @@ export async function restoreFolder(backup: string, data: string): Promise<Store
       return withCopy(folder, checkStore);
     }
     requireDatabase(backup);
-    await copyFile(join(backup, DATABASE), join(folder, DATABASE));
+    // A copy of a folder whose service was killed has its last changes in the second file.
+    for (const name of [DATABASE, `${DATABASE}-wal`])
+      if (existsSync(join(backup, name))) await copyFile(join(backup, name), join(folder, name));
     const source = createDiskStorage(join(backup, 'objects'), { sweeps: false });
     return withCopy(folder, (database, copy) => copyObjects(database, source, copy));
   });
@@ -145,19 +147,33 @@ async function withCopy<Result>(
   }
 }
 
-/** Writes a folder under another name first, so that it is there whole or not at all. */
+/**
+ * Writes a folder under another name first, so that it has a database only when it is whole. A folder that is there stays,
+ * because it may be a mount or in a folder that cannot be changed.
+ */
 async function writeFolder(
   target: string,
   write: (folder: string) => Promise<StoreReport>,
 ): Promise<StoreReport> {
-  if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0))
-    throw new BackupRefused(`${target} already exists; choose a folder that does not exist or is empty.`);
-  return inPartialFolder(target, async (folder) => {
-    const report = await write(join(folder, 'data'));
-    rmSync(target, { recursive: true, force: true });
-    renameSync(join(folder, 'data'), target);
+  const isThere = existsSync(target);
+  if (isThere) requireNames(target, 0);
+  return inPartialFolder(isThere ? join(target, DATABASE) : target, async (folder) => {
+    const data = join(folder, 'data');
+    const report = await write(data);
+    if (!isThere) renameSync(data, target);
+    else {
+      // A service may have started in it since.
+      requireNames(target, 1);
+      for (const name of ['objects', DATABASE]) renameSync(join(data, name), join(target, name));
+    }
     return report;
   });
+}
+
+/** @throws BackupRefused if something else is in a folder */
+function requireNames(target: string, count: number): void {
+  if (!statSync(target).isDirectory() || readdirSync(target).length > count)
+    throw new BackupRefused(`${target} already exists; choose a folder that does not exist or is empty.`);
 }
 
 async function inPartialFolder(
@@ -180,7 +196,11 @@ async function copyStore(store: Store, folder: string): Promise<StoreReport> {
   for (let attempts = 1; ; attempts++) {
     rmSync(join(folder, DATABASE), { force: true });
     await store.snapshot(join(folder, DATABASE));
-    const report = await withCopy(folder, (database, copy) => copyObjects(database, store.objects, copy));
+    const report = await withCopy(folder, async (database, copy) => {
+      // The copy has its files beside it.
+      await database.transaction().execute((tx) => tx.deleteFrom('storages').execute());
+      return copyObjects(database, store.objects, copy);
+    });
     // What is wrong twice is wrong in the data itself.
     const found = JSON.stringify(report.problems);
     if (report.problems.length === 0 || found === before || attempts === MAX_ATTEMPTS) return report;

@@ -24,7 +24,8 @@ export async function measureFolder(
   return {
     ...(url === undefined && { database_bytes: sizes.reduce((sum, size) => sum + size, 0) }),
     ...(!storage.startsWith('s3:') && {
-      archive_bytes: await measureFiles(join(storage, 'archives')),
+      archive_bytes:
+        (await measureFiles(join(storage, 'archives'))) + (await measureFiles(join(storage, 'uplink'))),
       task_bytes: await measureFiles(join(storage, 'tasks')),
     }),
     free_bytes: bavail * bsize,

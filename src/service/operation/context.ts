@@ -1,7 +1,7 @@
 import type { Naming } from '../../contract/naming/naming.js';
 import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { PackReader } from '../../python/reader-process.js';
-import type { Configuration } from '../configuration/configuration.js';
+import { type Configuration, isExposed } from '../configuration/configuration.js';
 import type { Count, Log } from '../configuration/log.js';
 import type { Database } from '../database/database.js';
 import type { Lookup, OwnOrigin } from '../network/guarded-agent.js';
@@ -54,12 +54,12 @@ export interface Context {
   readonly count: Count;
 }
 
-/** Without a public URL, a service that listens on all addresses has one on loopback, but users elsewhere. */
+/** Without a public URL, a service on all addresses or behind a proxy has one on loopback, but users elsewhere. */
 export function getOwnOrigin({
   configuration,
   baseUrl,
 }: Pick<Context, 'configuration' | 'baseUrl'>): OwnOrigin {
   const serviceOrigin = baseUrl();
-  const isOnLoopback = isLoopbackHost(configuration.host) && isLoopbackHost(new URL(serviceOrigin).hostname);
-  return { serviceOrigin, loopbackAllowed: isOnLoopback };
+  const loopbackAllowed = !isExposed(configuration) && isLoopbackHost(new URL(serviceOrigin).hostname);
+  return { serviceOrigin, loopbackAllowed };
 }

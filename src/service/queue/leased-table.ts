@@ -110,7 +110,7 @@ class LeasedTable implements Queue {
     });
     this.#unhear = this.#options.notices?.on('jobs', () => this.#wake());
     this.#timer = setInterval(() => {
-      this.#isRecoveryDue = !this.#options.alone;
+      this.#isRecoveryDue ||= !this.#options.alone;
       // It fails, and is logged, when a newer release has upgraded the data.
       this.#looksInTransaction = true;
       this.#wake();
@@ -148,6 +148,7 @@ class LeasedTable implements Queue {
       await recoverLeases(this.#options, { running: [], alone: this.#options.alone });
       await limitDelays(this.#options, this.#options.maxDelayMs ?? 24 * 60 * 60_000);
     } catch (error) {
+      this.#isRecoveryDue = true;
       this.#options.log('error', 'Could not recover jobs that were left running.', {
         error: String(error),
       });
@@ -173,8 +174,9 @@ class LeasedTable implements Queue {
       const looksFirst = !this.#looksInTransaction;
       this.#looksInTransaction = false;
       if (this.#isRecoveryDue) {
+        const { alone } = this.#options;
+        await recoverLeases(this.#options, { running: [...this.#running.keys()], alone });
         this.#isRecoveryDue = false;
-        await recoverLeases(this.#options, { running: [...this.#running.keys()], alone: false });
       }
       while (!this.#stopped && !this.#runsSuspected()) {
         const jobs = await claimJobs(this.#options, {
@@ -246,8 +248,10 @@ class LeasedTable implements Queue {
       } catch (error) {
         const fields = { key: job.key, error: String(error) };
         if (attempt === 1) this.#options.log('error', `Could not record the end of job ${job.kind}.`, fields);
-        if (signal.aborted || this.#stopped) return;
-        await pause(this.#options.pollMs ?? POLL_MS, undefined, { signal }).catch(() => {});
+        if (this.#stopped) return;
+        // A job that was aborted as suspected is recorded too.
+        const interruption = signal.aborted ? {} : { signal };
+        await pause(this.#options.pollMs ?? POLL_MS, undefined, interruption).catch(() => {});
       }
     }
   }

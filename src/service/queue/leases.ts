@@ -246,15 +246,20 @@ export async function completeJob(holder: LeaseHolder, job: LeasedJob, again?: n
   });
 }
 
-/** Releases a job with its error, to be retried after a pause that doubles each time, up to an hour. */
+/**
+ * Releases a job with its error, to be retried after a pause that doubles each time, up to an hour; one that was enqueued
+ * again during its run is due as that says.
+ */
 export async function failJob(holder: LeaseHolder, job: LeasedJob, error: string): Promise<void> {
   const pauseMs = backoffMs(job.attempts + 1, { firstMs: 1_000, maxMs: MAX_PAUSE_MS });
-  await updateLeasedJob(holder, job, {
-    ...NO_LEASE,
-    turn: null,
-    unclean_ends: 0,
-    run_at: toIsoTime(holder.now() + pauseMs),
-    last_error: error.replaceAll('\0', '').slice(0, 2_000),
+  const last_error = error.replaceAll('\0', '').slice(0, 2_000);
+  const failed = { ...NO_LEASE, turn: null, unclean_ends: 0, last_error };
+  await changeJobs(holder, async (tx) => {
+    const own = { id: job.id, leased_by: holder.instance };
+    const unchanged = { ...own, attempts: job.attempts + 1 };
+    const run_at = toIsoTime(holder.now() + pauseMs);
+    const paused = await updateRows(tx, 'jobs', unchanged, { ...failed, run_at });
+    if (paused === 0) await updateRows(tx, 'jobs', own, failed);
   });
 }
 

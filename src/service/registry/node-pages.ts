@@ -146,7 +146,7 @@ function selectFiltered(database: Database, match: string, filters: NodeFilters)
   if (supported_accelerator !== undefined)
     found = found.where(selectSupporting(database, 'supported_accelerators', supported_accelerator));
   if (host_node_search !== undefined) {
-    const pattern = `%${host_node_search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = `%${host_node_search.replace(/[\\%_]/g, '\\$&')}%`;
     found = found.where(({ exists, selectFrom }) =>
       exists(
         selectFrom('host_nodes')
@@ -154,7 +154,7 @@ function selectFiltered(database: Database, match: string, filters: NodeFilters)
           .whereRef('host_nodes.node_id', '=', 'nodes.id')
           .where('host_nodes.listed', '=', sql.lit(1))
           .where('host_nodes.policy', '!=', 'HostNodePolicyBanned')
-          .where(sql<boolean>`lower(host_nodes.name) like ${pattern} escape '\\'`),
+          .where(sql<boolean>`lower(host_nodes.name) like lower(${pattern}) escape '\\'`),
       ),
     );
   }

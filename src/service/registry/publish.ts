@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { refuseOtherNodes } from '../auth/personal-access-tokens.js';
 import { findToken, parseTokenLimit, recordUse } from '../auth/random-tokens.js';
-import { findRow, insertRow, type Tx, updateRows } from '../database/database.js';
+import { findRow, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
 import type { NodeRow, PersonalAccessTokenRow, VersionRow } from '../database/schema.js';
 import type { Handlers, OperationAnswer, OperationCall, Write } from '../operation/call.js';
 import type { Context } from '../operation/context.js';
@@ -130,7 +130,7 @@ async function registerVersion(
   const given = pickVersionDetails(body.node_version);
   refuseLargeFields(given, 'node_version');
   const details = JSON.stringify(given);
-  const existing = await findVersion(tx, node.id, version);
+  const existing = await findRow(tx, 'versions', { node_id: node.id, version });
   if (!existing) {
     const demand = { publisherId: node.publisher_id, quota: 'versionsPerDay', amount: 1 } as const;
     await takeDailyQuota(tx, context, demand);
@@ -147,11 +147,7 @@ async function registerVersion(
   });
   await updateRows(tx, 'versions', { id: existing.id }, { details });
   await forgetDefinitions(tx, existing.id);
-  return (await findVersion(tx, node.id, version)) as VersionRow;
-}
-
-function findVersion(tx: Tx, nodeId: string, version: string): Promise<VersionRow | undefined> {
-  return findRow(tx, 'versions', { node_id: nodeId, version });
+  return getRow(tx, 'versions', { id: existing.id });
 }
 
 interface NewVersion {

@@ -11,14 +11,18 @@ export const STORE_ID = 'store-id';
 const MAX_ID_BYTES = 100;
 
 /**
- * Makes sure that this is the storage with the files of a database that several services share; the first one decides.
- * @param place of the storage, for people: the setting, or a folder of this machine
+ * Makes sure that this is the storage with the files of a database; the first service decides. A service alone with its
+ * database needs it only once the files are not beside that.
  * @throws DataUnusable
  */
 export async function bindStorage(
   database: Database,
   storage: Storage,
-  { setting, folder }: { readonly setting: string | undefined; readonly folder: string },
+  {
+    setting,
+    folder,
+    alone = false,
+  }: { readonly setting: string | undefined; readonly folder: string; readonly alone?: boolean },
 ): Promise<void> {
   const place = setting ?? `${folder} on ${hostname()}`;
   await database.transaction().execute(async (tx) => {
@@ -28,6 +32,7 @@ export async function bindStorage(
       throw new DataUnusable(
         `The files of this database are in ${bound.place}, and ${place} is another place; give all services the same storage, or, if you moved the files, move their file ${STORE_ID} too.`,
       );
+    if (alone && setting === undefined) return;
     // Before the object is read, so that another service that starts at the same time waits here, and then finds both.
     const id = randomUUID();
     await insertRow(tx, 'storages', { number: 1, id, place });

@@ -58,7 +58,12 @@ export async function createS3Storage(options: S3Options): Promise<Storage> {
       }
       return { path, release };
     },
-    remove: async (key) => void (await s3.request('DELETE', toPath(key))),
+    remove: async (key) => {
+      await s3.request('DELETE', toPath(key)).catch((error) => {
+        // Amazon answers that it is removed.
+        if (!(error instanceof ObjectMissing)) throw error;
+      });
+    },
     list: (folder) => listKeys(s3, prefix, folder),
     toName: (key) => key,
     ...(options.redirect && {
@@ -223,9 +228,13 @@ async function beginUpload(s3: Bucket, path: string): Promise<MultipartUpload> {
         (tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`,
       );
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-      const text = await (await s3.request('POST', path, { query: { uploadId }, body })).text();
+      const answer = await s3.request('POST', path, { query: { uploadId }, body }).catch((error) => {
+        // The upload is gone if an earlier attempt completed it, and its answer was lost.
+        if (error instanceof ObjectMissing) return s3.request('HEAD', path);
+        throw error;
+      });
       // S3 answers 200 before it has put the parts together.
-      const [code] = readTexts(text, 'Code');
+      const [code] = readTexts(await answer.text(), 'Code');
       if (code !== undefined) throw new StorageAway(`The bucket could not complete an upload (${code}).`);
     },
     // What cannot be removed is left to a lifecycle rule of the bucket.

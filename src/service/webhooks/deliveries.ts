@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Selectable } from 'kysely';
 import { getWebhookEvent } from '../../contract/events.js';
 import { getTaskFacts } from '../../contract/index.js';
 import { type Database, getRow, insertRow, type Tx, updateRows } from '../database/database.js';
-import type { TaskStatus, WebhookDeliveryTable } from '../database/task-tables.js';
+import type { TaskStatus } from '../database/task-tables.js';
 import type { Handlers, OperationAnswer, OperationCall, Read, Write } from '../operation/call.js';
 import type { Caller } from '../operation/caller.js';
 import type { Context } from '../operation/context.js';
@@ -59,7 +58,7 @@ const resendDelivery: Write<'webhook.resend'> = async (call, tx) => {
   const { quotas } = call.context.configuration;
   if (status !== 'pending') await requireWebhookQuota(tx, quotas, call.caller.userId as string);
   const next_at = new Date(call.context.now()).toISOString();
-  await updateDelivery(tx, id, { status: 'pending', reason: null, next_at });
+  await updateRows(tx, 'webhook_deliveries', { id }, { status: 'pending', reason: null, next_at });
   await tx
     .updateTable('webhook_deliveries')
     .set({ next_at })
@@ -79,7 +78,8 @@ const cancelDelivery: Write<'webhook.cancel'> = async (call, tx) => {
       'invalid_transition',
       `Only a pending delivery can be cancelled; this one is ${status}.`,
     );
-  await updateDelivery(tx, id, { status: 'cancelled', reason: 'cancelled by its user', next_at: null });
+  const change = { status: 'cancelled', reason: 'cancelled by its user', next_at: null } as const;
+  await updateRows(tx, 'webhook_deliveries', { id }, change);
   return attemptNext(call, tx, task_id);
 };
 
@@ -92,12 +92,6 @@ async function getOwnDelivery({ params, caller }: OwnDeliveryCall, tx: Tx): Prom
     .executeTakeFirst();
   if (!row) throw new Refused('not_found', `You have no delivery ${params.deliveryId}.`);
   return viewDelivery(row);
-}
-
-type DeliveryChange = Pick<Selectable<WebhookDeliveryTable>, 'status' | 'reason' | 'next_at'>;
-
-async function updateDelivery(tx: Tx, id: string, change: DeliveryChange): Promise<void> {
-  await updateRows(tx, 'webhook_deliveries', { id }, change);
 }
 
 /** Goes on with the pending deliveries of a task, and answers with the delivery of the path. */

@@ -1,9 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createKeyFinder } from '../../../src/service/auth/issuer-keys.js';
 import type { ConfigurationInput } from '../../../src/service/configuration/configuration.js';
 import { issuerForTest, personNamed } from '../../support/issuer.js';
+import { listenOn } from '../../support/listen.js';
 import { ask, serviceForTest } from '../../support/service.js';
 
 type IssuerInput = NonNullable<ConfigurationInput['issuers']>[number];
@@ -172,6 +174,19 @@ describe('the keys of an issuer', () => {
     const token = await sign();
     expect(new Set(await Promise.all([1, 2, 3, 4, 5].map(() => status(token))))).toEqual(new Set([200]));
     expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+
+  it('are given up after five seconds in which the service ran, with a log that says so', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const silent = await listenOn(() => vi.advanceTimersByTime(5_000));
+    onTestFinished(silent.close);
+    const reasons: unknown[] = [];
+    const log = (_level: string, _message: string, fields: { reason?: unknown } = {}) =>
+      void reasons.push(fields.reason);
+    const find = createKeyFinder(silent.url, { now: Date.now, log });
+    await expect(find({ alg: 'EdDSA' }, { payload: '', signature: '' })).rejects.toThrow('longer than 5 s');
+    expect(reasons).toEqual([`${silent.url}/.well-known/openid-configuration: It took longer than 5 s.`]);
   });
 
   it('are fetched at once for a new key; a removed key is accepted for at most 5 minutes', async () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/service/database/database.js';
+import { openDatabase } from '../../../src/service/database/open-database.js';
 import { isDatabaseAway, maskPassword, openPostgres } from '../../../src/service/database/postgres.js';
 import { databaseForFolder, testDatabase } from '../../support/postgres.js';
 import { folderForTest, serviceForTest } from '../../support/service.js';
@@ -166,6 +167,29 @@ describe.skipIf(!testDatabase)('a database of PostgreSQL, which npm run test:eng
     });
     expect(isDatabaseAway(await run.catch((error) => error))).toBe(true);
     await sql`select 1`.execute(database);
+  });
+
+  it('is closed although its server is gone without closing the connections', async () => {
+    const url = new URL(await newUrl());
+    const [host, port] = [url.hostname, Number(url.port || 5432)];
+    const sockets: Socket[] = [];
+    const between = createServer({ allowHalfOpen: true }, (socket) => {
+      const server = createConnection({ host, port });
+      sockets.push(socket, server);
+      socket.pipe(server).on('error', () => {});
+      server.pipe(socket).on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      between.close();
+    });
+    await once(between, 'listening');
+    Object.assign(url, { hostname: '127.0.0.1', port: `${(between.address() as { port: number }).port}` });
+    const embedded = { file: '', durable: true };
+    const parts = { embedded, now: Date.now, onError: () => {}, onQuery: undefined };
+    const opened = await openDatabase({ url: url.href, ...parts });
+    for (const socket of sockets) socket.unpipe().pause();
+    await opened.close();
   });
 
   it('ends the connections of a service within half a minute if its machine is gone without closing them', async () => {

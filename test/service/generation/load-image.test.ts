@@ -184,13 +184,16 @@ test('fetches from loopback only for a service on loopback', async () => {
   expect(await taken(picture, { serviceOrigin: origin })).toMatchObject({ width: 320 });
 });
 
-test('a service that listens on every address does not fetch from loopback, whatever its own URL is', () => {
-  const decide = (host: string, baseUrl: string) =>
-    getOwnOrigin({ configuration: Configuration.parse({ host }), baseUrl: () => baseUrl }).loopbackAllowed;
+test('a service that others reach does not fetch from loopback, whatever its own URL is', () => {
+  const decide = (host: string, baseUrl: string, trustedProxies: number | string[] = 0) =>
+    getOwnOrigin({ configuration: Configuration.parse({ host, trustedProxies }), baseUrl: () => baseUrl })
+      .loopbackAllowed;
   expect(decide('127.0.0.1', 'http://127.0.0.1:7717')).toBe(true);
   expect(decide('0.0.0.0', 'http://127.0.0.1:7717')).toBe(false);
   expect(decide('::', 'http://[::1]:7717')).toBe(false);
   expect(decide('127.0.0.1', 'https://regen.example')).toBe(false);
+  expect(decide('127.0.0.1', 'http://127.0.0.1:7717', 1)).toBe(false);
+  expect(decide('127.0.0.1', 'http://127.0.0.1:7717', ['127.0.0.1'])).toBe(false);
 });
 
 test('checks every redirect', async () => {

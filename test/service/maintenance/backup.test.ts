@@ -1,7 +1,19 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { restoreFolder } from '../../../src/service/maintenance/backup.js';
+import { measureFolder } from '../../../src/service/maintenance/disk-use.js';
 import { zipOf } from '../../support/archives.js';
 import { regen } from '../../support/cli.js';
 import { listFiles } from '../../support/files.js';
@@ -119,6 +131,45 @@ it('an archive of a service without files restores, and one that does not exist 
     exit: 2,
     stderr: expect.stringContaining(`${missing} does not exist.`),
   });
+});
+
+it('a folder that was copied as a killed service left it restores with its last changes', async () => {
+  const { data, publisher } = await folderInUse();
+  const left = join(folderForTest(), 'left');
+  // Without its socket.
+  cpSync(data, left, { recursive: true, filter: (path) => !statSync(path).isSocket() });
+  const restored = join(folderForTest(), 'restored');
+  expect(await restoreFolder(left, restored)).toMatchObject({ objects: 2, problems: [] });
+  const again = await serviceForTest({ data: restored });
+  const version = await versionOf({ ...publisher, url: again.url, ownerToken: again.ownerToken });
+  expect(version).toMatchObject({ status: 'NodeVersionStatusActive' });
+});
+
+it('a restore into a folder that is there keeps the folder, links to it, and what is written into it since', async () => {
+  const [data, folder] = [folderForTest(), folderForTest()];
+  await (await serviceForTest({ data })).stop();
+  const [real, link] = [join(folder, 'real'), join(folder, 'link')];
+  mkdirSync(real);
+  symlinkSync(real, link);
+  const restoring = restoreFolder(data, link);
+  writeFileSync(join(real, 'mine'), '');
+  await expect(restoring).rejects.toThrow('already exists; choose a folder');
+  expect(readdirSync(real)).toEqual(['mine']);
+  rmSync(join(real, 'mine'));
+  const { ino } = statSync(real);
+  await restoreFolder(data, link);
+  expect([statSync(real).ino, readdirSync(real).sort()]).toEqual([ino, ['objects', 'regen.db']]);
+  expect(readdirSync(folder).sort()).toEqual(['link', 'real']);
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+});
+
+it('archives of the registry behind a service count as archives on its disk', async () => {
+  const data = folderForTest();
+  for (const [at, name] of ['archives', 'uplink'].entries()) {
+    mkdirSync(join(data, 'objects', name), { recursive: true });
+    writeFileSync(join(data, 'objects', name, 'node.zip'), 'x'.repeat(at + 1));
+  }
+  expect(await measureFolder(data, {})).toMatchObject({ archive_bytes: 3, task_bytes: 0 });
 });
 
 it('nothing that exists is overwritten, and a folder without data is refused', async () => {

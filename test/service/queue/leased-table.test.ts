@@ -71,6 +71,20 @@ function enqueue(to: Queue, job: Omit<NewJob, 'owner'> & { owner?: string }): Pr
 }
 
 const jobs = () => database.selectFrom('jobs').selectAll().orderBy('kind').orderBy('key').execute();
+const change = (statement: RawBuilder<unknown>) =>
+  database.transaction().execute((tx) => statement.execute(tx));
+const acceptAll = () => change(testDatabase ? sql`drop trigger refuse on jobs` : sql`drop trigger refuse`);
+/** The end of a lease of this process is not recorded. */
+const refuseRelease = (instance: string) =>
+  change(
+    testDatabase
+      ? sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'disk full'; end $$;
+          create trigger refuse before update on jobs for each row
+            when (old.leased_by = ${sql.lit(instance)} and new.leased_by is null) execute function refuse()`
+      : sql`create trigger refuse before update on jobs
+          when old.leased_by = ${sql.lit(instance)} and new.leased_by is null
+          begin select raise(abort, 'disk full'); end`,
+  );
 const emptied = () => waitFor(async () => expect(await jobs()).toEqual([]));
 
 /** A handler that records its jobs and ends when `finish` is called. */
@@ -259,11 +273,47 @@ describe('the queue', () => {
     expect(most).toBe(1);
   });
 
+  it('runs a job that was enqueued again while it ran at once, also if that run fails after many others', async () => {
+    const one = queue();
+    const attempts: number[] = [];
+    let fail = () => {};
+    start(one, {
+      look: async ({ attempts: before }) => {
+        attempts.push(before);
+        if (attempts.length > 1) return;
+        await new Promise<void>((_, reject) => {
+          fail = () => reject(new Error('away'));
+        });
+      },
+    });
+    await enqueue(one, { kind: 'look', key: 'a', runAt: time + 1_000 });
+    await database.transaction().execute((tx) => tx.updateTable('jobs').set({ attempts: 9 }).execute());
+    time += 1_000;
+    await waitFor(() => expect(attempts).toEqual([9]));
+    await database.transaction().execute((tx) => one.bringForward(tx, { kind: 'look', key: 'a' }));
+    fail();
+    await emptied();
+    expect(attempts).toEqual([9, 0]);
+  });
+
   it('takes over the jobs of a dead process at once if it uses the table alone', async () => {
     await enqueue(queue(), { kind: 'greet', key: 'a' });
     await lease('dead', time + 3_600_000);
     const done: string[] = [];
     start(queue({ instance: 'two' }), { greet: async ({ key }) => void done.push(key) });
+    await emptied();
+    expect(done).toEqual(['a']);
+  });
+
+  it('takes them over as soon as the database takes it', async () => {
+    await enqueue(queue(), { kind: 'greet', key: 'a' });
+    const dead = { instance: 'dead', database, now: () => time };
+    await claimJobs(dead, { kinds: ['greet'], free: { greet: 1 }, running: [] });
+    await refuseRelease('dead');
+    const done: string[] = [];
+    start(queue({ instance: 'next' }), { greet: async ({ key }) => void done.push(key) });
+    await waitFor(() => expect(logged).toContain('Could not recover jobs that were left running.'));
+    await acceptAll();
     await emptied();
     expect(done).toEqual(['a']);
   });
@@ -326,8 +376,6 @@ describe('the queue', () => {
   it('records the end of a job as soon as the database takes it, and does not run the job again', async () => {
     const begun: string[] = [];
     const one = queue();
-    const change = (statement: RawBuilder<unknown>) =>
-      database.transaction().execute((tx) => statement.execute(tx));
     await change(
       testDatabase
         ? sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'disk full'; end $$;
@@ -338,7 +386,7 @@ describe('the queue', () => {
     await enqueue(one, { kind: 'greet', key: 'a' });
     await waitFor(() => expect(logged).toContain('Could not record the end of job greet.'));
     time += 1_000_000;
-    await change(testDatabase ? sql`drop trigger refuse on jobs` : sql`drop trigger refuse`);
+    await acceptAll();
     await emptied();
     expect(begun).toEqual(['a']);
   });
@@ -660,6 +708,25 @@ describe('a job that ends its process', () => {
     await waitFor(() => expect(greeted).toEqual(['b']));
     const left = [{ key: 'a', crashes: 2, unclean_ends: 0, attempts: 1 }];
     await waitFor(async () => expect(await jobs()).toMatchObject(left));
+  });
+
+  it('is recorded as soon as the database takes it for one that made way', async () => {
+    await enqueue(queue(), { kind: 'watch', key: 'a' });
+    for (const instance of ['p1', 'p2']) await crash(instance, { watch: {} });
+    await refuseRelease('p3');
+    const begun: boolean[] = [];
+    const one = queue({ instance: 'p3', suspicionMs: 20 });
+    const run: JobHandler = (_, signal) =>
+      new Promise((resolve, reject) => {
+        begun.push(true);
+        if (begun.length > 1) resolve();
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    one.start({ watch: { run, atOnce: 1, resumes: true } });
+    await waitFor(() => expect(logged).toContain('Could not record the end of job watch.'));
+    await acceptAll();
+    await emptied();
+    expect(begun).toHaveLength(2);
   });
 
   it('is not held against jobs that a stopped service hands back', async () => {

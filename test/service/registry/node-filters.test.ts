@@ -16,7 +16,10 @@ beforeAll(async () => {
     storeDefinitions(tx, {
       versionId: id,
       nodeId: 'linux-only',
-      nodes: [{ name: 'FastBlur_v2', definition: {} }],
+      nodes: [
+        { name: 'FastBlur_v2', definition: {} },
+        { name: 'Größe ÄNDERN', definition: {} },
+      ],
     }),
   );
   await publish('anywhere', '1.0.0');
@@ -38,6 +41,7 @@ describe('the list of nodes', () => {
     ['supported_os=Linux&search=upscale', ['linux-only']],
     ['host_node_search=blur_v', ['linux-only']],
     ['host_node_search=blur%25', []],
+    [`host_node_search=${encodeURIComponent('größe ÄNDERN')}`, ['linux-only']],
     ['timestamp=2999-01-01T00:00:00Z', []],
     ['timestamp=2000-01-01T00:00:00Z', ['linux-only', 'anywhere']],
     ['sort=name', ['anywhere', 'linux-only']],

@@ -158,6 +158,8 @@ test('the bytes fetched first stay those of the version', async () => {
   registry.versions.push({ ...registry.versions[0], id: 'bad', version: '2.0.0' });
   registry.addArchive('bad', Buffer.from('not a zip'));
   expect((await read(`${url}/uplink/pack/2.0.0/node.zip`)).status).toBe(503);
+  registry.versions.push({ ...registry.versions[0], id: 'odd', version: '3.0.0', downloadUrl: 'node.zip' });
+  expect((await read(`${url}/uplink/pack/3.0.0/node.zip`)).status).toBe(503);
 });
 
 test('an archive at a private address is not fetched', async () => {

@@ -224,6 +224,29 @@ describe('the requests to a bucket', () => {
     ]);
   });
 
+  it('take an upload as complete whose answer was lost', async () => {
+    let isComplete = false;
+    const storage = await serverForTest(({ method, url }, response) => {
+      if (url?.endsWith('?uploads=')) return response.end('<r><UploadId>u</UploadId></r>');
+      if (method === 'PUT') return response.setHeader('etag', '"x"').end();
+      if (method === 'HEAD') return response.end();
+      if (method === 'DELETE' || isComplete)
+        return response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+      isComplete = true;
+      return response.destroy();
+    });
+    const size = 9 * MIB;
+    expect(await storage.write('k', stream(Buffer.alloc(size)), size)).toMatchObject({ key: 'k', size });
+  });
+
+  it('remove nothing where a server says that there is nothing', async () => {
+    const storage = await serverForTest((_, response) =>
+      response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>'),
+    );
+    await storage.remove('k');
+    await expect(storage.read('k')).rejects.toThrow(ObjectMissing);
+  });
+
   it('say that the bucket does not exist or cannot be reached, without the key', async () => {
     const missing = await serverForTest((_, response) => {
       response.statusCode = 404;
