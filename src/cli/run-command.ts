@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Naming } from '../contract/naming/naming.js';
 import { Ledger } from '../flows/tasks/ledger.js';
 import { type ArgumentValues, type Command, type ParsedCommand, readText } from './command/command.js';
 import { type ParsedCommandLine, parseCommandLine, SERVICE_FLAGS } from './command/program.js';
@@ -13,7 +12,7 @@ import { ServiceConnector } from './connect/services.js';
 import { Settings } from './connect/settings.js';
 import { createSignInCredential } from './sign-in/sign-in-credential.js';
 import { durationMs } from './terminal/duration.js';
-import { exitCodes, type Failure, usage } from './terminal/failure.js';
+import { exitCodes, Failure, usage } from './terminal/failure.js';
 import type { Interruption } from './terminal/interrupted.js';
 import { Output } from './terminal/output.js';
 import { PromptCancelled } from './terminal/prompts.js';
@@ -33,7 +32,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
   const interruption = listenForSignals(system, () => output.isPaging);
   let asked: ParsedCommand | undefined;
   let close = async () => {};
-  let findNaming = async (): Promise<Naming | undefined> => undefined;
+  let services: ServiceConnector | undefined;
   try {
     const parsed = parseArguments(argv, system.stderr.columns ?? 80);
     if (parsed.kind === 'text') {
@@ -52,8 +51,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
     });
     const composed = composeContext(asked, project, { system, output, interruption });
     close = composed.close;
-    // The command itself reports what is wrong with a profile.
-    findNaming = () => composed.context.services.findNaming().catch(() => undefined);
+    services = composed.context.services;
     requireArguments(command, args);
     const run = await loadRunner(command.module);
     return (await run(composed.context)) ?? exitCodes.done;
@@ -62,7 +60,7 @@ export async function runCommand(argv: readonly string[], system: System): Promi
       await output.note(['Interrupted.', interruption.hint].filter(Boolean).join(' '));
       return interruption.exitCode();
     }
-    const failure = await describeFailure(error, asked, await findNaming());
+    const failure = await describeFailure(error, asked, services);
     await output.failure(failure);
     return failure.facts.exit;
   } finally {
@@ -250,11 +248,19 @@ function readRequestTimeout(env: System['env'], flags: ParsedCommand['flags']): 
 async function describeFailure(
   error: unknown,
   asked: ParsedCommand | undefined,
-  naming: Naming | undefined,
+  services: ServiceConnector | undefined,
 ): Promise<Failure> {
   const { toFailure, useCommandLineNames } = await import('./command/to-failure.js');
   const failure = toFailure(error);
-  return asked ? useCommandLineNames(failure, asked, naming) : failure;
+  if (!asked) return failure;
+  if (failure.facts.code === 'unauthenticated' && services?.isEmbeddedAddress) {
+    const hint =
+      'This is the embedded service. To use it as its owner, pass --profile local, without an address.';
+    return new Failure(failure.message, { ...failure.facts, hint });
+  }
+  // The command itself reports what is wrong with a profile.
+  const naming = await services?.findNaming().catch(() => undefined);
+  return useCommandLineNames(failure, asked, naming);
 }
 
 type Module = () => Promise<{ readonly run: RunCommand }>;

@@ -9,6 +9,8 @@ export interface Saved {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** Detected from its bytes, such as image/png, whatever the extension of its path; absent if it is unknown. */
+  readonly mediaType?: string;
 }
 
 /** Makes a name safe: it stays in its folder and is not hidden, even if it comes from a service. */

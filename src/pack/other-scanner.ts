@@ -69,7 +69,7 @@ export const comfyRules: readonly ScannerRule[] = [
   },
   {
     rule: 'rm -rf',
-    pattern: /\brm -[a-z]*r[a-z]*f|\brm -[a-z]*f[a-z]*r/,
+    pattern: /\brm -(?=[a-z]*r)(?=[a-z]*f)[a-z]+/,
     files: [...ANY_CODE, '.sh', '.md', '.yml', '.yaml', '.toml'],
     instead: 'Leave the script out with .comfyignore',
     source: 'Comfy-Org/registry-backend#180',

@@ -34,7 +34,7 @@ export async function readRequirements(paths: readonly string[], read: ReadText)
       return;
     }
     for (const line of listRequirementLines(found.text)) {
-      const nested = /^(?:-r|--requirement)[\s=]*(.+)$/.exec(line)?.[1];
+      const nested = /^(?:-r|--requirement)[\s=]*([^\s=].*)/s.exec(line)?.[1];
       if (nested) await follow(join(dirname(path), nested.trim()), depth + 1);
       else if (line.startsWith('-')) skipped.push(line);
       else dependencies.add(removeOptions(line));
@@ -59,7 +59,7 @@ function listRequirementLines(text: string): string[] {
       .replace(/\\\r?\n/g, ' ')
       .split(/\r?\n/)
       // As in pip, `#` begins a comment only after whitespace, because URLs may end in `#egg=name`.
-      .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+      .map((line) => line.replace(/(?:^|\s)#.*/s, '').trim())
       .filter((line) => line !== '')
   );
 }

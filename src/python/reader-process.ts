@@ -101,14 +101,14 @@ export class PackReader {
     const archive = { kind: 'archive', path, limits: { ...archiveLimits } } as const;
     const task = (reading: CodeSelection) => ({ ...archive, reading });
     const read = await this.#enqueue(() => this.#readWithinLimits<PackInspection>(task, signal));
-    return read instanceof LimitExceeded ? this.inspectWithoutCode(path, archiveLimits, read, signal) : read;
+    return read instanceof LimitExceeded ? this.#inspectWithoutCode(path, archiveLimits, read, signal) : read;
   }
 
   /** Inspects an archive whose code could not be read, for the given reason. */
-  async inspectWithoutCode(
+  async #inspectWithoutCode(
     path: string,
     archiveLimits: ArchiveLimits,
-    why: { readonly reason: string; readonly at?: string | undefined },
+    why: LimitExceeded,
     signal?: AbortSignal,
   ): Promise<PackInspection> {
     const task = { kind: 'archive', path, limits: { ...archiveLimits } } as const;

@@ -94,22 +94,39 @@ describe('what a line says', () => {
     const { exit, stderr, stdout } = await run(['batch', 'jobs.jsonl']);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
     for (const said of [
-      'line 1 colour is not an argument or flag of image relight that a line can contain\n',
-      'line 1 promt is not an argument or flag of image relight that a line can contain (did you mean prompt?)',
-      'line 2 --light-transfer-strength must be at most 100',
-      'line 3 preserve_details must be true or false',
-      'line 3 no-wait is not an argument or flag',
-      'line 4 An image of a batch cannot come from standard input.',
-      'line 5 id is already used in line 4',
-      'line 7 The result would overwrite the one of line 6',
-      'line 8 A line is one job; write each image on its own line.',
-      'line 9 command must be one of image relight, ',
+      'line 1: colour is not an argument or flag of image relight that a line can contain\n',
+      'line 1: promt is not an argument or flag of image relight that a line can contain (did you mean prompt?)',
+      'line 2: --light-transfer-strength must be at most 100',
+      'line 3: preserve_details must be true or false',
+      'line 3: no-wait is not an argument or flag',
+      'line 4: An image of a batch cannot come from standard input.',
+      'line 5: id is already used in line 4',
+      'line 7: The result would overwrite the one of line 6',
+      'line 8: A line is one job; write each image on its own line.',
+      'line 9: command must be one of image relight, ',
       'line 10 is not valid JSON',
     ]) {
       expect(stderr).toContain(said);
     }
     expect(double.asked).toEqual([]);
     expect(existsSync(join(cwd, 'jobs.jsonl.state'))).toBe(false);
+  });
+
+  test.each([
+    [
+      '{"command": "image upscaler", "image": "photo.png", "scale_facto": 2}',
+      'line 1: scale_facto is not an arg',
+    ],
+    ['{"command": "image upscaler", "image": "-"}', 'line 1: An image of a batch cannot come from'],
+    ['{"command": ', 'line 1 is not valid JSON: '],
+    ['[]', 'line 1 must be one JSON object, such as '],
+  ])('a single mistake is one sentence: %s', async (line, said) => {
+    const { cwd, run } = await desk();
+    writeFileSync(join(cwd, 'jobs.jsonl'), line);
+    const { exit, stderr } = await run(['batch', 'jobs.jsonl']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`error: jobs.jsonl, ${said}`);
+    expect(stderr).toMatch(/; nothing was sent\.\n$/);
   });
 
   test('of very many problems the first are shown, and how many more there are', async () => {

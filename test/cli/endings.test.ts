@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { regen, type Surroundings, start } from '../support/cli.js';
+import { homeForTest, regen, type Surroundings, start } from '../support/cli.js';
 import { generationDouble, png } from '../support/generation-double.js';
 import { folderForTest, serviceForTest } from '../support/service.js';
 import { regenInTerminal, SCREEN_SIZES, SCREENS } from '../support/terminal.js';
@@ -75,6 +75,40 @@ test('in a pipe, paths are whole on stdout and said on stderr with the task', as
     expect(stderr).toContain(`Saved ${path} (`);
   }
   expect(stderr).toMatch(/^5 of 6 saved in relit\/ .*photo-4\.png failed: /m);
+});
+
+test('a result whose extension promises another type is saved under the name that was asked for, with a warning', async () => {
+  const double = await generationDouble({ id: () => 'one' });
+  const cwd = folderForTest();
+  for (const photo of photos) writeFileSync(join(cwd, photo), png);
+  const surroundings = {
+    cwd,
+    home: homeForTest(),
+    env: { REGEN_BASE_URL: double.url, REGEN_TOKEN: 'secret' },
+  };
+  const relight = ['image', 'relight', 'photo-1.png'];
+  writeFileSync(join(cwd, 'jobs.jsonl'), JSON.stringify({ command: 'image relight', image: 'photo-1.png' }));
+  for (const [name, argv] of [
+    ['a.jpg', [...relight, '-o', 'a.jpg']],
+    ['b.JPEG', ['task', 'download', 'one', '-o', 'b.JPEG']],
+    ['c.mp4', ['task', 'wait', 'one', '-o', 'c.mp4']],
+    ['d.webp', ['batch', 'jobs.jsonl', '-o', 'd.webp']],
+  ] as const) {
+    const { exit, stdout, stderr } = await regen(argv, surroundings);
+    expect(exit, stderr).toBe(0);
+    expect(stdout).toContain(name);
+    expect(existsSync(join(cwd, name))).toBe(true);
+    expect(stderr).toMatch(new RegExp(`warning: .*${name} contains image/png, not (image|video)/`));
+    expect(stderr).toContain('{ext}');
+  }
+  for (const name of ['e.png', 'f.PNG', 'g', 'h.bin', 'i.{ext}']) {
+    const { exit, stderr } = await regen([...relight, '-o', name], surroundings);
+    expect(exit, stderr).toBe(0);
+    expect(stderr).not.toContain('warning');
+  }
+  const several = await regen(['image', 'relight', ...photos, '-o', '{name}.jpg'], surroundings);
+  expect(several.exit, several.stderr).toBe(0);
+  expect(several.stderr.match(/warning/g)).toHaveLength(1);
 });
 
 test('a narrower terminal cuts the progress again, and erases nothing that was said', async () => {

@@ -71,6 +71,21 @@ test('an address and a profile with another address are refused, and one with th
   expect((await remove(other, 'tema')).stderr).toContain(`regen config set profiles.tema.base_url ${other}`);
 });
 
+test('the embedded service by its address says how to be its owner', async () => {
+  const home = homeForTest();
+  const service = await serviceForTest({ data: join(home, '.local', 'share', 'regen') });
+  const address = service.url.replace('127.0.0.1', 'localhost');
+  for (const surroundings of [{ env: { REGEN_BASE_URL: address } }, { env: {} }]) {
+    const flags = surroundings.env.REGEN_BASE_URL ? [] : ['--base-url', address];
+    const { exit, stderr } = await regen(['publisher', 'list', ...flags], { home, ...surroundings });
+    expect([exit, stderr]).toEqual([4, expect.stringContaining('pass --profile local, without an address')]);
+    const owner = await regen(['publisher', 'list', '--profile', 'local'], { home, ...surroundings });
+    expect(owner.exit, owner.stderr).toBe(0);
+  }
+  const stranger = await regen(['publisher', 'list', '--base-url', service.url]);
+  expect(stranger.stderr).toContain('regen auth login');
+});
+
 test('positionals that are missing are named, all of them', async () => {
   expect((await regen(['config', 'set'])).stderr).toContain('<key>, <value> are required.');
   expect((await regen(['version', 'diff', 'a', '1.0.0'], nowhere)).stderr).toContain('<to> is required.');

@@ -6,7 +6,7 @@ import type { FailureDetail } from '../command/request.js';
 import type { CommandContext } from '../connect/context.js';
 import { openDestination, readWaitFlags } from '../generation/finish-task.js';
 import type { PlanContext } from '../generation/plan.js';
-import { Failure, usage } from '../terminal/failure.js';
+import { Failure, formatDetail, usage } from '../terminal/failure.js';
 import type { EarlierRuns } from './batch-progress.js';
 import { JobKeys } from './job-keys.js';
 import { type JobsFile, readJobLines } from './jobs-file.js';
@@ -81,7 +81,7 @@ async function* readJobs(
     if ('problem' in one) note({ path: `line ${line}`, message: one.problem });
     else {
       const known = keys.next(line, one.record);
-      if ('problem' in known) note({ path: `line ${line} id`, message: known.problem });
+      if ('problem' in known) note({ path: `line ${line}: id`, message: known.problem });
       else yield { line, key: known.key, record: one.record };
     }
   }
@@ -133,7 +133,7 @@ export class Problems {
     if (!(error instanceof Failure) && !(error instanceof FlowError)) throw error;
     const { details = [] } = error.facts;
     if (details.length === 0) this.add({ path: `line ${line}`, message: error.message });
-    for (const { path, message } of details) this.add({ path: `line ${line} ${path}`, message });
+    for (const { path, message } of details) this.add({ path: `line ${line}: ${path}`, message });
   }
 
   /** @throws Failure with the first of them, if there are any */
@@ -143,7 +143,7 @@ export class Problems {
     const hidden = this.#count - this.#shown.length;
     const message =
       this.#count === 1
-        ? `${file}, ${first.path} ${first.message.replace(/\.$/, '')}; nothing was sent.`
+        ? `${file}, ${formatDetail(first).replace(/\.$/, '')}; nothing was sent.`
         : `${this.#count} problems in ${file}; nothing was sent.`;
     throw new Failure(message, {
       code: 'invalid_request',

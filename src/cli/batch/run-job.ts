@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { NetworkError, ServiceError } from '../../client/errors.js';
 import { mayRepeat as mayRepeatRequest } from '../../client/http.js';
+import type { Saved } from '../../flows/save-file.js';
 import { startTask } from '../../flows/tasks/start-task.js';
 import { type Target, type Task, toStartedTask, toTask } from '../../flows/tasks/task.js';
 import type { TaskState } from '../../flows/tasks/task-state.js';
@@ -25,6 +26,7 @@ export interface BatchContext
   readonly progress: BatchProgress;
   readonly breaker: CircuitBreaker;
   readonly budget: Budget | undefined;
+  readonly checkExtension: (saved: Saved) => Promise<void>;
 }
 
 /** How a job ended in this run. */
@@ -138,8 +140,10 @@ async function finishJob(
   const { flags } = command;
   const { services, ledger, signal, system, breaker } = batch;
   const destination = openDestination(system.cwd, flags, true);
+  // A batch shows counts, not the states of its tasks.
+  const watch = { state: () => undefined, saved: batch.checkExtension };
   const context = {
-    ...{ services, ledger, signal, now: system.now, watch: SILENT_OBSERVER, destination },
+    ...{ services, ledger, signal, now: system.now, watch, destination },
     ...readWaitFlags(flags, flags['off-peak'] === true),
   };
   const isUnreachable = (error: unknown) => toFailure(error).facts.exit === exitCodes.unreachable;
@@ -148,9 +152,6 @@ async function finishJob(
   if (!failure) return { status: 'done', outcome, isSaved: destination !== undefined };
   return { status: failure.facts.code === 'task_failed' ? 'failed' : 'running', outcome, failure };
 }
-
-/** A batch shows counts, not the states of its tasks. */
-const SILENT_OBSERVER = { state: () => undefined, saved: async () => undefined };
 
 const REFUSALS: readonly number[] = [exitCodes.usage, exitCodes.notFound, exitCodes.conflict];
 

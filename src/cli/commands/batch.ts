@@ -14,6 +14,7 @@ import { type PrintedRequest, printRequests } from '../command/dry-run.js';
 import { runInParallel } from '../command/parallel.js';
 import type { CommandContext } from '../connect/context.js';
 import { previewJob } from '../generation/preview.js';
+import { createExtensionCheck } from '../generation/run-tasks.js';
 import { exitCodes } from '../terminal/failure.js';
 import { withScratch } from '../terminal/scratch.js';
 import type { JobResult } from '../views/answers.js';
@@ -88,7 +89,7 @@ async function runBatch(
   const { ledger, signal, system, flags } = context;
   const batch = {
     ...{ services, ledger, signal, system, flags, output, target },
-    ...{ journal, progress, breaker, budget },
+    ...{ journal, progress, breaker, budget, checkExtension: createExtensionCheck(context.output) },
   };
   const left = readRemainingJobs(context, file, journal, keys);
   const results: JobResult[] = [];

@@ -35,7 +35,7 @@ export async function readProject(
 
 async function readDefaults(path: string, listFlags: () => readonly Flag[]): Promise<Project | undefined> {
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  if (!/^\s*\[\s*tool\s*\.\s*regen\s*\]/m.test(text)) return undefined;
+  if (!/^[ \t]*\[\s*tool\s*\.\s*regen\s*\]/m.test(text)) return undefined;
   const { parse } = await import('smol-toml');
   let table: Record<string, unknown>;
   try {

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.js';
 import type { Naming } from '../../contract/naming/naming.js';
+import { isLoopbackHost } from '../../contract/schema/loopback.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { type FlagValues, readText } from '../command/command.js';
 import { version } from '../command/version.js';
@@ -81,6 +82,15 @@ export class ServiceConnector {
       readRecordedUrl(this.#context.folders.data) ??
       `http://127.0.0.1:${STANDARD_PORT}`
     );
+  }
+
+  /** Whether the address that this command uses is that of the embedded service, whose owner is known to its profile alone. */
+  get isEmbeddedAddress(): boolean {
+    const { baseUrl } = this.target;
+    const recorded = baseUrl === undefined ? undefined : readRecordedUrl(this.#context.folders.data);
+    if (baseUrl === undefined || recorded === undefined) return false;
+    const { hostname, port } = new URL(baseUrl);
+    return isLoopbackHost(hostname) && port === new URL(recorded).port;
   }
 
   /** Whether the embedded service may be started. */

@@ -1,5 +1,6 @@
 import { StillRunningError } from '../../client/errors.js';
 import type { TaskKind } from '../../contract/operation.js';
+import type { Saved } from '../../flows/save-file.js';
 import { awaitTask, saveResults } from '../../flows/tasks/await-task.js';
 import { Destination } from '../../flows/tasks/destination.js';
 import type { Entry } from '../../flows/tasks/ledger.js';
@@ -32,7 +33,7 @@ interface TaskObserver {
   /** Reports the latest state of a task. */
   state(id: string, state: string): void;
   /** Reports a saved file. */
-  saved(path: string, bytes: number): Promise<void>;
+  saved(saved: Saved): Promise<void>;
 }
 
 /** How long a command waits, and where it saves results. */
@@ -145,9 +146,7 @@ export async function saveTask(
   destination: Destination,
 ): Promise<readonly string[]> {
   try {
-    return await saveResults(context, task, seen, destination, ({ path, bytes }) =>
-      context.watch.saved(path, bytes),
-    );
+    return await saveResults(context, task, seen, destination, (saved) => context.watch.saved(saved));
   } catch (error) {
     context.signal.throwIfAborted();
     const { message, facts } = toFailure(error);

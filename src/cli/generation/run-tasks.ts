@@ -1,4 +1,6 @@
 import { dirname, relative } from 'node:path';
+import type { Saved } from '../../flows/save-file.js';
+import { getPromisedType } from '../../flows/tasks/file-type.js';
 import type { Target } from '../../flows/tasks/task.js';
 import { describeState } from '../../flows/tasks/task-state.js';
 import { formatBytes } from '../../wire/format-bytes.js';
@@ -147,11 +149,25 @@ function formatSummary(
 
 const MAX_REASONS = 3;
 
+/** Warns of the first of the saved files of a command whose extension promises another type. */
+export function createExtensionCheck(output: Pick<Output, 'warn'>): (saved: Saved) => Promise<void> {
+  let hasWarned = false;
+  return async ({ path, mediaType }) => {
+    const promised = getPromisedType(path);
+    if (hasWarned || !mediaType || !promised || mediaType === promised) return;
+    hasWarned = true;
+    await output.warn(
+      `${path} contains ${mediaType}, not ${promised}. For the right extension, write {ext} in the output path.`,
+    );
+  };
+}
+
 /** Shows the progress of the tasks of a command: a spinner with their states and the elapsed time. */
 export class Watch {
   readonly #progress: Progress;
   readonly #states = new Map<string, string>();
   readonly #begun: number;
+  readonly #checkExtension: (saved: Saved) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   /** Saved files and their sizes, which the answer shows on a terminal. */
   readonly files = new Map<string, number>();
@@ -162,6 +178,7 @@ export class Watch {
   ) {
     this.#progress = new Progress(output);
     this.#begun = output.system.now();
+    this.#checkExtension = createExtensionCheck(output);
   }
 
   async stage(text: string): Promise<void> {
@@ -177,7 +194,9 @@ export class Watch {
   }
 
   /** Reports a saved file. A terminal shows it with the answer. */
-  async saved(path: string, bytes: number): Promise<void> {
+  async saved(saved: Saved): Promise<void> {
+    const { path, bytes } = saved;
+    await this.#checkExtension(saved);
     if (this.isSeen) this.files.set(path, bytes);
     else await this.say(`Saved ${path} (${formatBytes(bytes)}).`);
   }

@@ -19,9 +19,9 @@ const NAMES = {
 export function parseReason(text: string): VerdictReason[] {
   const findings = findFindings(parseJson(text));
   if (findings.length > 0) return findings;
-  const lines = text.split(/\r?\n|\\n/).filter((line) => line.trim() !== '');
+  const lines = text.split(/\r?\n|\\n/).flatMap((line) => line.trim() || []);
   return lines.map((line) => {
-    const [, where = '', rest = line] = /^\s*[-*]?\s*([^\s:]+\.\w+:\d+):?\s*(.*)$/.exec(line) ?? [];
+    const [, where = '', rest = line] = /^(?:[-*]\s*)?([^\s:]+\.\w+:\d+):?(.*)/s.exec(line) ?? [];
     return { where, rule: '', detail: rest.trim() };
   });
 }

@@ -105,5 +105,5 @@ export function isSameAddress(one: string, other: string): boolean {
 function normalizeAddress(address: string): string {
   const url = new URL(address);
   if (isLoopbackHost(url.hostname)) url.hostname = 'localhost';
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }

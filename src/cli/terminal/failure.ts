@@ -84,6 +84,14 @@ export function listExits(code: string): number[] {
   return having.map(([exit]) => Number(exit));
 }
 
+/** Writes one problem: a predicate after its place, or a sentence after its place and a colon. */
+export function formatDetail(
+  { path, message }: { readonly path: string; readonly message: string },
+  bold = (text: string) => text,
+): string {
+  return `${bold(path)}${/^\p{Lu}/u.test(message) ? ':' : ''} ${message}`;
+}
+
 /** Creates a failure for wrong usage; nothing was sent. */
 export function usage(message: string, hint?: string, details?: FailureFacts['details']): Failure {
   return new Failure(message, {

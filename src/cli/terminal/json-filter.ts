@@ -35,5 +35,6 @@ function toSentence({ message }: Error): string {
   return `${line
     .replace(/^jq: error:? ?(?:\(at [^)]*\): )?/, '')
     .replace(/ \(Unix shell quoting issues\?\)/, '')
-    .replace(/[.,:]?\s*$/, '')}.`;
+    .trimEnd()
+    .replace(/[.,:]$/, '')}.`;
 }

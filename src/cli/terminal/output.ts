@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Failure, usage } from './failure.js';
+import { type Failure, formatDetail, usage } from './failure.js';
 import type { JsonFilter } from './json-filter.js';
 import { formatCell, listFields, readField } from './rows.js';
 import type { System } from './system.js';
@@ -185,9 +185,12 @@ export class Output {
     const { paint } = await this.#err;
     await this.#say(`${paint.red('error:')} ${oneLine(failure.message)}`);
     // A single problem is already in the message.
-    const more = (details ?? []).filter(({ message }) => !failure.message.includes(message));
+    const more = (details ?? []).filter(
+      ({ message }) => !failure.message.includes(message.replace(/\.$/, '')),
+    );
     for (const { path, message } of more) {
-      await this.#say(`  ${paint.bold(oneLine(path))} ${oneLine(message)}`);
+      const detail = { path: oneLine(path), message: oneLine(message) };
+      await this.#say(`  ${formatDetail(detail, (text) => paint.bold(text))}`);
     }
     if (hint) await this.#say(`${paint.dim('hint:')} ${oneLine(hint)}`);
   }

@@ -15,7 +15,7 @@ import { createPartPath } from '../../disk/part-file.js';
 import { checkDigest, computeSha256 } from '../digest.js';
 import { FlowError } from '../flow-error.js';
 import { isFile, isFolder, type Saved, sanitizeName, saveFile, toExistsError } from '../save-file.js';
-import { detectFileType } from './file-type.js';
+import { detectFileType, type FileType } from './file-type.js';
 
 /** The values of the placeholders in a pattern. */
 interface PatternValues {
@@ -101,11 +101,13 @@ export class Destination {
       });
       const sha256 = await computeSha256(fetched);
       checkDigest(headers['repr-digest'], sha256);
-      const path = this.#path(facts, chooseExtension(fetched, headers['content-type'], url));
+      const type = readFileType(fetched);
+      const ext = type?.ext ?? chooseExtension(headers['content-type'], url);
+      const path = this.#path(facts, ext);
       if (!(await this.#isThere(path, sha256))) {
         await saveFile(path, this.how.force, (temporary) => rename(fetched, temporary));
       }
-      return { path, bytes, sha256 };
+      return { path, bytes, sha256, ...(type && { mediaType: type.mediaType }) };
     } finally {
       await rm(fetched, { force: true });
     }
@@ -144,15 +146,19 @@ export class Destination {
   }
 }
 
-/** Uses the type detected from the bytes, else the content type, else the extension in the URL. */
-function chooseExtension(path: string, contentType: string | undefined, url: string): string {
+function readFileType(path: string): FileType | undefined {
   const head = Buffer.alloc(16);
   const file = openSync(path, 'r');
   readSync(file, head, 0, 16, 0);
   closeSync(file);
+  return detectFileType(head);
+}
+
+/** For bytes of an unknown type: uses the content type, else the extension in the URL. */
+function chooseExtension(contentType: string | undefined, url: string): string {
   const declared = /^(?:image|video)\/([a-z0-9]{2,5})\b/i.exec(contentType ?? '')?.[1]?.toLowerCase();
   const inUrl = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase();
-  return detectFileType(head)?.ext ?? declared ?? inUrl ?? 'bin';
+  return declared ?? inUrl ?? 'bin';
 }
 
 function listResultPaths(path: string): string[] {

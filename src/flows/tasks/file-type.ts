@@ -1,5 +1,7 @@
+import { extname } from 'node:path';
+
 /** The type of a file, detected from its first bytes. */
-interface FileType {
+export interface FileType {
   readonly ext: string;
   readonly mediaType: string;
 }
@@ -25,6 +27,25 @@ const FILE_TYPES: readonly (FileType & { matches(head: Buffer): boolean })[] = [
 /** @param head the first 16 bytes, or as many as there are */
 export function detectFileType(head: Buffer): FileType | undefined {
   return FILE_TYPES.find(({ matches }) => matches(head));
+}
+
+/** What the extensions of media files promise. */
+const PROMISED_TYPES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(FILE_TYPES.map(({ ext, mediaType }) => [ext, mediaType])),
+  jpeg: 'image/jpeg',
+  tiff: 'image/tiff',
+  bmp: 'image/bmp',
+  heic: 'image/heic',
+  m4v: 'video/mp4',
+  // What begins like MP4 may be either.
+  mov: 'video/mp4',
+  webm: 'video/webm',
+  mkv: 'video/x-matroska',
+};
+
+/** @returns what the extension of a path promises; undefined if it promises nothing about media */
+export function getPromisedType(path: string): string | undefined {
+  return PROMISED_TYPES[extname(path).slice(1).toLowerCase()];
 }
 
 function startsWith(head: Buffer, hex: string): boolean {

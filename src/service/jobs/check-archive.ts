@@ -1,5 +1,4 @@
 import type { NotNull } from 'kysely';
-import { ReaderInterrupted } from '../../python/reader-child.js';
 import type { PackInspection } from '../../python/reader-process.js';
 import type { Finding } from '../../python/scan/finding.js';
 import { type Database, getRow, type Tx, updateRows } from '../database/database.js';
@@ -9,9 +8,6 @@ import type { ArchiveName } from '../operation/signed-urls.js';
 import type { JobHandler, RunningJob } from '../queue/queue.js';
 import { storeDefinitions } from '../registry/definitions.js';
 import { changeVersionStatus, explainPending } from '../registry/version-states.js';
-
-/** After this many interrupted readings the pack itself is assumed to be the cause. */
-const MAX_INTERRUPTIONS = 5;
 
 /** Larger archives are slow without a look at them. */
 const MAX_QUICK_BYTES = 64 * 1024 ** 2;
@@ -39,19 +35,18 @@ export function checkArchive(context: Context): JobHandler {
   };
 }
 
-/** Checks an archive that takes long. The verdict does not depend on which of the two gave it. */
+/**
+ * Checks an archive that takes long. The verdict does not depend on which of the two gave it. A reader that is ended from
+ * outside, as by a machine without memory, is no verdict however often: no pack gets past the limits of its reader, which
+ * say so themselves. It is read again after pauses of up to an hour.
+ */
 export function checkSlowArchive(context: Context): JobHandler {
   const { database, packReaders, configuration } = context;
   return async (job, signal) => {
-    const { key: versionId, attempts } = job;
-    const version = await findUnchecked(database, versionId);
+    const version = await findUnchecked(database, job.key);
     if (!version) return;
     const verdict = await borrowArchive(context, { version, job, signal }, (path) =>
-      packReaders.thorough.inspectArchive(path, configuration.limits, signal).catch((error) => {
-        if (!(error instanceof ReaderInterrupted) || attempts + 1 < MAX_INTERRUPTIONS) throw error;
-        const reason = `reading the code was interrupted ${attempts + 1} times`;
-        return packReaders.thorough.inspectWithoutCode(path, configuration.limits, { reason }, signal);
-      }),
+      packReaders.thorough.inspectArchive(path, configuration.limits, signal),
     );
     await settleVersion(context, job, version, verdict);
   };

@@ -1,15 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -157,26 +147,32 @@ async function withCopy<Result>(
   }
 }
 
-/** Writes a folder under another name first, so that it is there whole or not at all. */
+/**
+ * Writes a folder under another name first, so that it has a database only when it is whole. A folder that is there stays,
+ * because it may be a mount or in a folder that cannot be changed.
+ */
 async function writeFolder(
   target: string,
   write: (folder: string) => Promise<StoreReport>,
 ): Promise<StoreReport> {
-  requireEmpty(target);
-  // A link stays one.
-  const place = existsSync(target) ? realpathSync(target) : target;
-  return inPartialFolder(place, async (folder) => {
-    const report = await write(join(folder, 'data'));
-    // A service may have started in it since.
-    requireEmpty(place);
-    if (existsSync(place)) rmdirSync(place);
-    renameSync(join(folder, 'data'), place);
+  const isThere = existsSync(target);
+  if (isThere) requireNames(target, 0);
+  return inPartialFolder(isThere ? join(target, DATABASE) : target, async (folder) => {
+    const data = join(folder, 'data');
+    const report = await write(data);
+    if (!isThere) renameSync(data, target);
+    else {
+      // A service may have started in it since.
+      requireNames(target, 1);
+      for (const name of ['objects', DATABASE]) renameSync(join(data, name), join(target, name));
+    }
     return report;
   });
 }
 
-function requireEmpty(target: string): void {
-  if (existsSync(target) && (!statSync(target).isDirectory() || readdirSync(target).length > 0))
+/** @throws BackupRefused if something else is in a folder */
+function requireNames(target: string, count: number): void {
+  if (!statSync(target).isDirectory() || readdirSync(target).length > count)
     throw new BackupRefused(`${target} already exists; choose a folder that does not exist or is empty.`);
 }
 

@@ -56,8 +56,8 @@ function unknownParameters(unknown: readonly string[], known: readonly string[])
   const problems = unknown.slice(0, MAX_PROBLEMS).map((name) => {
     const nearest = findNearest(name.slice(0, 100), known);
     const others = known.length > 0 ? `known are ${known.join(', ')}` : 'this operation has none';
-    const help = nearest === undefined ? others : `did you mean ${nearest}?`;
-    return { path: [name], message: `is not a known query parameter; ${help}` };
+    const help = nearest === undefined ? `; ${others}` : ` (did you mean ${nearest}?)`;
+    return { path: [name], message: `is not a known query parameter${help}` };
   });
   return invalidRequest(problems, 'query');
 }

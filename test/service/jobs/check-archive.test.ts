@@ -76,3 +76,58 @@ it.skipIf(!existsSync('/proc/self/stat'))(
     expect(await first()).toBe('NodeVersionStatusFlagged');
   },
 );
+
+it.skipIf(!existsSync('/proc/self/stat'))(
+  'gives no verdict on an archive whose reader is ended from outside, however often that happened',
+  { timeout: 180_000 },
+  async () => {
+    const service = await serviceForTest();
+    const { database } = service.context;
+    const publisher = await publisherForTest(service);
+    const { signedUrl } = await register(publisher);
+    const minus = { name: 'a.py', content: `x = ${'-'.repeat(390_000)}1\n`, method: 0 };
+    const signalSlow = (signal: NodeJS.Signals) => {
+      const slow = childrenRunning('pack-reader').filter((pid) => getPriority(pid) > getPriority());
+      for (const pid of slow) process.kill(pid, signal);
+      return slow.length;
+    };
+    const holding = setInterval(signalSlow, 5, 'SIGSTOP');
+    onTestFinished(() => clearInterval(holding));
+    await upload(signedUrl, rawZip([{ name: '__init__.py', content: '' }, minus]));
+
+    const readJob = () =>
+      database
+        .selectFrom('jobs')
+        .select(['attempts', 'leased_by', 'last_error'])
+        .where('kind', '=', 'check-slow-archive')
+        .executeTakeFirst();
+    const wait = { timeout: 60_000 };
+    const endReader = () => expect.poll(() => signalSlow('SIGKILL'), wait).toBe(1);
+    await endReader();
+    // As after ten of them.
+    const countTen = async () => {
+      signalSlow('SIGKILL');
+      const { numUpdatedRows } = await database
+        .transaction()
+        .execute((tx) =>
+          tx
+            .updateTable('jobs')
+            .set({ attempts: 10 })
+            .where('kind', '=', 'check-slow-archive')
+            .where('leased_by', 'is', null)
+            .executeTakeFirst(),
+        );
+      return Number(numUpdatedRows);
+    };
+    await expect.poll(countTen, wait).toBe(1);
+    await endReader();
+    clearInterval(holding);
+    const failed = {
+      attempts: 11,
+      leased_by: null,
+      last_error: expect.stringContaining('ended from outside'),
+    };
+    await expect.poll(readJob, wait).toMatchObject(failed);
+    expect((await versionOf(publisher)).status).toBe('NodeVersionStatusPending');
+  },
+);

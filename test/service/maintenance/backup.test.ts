@@ -145,7 +145,7 @@ it('a folder that was copied as a killed service left it restores with its last 
   expect(version).toMatchObject({ status: 'NodeVersionStatusActive' });
 });
 
-it('what is written into the folder during a restore is kept, and a link to it stays one', async () => {
+it('a restore into a folder that is there keeps the folder, links to it, and what is written into it since', async () => {
   const [data, folder] = [folderForTest(), folderForTest()];
   await (await serviceForTest({ data })).stop();
   const [real, link] = [join(folder, 'real'), join(folder, 'link')];
@@ -156,9 +156,11 @@ it('what is written into the folder during a restore is kept, and a link to it s
   await expect(restoring).rejects.toThrow('already exists; choose a folder');
   expect(readdirSync(real)).toEqual(['mine']);
   rmSync(join(real, 'mine'));
+  const { ino } = statSync(real);
   await restoreFolder(data, link);
+  expect([statSync(real).ino, readdirSync(real).sort()]).toEqual([ino, ['objects', 'regen.db']]);
+  expect(readdirSync(folder).sort()).toEqual(['link', 'real']);
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
-  expect(existsSync(join(real, 'regen.db'))).toBe(true);
 });
 
 it('archives of the registry behind a service count as archives on its disk', async () => {

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Diagnostics, checkSync as findWorstCase, type Parameters } from 'recheck';
+import { parseSync } from 'rolldown/experimental';
+import { expect, test } from 'vitest';
+
+/** The part of recheck in JavaScript; its programs for some machines are not used. */
+process.env.RECHECK_SYNC_BACKEND = 'pure';
+
+/** Bounded by counts instead of times, so that a busy machine changes nothing. */
+const LIMITS: Parameters = {
+  ...{ timeout: null, seedingTimeout: null, incubationTimeout: null, attackTimeout: null, recallTimeout: -1 },
+  ...{ maxIteration: 2, maxInitialGenerationSize: 50, maxGenerationSize: 20 },
+  ...{ attackLimit: 3_000_000, maxAttackStringSize: 10_000 },
+};
+
+/** What may take more than linear time, and why nobody can make that long. */
+const BOUNDED: Readonly<Record<string, string>> = {
+  'cli/api/fields.ts \\[([^\\]]*)\\]': 'an argument of the command line',
+  'cli/command/help.ts \\s*\\S+': 'the help of this program',
+  "cli/command/program.ts '(.*)'\\n\\(Did you mean (?:one of )?(.*)\\?\\)$":
+    'an argument of the command line',
+  'cli/command/program.ts \\n\\(Did you mean.*\\)$': 'an argument of the command line',
+  'cli/command/program.ts \\s*\\n\\s*': 'an argument of the command line',
+  'cli/commands/webhook-verify.ts "(?:[^"\\\\]|\\\\.)*"|[,:]':
+    'JSON that was written here, in which every string ends',
+  'cli/views/derive.ts \\w+_\\w+': 'the name of a field of the contract',
+  'cli/connect/credentials.ts \\/+$': 'an address in the settings',
+  'cli/connect/settings.ts \\/+$': 'an address in the settings',
+  'cli/connect/target.ts \\/+$': 'an address in the settings',
+  'client/url.ts \\/+$': 'an address in the settings',
+  'service/configuration/s3-settings.ts ^\\/+|\\/+$': 'an address in the settings',
+  'service/engines/upstream/vendor.ts \\/+$': 'an address in the settings',
+  'service/registry/uplink.ts \\/+$': 'an address in the settings',
+  'service/serve.ts \\/+$': 'an address in the settings',
+  'service/storage/s3.ts \\/+$': 'an address in the settings',
+  'contract/naming/rename-document.ts (\\w+) and (\\w+) are required together':
+    'the description of this service',
+  'pack/infer-manifest.ts ^[^a-z0-9]+|[^a-z0-9]+$': 'the name of a folder',
+  'pack/infer-manifest.ts [^a-z0-9]+$': 'the name of a folder',
+  'pack/infer-manifest.ts ^\\/+|\\/+$': "an address of git's configuration",
+  'pack/infer-manifest.ts <!--[\\s\\S]*?-->': 'the first 16 KiB of a README',
+  'pack/infer-manifest.ts !\\[[^\\]]*\\](\\([^)]*\\)|\\[[^\\]]*\\])': 'the first 16 KiB of a README',
+  'pack/infer-manifest.ts \\[([^\\]]*)\\](\\([^)]*\\)|\\[[^\\]]*\\])': 'the first 16 KiB of a README',
+  'pack/infer-manifest.ts <[^>]*>': 'the first 16 KiB of a README',
+  'python/definitions/expressions.ts ["\']+$': 'the start of a Python string, at most five characters',
+  'python/scan/python.ts \\b(?:pip3?|uv)\\b[\\s\\S]*\\binstall\\b': '2,000 characters of a command',
+};
+
+/** Where patterns are put together, and of what. */
+const BUILT: Readonly<Record<string, string>> = {
+  'cli/terminal/picture.ts': 'a number',
+  'cli/views/derive.ts': 'names of fields of the contract',
+  'contract/naming/naming.ts': 'words of a naming, escaped',
+  'contract/schema/outline.ts': 'literals of the contract',
+  'pack/dynamic-version.ts': 'what the pyproject.toml gives for hatch, where a person packs the folder',
+  'python/definitions/imitation.ts': 'a pattern of Python code, whose steps are counted first',
+  'service/engines/upstream/request.ts': 'a random mark',
+  'service/http/app.ts': 'paths of routes, escaped',
+  'service/registry/uplink.ts': 'patterns of the operator, for ids of at most 100 characters',
+  'service/storage/s3.ts': 'names of elements',
+};
+
+interface Literal {
+  readonly file: string;
+  readonly pattern: string;
+  readonly flags: string;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+const literals: Literal[] = [];
+const builders = new Set<string>();
+for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
+  if (!file.endsWith('.ts')) continue;
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { type, regex, callee } = value as Node;
+    if (type === 'Literal' && regex) literals.push({ file, ...(regex as Omit<Literal, 'file'>) });
+    else if (
+      ['NewExpression', 'CallExpression'].includes(type as string) &&
+      (callee as Node).name === 'RegExp'
+    )
+      builders.add(file);
+    if (!regex) Object.values(value).forEach(visit);
+  };
+  visit(parseSync(file, readFileSync(join('src', file), 'utf8')).program);
+}
+
+/** Without repetition that has no upper bound, the time for each character is bounded, too. */
+const repeating = literals.filter(({ pattern }) => /[*+]|\{\d+,\}/.test(pattern));
+
+const describeWorst = ({ file, pattern, flags }: Literal): string[] => {
+  const worst: Diagnostics = findWorstCase(pattern, flags, LIMITS);
+  return worst.status === 'safe' ? [] : [`${file} ${pattern}`];
+};
+
+const rooms = [...new Set(repeating.map(({ file }) => file.split('/')[0] as string))].sort();
+
+test.each(rooms)(
+  'no regular expression of src/%s takes more than linear time, unless its text is short',
+  (room) => {
+    const own = repeating.filter(({ file }) => file.startsWith(`${room}/`));
+    const slow = [...new Set(own.flatMap(describeWorst))].sort();
+    expect(slow).toEqual(
+      Object.keys(BOUNDED)
+        .filter((name) => name.startsWith(`${room}/`))
+        .sort(),
+    );
+  },
+  300_000,
+);
+
+test('regular expressions are put together only where nobody else can write them, or their steps are counted', () => {
+  expect(repeating.length).toBeGreaterThan(150);
+  expect([...builders].sort()).toEqual(Object.keys(BUILT).sort());
+});
