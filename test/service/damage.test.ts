@@ -4,13 +4,14 @@ import {
   copyFileSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { DataUnusable } from '../../src/service/database/data-unusable.js';
@@ -51,10 +52,11 @@ describe('a database that is lost under a running service', () => {
       },
     ],
     ['without its log', (file) => rmSync(`${file}-wal`)],
+    ['moved with its folder', (file) => renameSync(dirname(file), `${dirname(file)}-moved`)],
   ];
 
   it.each(losses)('is noticed if it is %s: nothing is ready, and nothing written', async (_, lose) => {
-    const data = folderForTest();
+    const data = join(folderForTest(), 'data');
     const service = await serviceForTest({ data });
     expect((await ask(`${service.url}/ready`)).status).toBe(200);
     lose(join(data, 'regen.db'));
@@ -78,6 +80,17 @@ describe('a start', () => {
     const error = await refusedStart(data);
     expect(error).toBeInstanceOf(DataUnusable);
     expect(error.message).toContain('regen.db is missing or empty, but');
+  });
+
+  it('refuses the file of a young database without its log, which has all its rows', async () => {
+    const data = folderForTest();
+    const { service } = await serviceWithArchive(data);
+    const alone = readFileSync(join(data, 'regen.db'));
+    await service.stop();
+    writeFileSync(join(data, 'regen.db'), alone);
+    const error = await refusedStart(data);
+    expect(error).toBeInstanceOf(DataUnusable);
+    expect(error.message).toContain('Restore the database from a copy');
   });
 
   it('checks the database after a service that did not stop, and refuses a damaged one', async () => {

@@ -132,7 +132,8 @@ async function* encodeFrames(
  * event loop, which a film that is drawn without waiting does not reach by itself.
  */
 async function releaseClosedFrames(): Promise<void> {
-  globalThis.gc?.();
+  // They are young, so a minor collection finds them, in a fraction of the time of a full one.
+  globalThis.gc?.({ type: 'minor' });
   await setImmediate();
 }
 

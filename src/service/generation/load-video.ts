@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '../../contract/schema/limits.js';
 import type { OwnOrigin } from '../network/guarded-agent.js';
@@ -10,7 +10,7 @@ interface LoadVideoOptions extends OwnOrigin {
   /** The field of the request, for error messages. */
   readonly field: string;
   readonly limits: Pick<Limits, 'videoBytes' | 'videoSeconds'>;
-  /** The folder of the new file. */
+  /** The folder of the new file; created if necessary. */
   readonly folder: string;
   readonly signal: AbortSignal;
 }
@@ -21,6 +21,7 @@ interface LoadVideoOptions extends OwnOrigin {
  */
 export async function loadVideo(url: string, options: LoadVideoOptions): Promise<string> {
   const { field, limits, serviceOrigin, loopbackAllowed, folder, signal } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomUUID());
   const rules = { bytes: limits.videoBytes, seconds: limits.videoSeconds, signal };
   const origin = { serviceOrigin, loopbackAllowed };

@@ -2,7 +2,7 @@ import { SharpMissing } from '../../preview/sharp.js';
 import type { Caller } from '../operation/caller.js';
 import { type Context, getOwnOrigin } from '../operation/context.js';
 import { invalidField, Refused, type RefusedDetail } from '../operation/refused.js';
-import { createScratchFolder } from '../operation/scratch-folder.js';
+import { nameScratchFolder } from '../operation/scratch-folder.js';
 import { findCreation } from './creations.js';
 import { type ImageSize, loadImage } from './load-image.js';
 import { loadVideo } from './load-video.js';
@@ -25,7 +25,7 @@ export interface StartCall {
  * @throws Refused naming every field with a problem; unavailable
  */
 export async function stageInputs(call: StartCall, task: TaskRef): Promise<readonly string[]> {
-  const folder = await createScratchFolder(call.context);
+  const folder = nameScratchFolder(call.context);
   const names: string[] = [];
   try {
     const problems: Refused[] = [];

@@ -1,7 +1,7 @@
 import { findRow } from '../database/database.js';
 import type { Context } from '../operation/context.js';
 import { removeOthers } from '../storage/storage.js';
-import { getResultKey, parseResults, type TaskResult } from './results.js';
+import { getResultKey, parseResults } from './results.js';
 import { ACTIVE_STATUSES } from './task-states.js';
 
 /** Removes the files of a task that it no longer needs: its inputs once it has ended, and results of failed attempts. */
@@ -11,15 +11,7 @@ export async function removeUnusedFiles(
 ): Promise<void> {
   const task = await findRow(database, 'tasks', { id: taskId });
   if (task && ACTIVE_STATUSES.includes(task.status)) return;
-  await keepFiles({ storage }, taskId, parseResults(task?.results ?? null));
-}
-
-/** Removes all files of a task that has ended but its results. */
-export async function keepFiles(
-  { storage }: Pick<Context, 'storage'>,
-  taskId: string,
-  results: readonly TaskResult[],
-): Promise<void> {
+  const results = parseResults(task?.results ?? null);
   const kept = results.map((result) => getResultKey(taskId, result));
   await removeOthers(storage, `tasks/${taskId}`, kept);
 }

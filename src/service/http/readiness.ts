@@ -1,8 +1,10 @@
 import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { sql } from 'kysely';
 import { isPostgres } from '../database/postgres.js';
 import type { Context } from '../operation/context.js';
 import { Refused } from '../operation/refused.js';
+import { StorageMissing } from '../storage/storage.js';
 
 /** How often it writes at most, so that anonymous requests cannot keep the disk busy. */
 const WRITE_INTERVAL_MS = 1_000;
@@ -43,7 +45,10 @@ export async function requireFreeDisk(
   { configuration, scratch }: Pick<Context, 'configuration' | 'scratch'>,
   bytes = 0,
 ): Promise<void> {
-  const { bavail, bsize } = await statfs(scratch);
+  const folder = dirname(scratch);
+  const { bavail, bsize } = await statfs(folder).catch((error) => {
+    throw error.code === 'ENOENT' ? new StorageMissing(`${folder} is missing.`) : error;
+  });
   if (bavail * bsize - bytes < configuration.minFreeDiskBytes)
     throw new Refused('unavailable', 'The disk of the service is almost full.');
 }

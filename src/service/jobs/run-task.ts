@@ -3,7 +3,7 @@ import type { TaskRow } from '../database/schema.js';
 import { storeResults } from '../generation/results.js';
 import { getInputKey, getTaskKind } from '../generation/task-files.js';
 import { advanceTask, TASK_STATUSES } from '../generation/task-states.js';
-import { keepFiles, removeUnusedFiles } from '../generation/unused-files.js';
+import { removeUnusedFiles } from '../generation/unused-files.js';
 import type { Context } from '../operation/context.js';
 import {
   type Engine,
@@ -79,7 +79,10 @@ function createPace({ database, now }: Context): (kind: string) => Promise<numbe
   };
 }
 
-type OpenTask = Pick<TaskRow, 'id' | 'operation' | 'creator' | 'request' | 'images' | 'seed' | 'callback'>;
+interface OpenTask
+  extends Pick<TaskRow, 'id' | 'operation' | 'creator' | 'request' | 'images' | 'seed' | 'callback'> {
+  readonly ranBefore: boolean;
+}
 
 /** @returns undefined if the task has already ended */
 async function beginTask(
@@ -89,12 +92,15 @@ async function beginTask(
   // Looks are frequent, and need no turn among the transactions: their tasks run already.
   if (kind.startsWith('watch-')) {
     const watched = await findRow(database, 'tasks', { id: key });
-    return watched && isRunning(watched) ? watched : undefined;
+    return watched && isRunning(watched) ? { ...watched, ranBefore: true } : undefined;
   }
   return await commit(async (tx) => {
     const task = await findRow(tx, 'tasks', { id: key });
     if (!task) return undefined;
-    return isRunning(task) || (await advanceTask(tx, context, task, { to: 'running' })) ? task : undefined;
+    const ranBefore = isRunning(task);
+    return ranBefore || (await advanceTask(tx, context, task, { to: 'running' }))
+      ? { ...task, ranBefore }
+      : undefined;
   });
 }
 
@@ -216,8 +222,9 @@ async function finishTask(
     if (error instanceof LeaseLost) await removeUnusedFiles(context, task.id);
     throw error;
   });
-  if (isDone) await keepFiles(context, task.id, results);
-  else await removeUnusedFiles(context, task.id);
+  // Only a run before this one may have left results.
+  if (!isDone || task.ranBefore) return removeUnusedFiles(context, task.id);
+  for (const field of JSON.parse(task.images)) await context.storage.remove(getInputKey(task.id, field));
 }
 
 async function failTask(

@@ -1,4 +1,4 @@
-import { type Database, findRow, type Tx, updateRows } from '../database/database.js';
+import { type Database, findRow, getRow, type Tx, updateRows } from '../database/database.js';
 import type { VersionRow } from '../database/schema.js';
 import { Refused } from '../operation/refused.js';
 import type { StoredObject } from '../storage/storage.js';
@@ -75,7 +75,8 @@ export async function changeVersionStatus(tx: Tx, change: VersionTransition): Pr
   const reason = free ? NO_ARCHIVE : change.reason;
   await updateRows(tx, 'versions', { id: version.id }, { status: change.to, status_reason: reason ?? null });
   await recordVersionStatus(tx, { ...change, status: change.to, reason });
-  await refreshLatest(tx, version.node_id);
+  if (change.to === 'NodeVersionStatusActive') await refreshLatest(tx, version.node_id, version.id);
+  else if (version.status === 'NodeVersionStatusActive') await refreshLatest(tx, version.node_id);
 }
 
 export interface VersionStatusRecord {
@@ -161,13 +162,19 @@ export async function explainPending(tx: Tx, versionId: string, reason: string |
   );
 }
 
-/** Updates a node's latest version. Call it after a change of anything that determines it. */
-export async function refreshLatest(tx: Tx, nodeId: string): Promise<void> {
+/**
+ * Updates a node's latest version. Call it after a change of anything that determines it.
+ * @param activated the version that became Active, if nothing else changed: only it can take the place of the latest one
+ */
+export async function refreshLatest(tx: Tx, nodeId: string, activated?: string): Promise<void> {
+  const { latest_version_id: current } = await getRow(tx, 'nodes', { id: nodeId });
+  const compared = activated === undefined || current === null ? [] : [current, activated];
   const candidates = await tx
     .selectFrom('versions')
     .select(['id', 'version', 'details'])
     .where('node_id', '=', nodeId)
     .where('status', '=', 'NodeVersionStatusActive')
+    .$if(compared.length > 0, (query) => query.where('id', 'in', compared))
     .execute();
   const latest = candidates.sort(latestFirst)[0];
   await updateRows(tx, 'nodes', { id: nodeId }, { latest_version_id: latest?.id ?? null });

@@ -93,10 +93,18 @@ function refuseSharedFolder(path: string): void {
   );
 }
 
-/** An empty database beside stored files means that the database was lost, not that the folder is new. */
+/** One page of SQLite, which cannot hold even the schema. */
+const PAGE_BYTES = 4096;
+
+/**
+ * An empty database beside stored files means that the database was lost, not that the folder is new. A young one lies in
+ * its log, and its file alone has one page.
+ */
 function refuseLostDatabase(path: string): void {
   const objects = join(path, 'objects');
-  if (statSync(join(path, 'regen.db'), { throwIfNoEntry: false })?.size || !existsSync(objects)) return;
+  const sizeOf = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0;
+  const bytes = sizeOf('regen.db');
+  if (bytes > PAGE_BYTES || (bytes > 0 && sizeOf('regen.db-wal') > 0) || !existsSync(objects)) return;
   if (readdirSync(objects).every((name) => name.startsWith('.'))) return;
   throw new DataUnusable(
     `${join(path, 'regen.db')} is missing or empty, but ${objects} holds files. Restore the database from a copy, or move the folder away to start over.`,

@@ -8,7 +8,8 @@ import {
   type TransitionRight,
   type VersionStatus,
 } from '../../../src/service/registry/version-states.js';
-import { openTestDatabase } from '../../support/postgres.js';
+import { openTestDatabase, testDatabase } from '../../support/postgres.js';
+import { observeReads } from '../../support/query-plans.js';
 import { folderForTest } from '../../support/service.js';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -259,3 +260,21 @@ describe('the order of versions', () => {
     ]);
   });
 });
+
+it.skipIf(testDatabase)(
+  'compares a version that becomes Active with the latest one, not with all of its node',
+  async () => {
+    for (let patch = 0; patch < 20; patch++) await add(`1.0.${patch}`, full('Active'));
+    expect(await latest()).toBe('1.0.19');
+    await add('1.1.0', full('Pending'));
+    await add('1.0.20', full('Pending'));
+    const { rows } = await observeReads(database, async () => {
+      await move('1.1.0', full('Active'), 'service');
+      await move('1.0.20', full('Active'), 'service');
+    });
+    expect(rows).toBeLessThan(20);
+    const { latest_version_id } = await database.selectFrom('nodes').selectAll().executeTakeFirstOrThrow();
+    expect(latest_version_id).toBe('1.1.0');
+    expect(await latest()).toBe('1.1.0');
+  },
+);
