@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { constants, getPriority, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { findBuiltProgram } from '../disk/built-program.js';
+import { lowerPriority } from '../disk/priority.js';
 import type { PackFile } from '../pack/files.js';
 import type { ArchiveLimits } from '../pack/read-archive.js';
 import type { CodeSelection } from './code-report.js';
@@ -99,8 +99,7 @@ export class ReaderChild {
       // Nothing of the environment: neither secrets nor flags that are not for it. V8's last words are of no use.
       { stdio: ['pipe', 'pipe', 'ignore'], env: {}, windowsHide: true },
     );
-    if (yields && this.#child.pid !== undefined)
-      setPriority(this.#child.pid, Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW));
+    if (yields && this.#child.pid !== undefined) lowerPriority(this.#child.pid);
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => {
         this.#isAlive = false;

@@ -1,10 +1,9 @@
-import { setPriority } from 'node:os';
+import { lowerPriority } from '../../disk/priority.js';
 import type { PreviewMessage } from '../job.js';
 import { PreviewFailure, type PreviewJob } from '../job.js';
 import { render } from './render.js';
 
 // A process for one task, which is sent to it. Its last message is the result or the reason for a failure.
-const LOW_PRIORITY = 10;
 /** The limits for reading a source video; generating one takes a third. Time is that of the CPU: the machine may be busy. */
 const MAX_BYTES = 900_000_000;
 const [maxCpuMs = 20 * 60_000] = process.argv.slice(2).map(Number);
@@ -16,7 +15,7 @@ const sendMessage = (message: PreviewMessage) => void process.send?.(message);
 process.once('disconnect', () => process.exit());
 process.once('message', async (job: PreviewJob<'video'>) => {
   // The service takes precedence.
-  setPriority(LOW_PRIORITY);
+  lowerPriority();
   if (job.images.video !== undefined) limitResources();
   try {
     sendMessage({ result: await render(job, (part) => sendMessage({ part })) });
