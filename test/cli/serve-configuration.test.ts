@@ -76,6 +76,18 @@ it('lists in variables are JSON, and a variable ending in _FILE names the file o
   });
 });
 
+it('a value and a file for the same setting are refused, in any order', async () => {
+  const pair = [
+    ['REGEN_SERVE_PORT', '1'],
+    ['REGEN_SERVE_PORT_FILE', fileOf('port', '2')],
+  ];
+  for (const entries of [pair, [...pair].reverse()]) {
+    const { exit, stderr } = await regen(['serve', '--check'], { env: Object.fromEntries(entries) });
+    expect(exit).toBe(2);
+    expect(stderr).toContain('REGEN_SERVE_PORT_FILE and REGEN_SERVE_PORT are both set; unset one');
+  }
+});
+
 it('every wrong variable is told at once, by its name', async () => {
   const { exit, stderr } = await regen(['serve', '--check'], {
     env: { REGEN_SERVE_PROT: '1', REGEN_SERVE_ISSUERS: 'x', REGEN_SERVE_HOST_FILE: '/nowhere' },

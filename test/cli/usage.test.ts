@@ -53,3 +53,9 @@ it.each([
 ])('%j is the cell %j of a CSV file, which spreadsheets do not run', (text, cell) => {
   expect(formatCsvCell(text)).toBe(cell);
 });
+
+it.each(['-o', '--base-url', '--profile'])('an empty value of %s is refused', async (flag) => {
+  const { exit, stderr } = await regen(['version', 'download', 'node', flag, '']);
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(/--(output|base-url|profile) must not be empty/);
+});

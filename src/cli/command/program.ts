@@ -138,7 +138,7 @@ function toOption(flag: Flag): Option {
  * Reads global flags before and after the command; a default never overrides a given value.
  * @throws Failure if a service is named for a command that does not use one and would act on another service
  */
-function readFlags(root: Commander, own: Commander, { words, takes }: Command): FlagValues {
+function readFlags(root: Commander, own: Commander, { words, takes, flags: declared }: Command): FlagValues {
   const typed = (command: Commander) =>
     Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) !== 'default');
   const before = typed(root);
@@ -149,7 +149,14 @@ function readFlags(root: Commander, own: Commander, { words, takes }: Command): 
       `See: regen ${words.join(' ')} --help`,
     );
   }
-  return Object.fromEntries([...Object.entries(own.opts()), ...before, ...typed(own)]);
+  const flags = [...Object.entries(own.opts()), ...before, ...typed(own)];
+  // Usually an unset variable of a script. A field of a request may be empty.
+  const empty = flags.find(
+    ([name, value]) =>
+      value === '' && !declared.some((flag) => flag.name === name && flag.target !== undefined),
+  );
+  if (empty) throw usage(`--${empty[0]} must not be empty.`);
+  return Object.fromEntries(flags);
 }
 
 export const SERVICE_FLAGS = ['base-url', 'profile', 'token-file'];

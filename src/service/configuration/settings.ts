@@ -68,6 +68,10 @@ export function readEnvironment(
       problems.push({ path: [variable], message: 'is not the variable of a setting' });
       continue;
     }
+    if (fromFile && env[setting.variable] !== undefined) {
+      problems.push({ path: [variable], message: `and ${setting.variable} are both set; unset one` });
+      continue;
+    }
     try {
       const text = fromFile ? readFile(value).trim() : value;
       setAt(settings, setting.path, parseSetting(setting.field, text));
