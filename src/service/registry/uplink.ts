@@ -127,11 +127,25 @@ async function readRemote(
     const data = removeNulls(parseJson(text));
     const outline = operation.response && createOutline(operation.response, 'output');
     const ours = naming ? naming.renameBody(name, outline, data, 'ours') : data;
-    if (operation.response?.safeParse(ours).success) return ours;
-    throw new FetchFailed('it answered in another form than a registry');
+    if (!operation.response?.safeParse(ours).success)
+      throw new FetchFailed('it answered in another form than a registry');
+    requireSameNode(name, ours, params.nodeId as string);
+    return ours;
   } finally {
     await folder.remove();
   }
+}
+
+/**
+ * A registry may answer about a node with a similar id, or send on to another one, to which other rules apply.
+ * @throws FetchFailed
+ */
+function requireSameNode(name: OperationName, answer: unknown, nodeId: string): void {
+  const { id, latest_version, host_nodes } = answer as Readonly<Record<string, unknown>>;
+  const parts = [answer, latest_version, host_nodes].flat() as ({ node_id?: string } | undefined)[];
+  const ids = [name === 'node.get' ? id : undefined, ...parts.map((part) => part?.node_id)];
+  if (ids.some((one) => one && String(one).toLowerCase() !== nodeId.toLowerCase()))
+    throw new FetchFailed('it answered about another node', 404);
 }
 
 /** Fetches from the registry behind this one, or from where it says; only its own address may be private. */

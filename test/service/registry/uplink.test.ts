@@ -112,6 +112,40 @@ test('rules refuse nodes, and their archives', async () => {
   }
 });
 
+test('a registry that answers about another node does not lead around the rules', async () => {
+  const version = {
+    id: 'v',
+    node_id: 'other',
+    version: '1.0.0',
+    downloadUrl: 'https://example.com/node.zip',
+  };
+  const answers: [end: string, answer: object][] = [
+    ['/nodes/same', { id: 'other', name: 'Other' }],
+    ['/nodes/like', { id: 'like', name: 'Like', latest_version: version }],
+    ['/install', version],
+    ['/versions', [version]],
+    ['/versions/1.0.0', version],
+    ['/host-nodes', { host_nodes: [{ host_node_name: 'Greet', node_id: 'other' }], totalNumberOfPages: 1 }],
+    ['/nodes/good', { id: 'GOOD', name: 'Good', latest_version: { ...version, node_id: 'good' } }],
+  ];
+  const far = await listenOn((request, response) => {
+    const path = String(request.url).split('?')[0] as string;
+    // As for an id that was renamed.
+    if (path === '/nodes/moved') response.writeHead(302, { location: '/nodes/same' }).end();
+    else {
+      const [, answer] = answers.find(([end]) => path.endsWith(end)) ?? [];
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    }
+  });
+  onTestFinished(far.close);
+  const { url } = await serviceForTest({ uplink: { url: far.url, deny: ['other'] } });
+  const versions = ['/nodes/same/versions/1.0.0', '/nodes/same/versions/1.0.0/host-nodes'];
+  for (const path of ['/nodes/same', '/nodes/moved', '/nodes/like', '/nodes/same/install', ...versions])
+    expect([path, (await read(url + path)).status]).toEqual([path, 404]);
+  expect((await read(`${url}/uplink/same/1.0.0/node.zip`)).status).toBe(404);
+  expect((await read(`${url}/nodes/good`)).status).toBe(200);
+});
+
 test('what is asked of the other registry never leads around the rules', async () => {
   const asked: string[] = [];
   const far = await listenOn((request, response) => {
