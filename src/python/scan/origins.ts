@@ -5,14 +5,19 @@ import { type Facts, getPlainText } from './facts.js';
 export type Origin = 'network' | 'downloaded' | 'decoded';
 
 const NETWORK =
-  /^(?:requests\.(?:get|post|put|request|Session\(\)\.\w+)|urllib\.request\.urlopen|urllib2\.urlopen|urllib\.urlopen|urllib3\.(?:PoolManager\(\)\.)?request|httpx\.(?:get|post|request|stream)|http\.client\.HTTPS?Connection\(\)\.getresponse|socket\.(?:socket\(\)\.recv|create_connection))$/;
+  /^(?:(?:requests(?:\.[sS]ession\(\))?|httpx(?:\.(?:Async)?Client\(\))?|aiohttp(?:\.ClientSession\(\))?|urllib3(?:\.PoolManager\(\))?)\.(?:get|post|put|patch|delete|head|options|request|send|stream|urlopen)|(?:urllib\.request|urllib2|urllib)\.urlopen|http\.client\.HTTPS?Connection\(\)\.getresponse|socket\.(?:(?:socket|create_connection)\(\)\.(?:recv|makefile)|create_connection))$/;
 
 const DOWNLOADS =
   /^(?:urllib\.request\.urlretrieve|urllib\.urlretrieve|wget\.download|gdown\.download|torch\.hub\.download_url_to_file|torchvision\.datasets\.utils\.download_url|pooch\.retrieve)$/;
 
 const OPENERS = /^(?:(?:io|builtins|codecs)\.)?open$/;
 const DECODERS =
-  /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|cryptography\.fernet\.Fernet\(\)\.decrypt)$/;
+  /^(?:base64\.(?=\w*decode)\w+|binascii\.(?:unhexlify|a2b_\w+)|zlib\.decompress|bz2\.decompress|lzma\.decompress|gzip\.decompress|marshal\.loads?|bytes\.fromhex|bytearray\.fromhex|codecs\.decode|codecs\.getdecoder\(\)|zlib\.decompressobj\(\)\.decompress|struct\.pack|chr)$/;
+/** Methods that decode whatever object has them. */
+const DECODING_METHODS = /^(?:translate|to_bytes|decrypt)$/;
+const NUMBERS = ['list', 'tuple', 'comprehension', 'map', 'reversed'];
+const REVERSED = /^\s*:\s*:\s*-\s*1\s*$/;
+const HIDING_CODEC = /^(?:rot|hex|base|zip|zlib|bz2|uu|quopri)/i;
 
 export function isNetwork(name: string): boolean {
   return NETWORK.test(name) || DOWNLOADS.test(name);
@@ -22,6 +27,7 @@ export function isNetwork(name: string): boolean {
 export class Origins {
   readonly #downloaded: Set<string>;
   #steps = 0;
+  #skipsLists = false;
 
   constructor(readonly facts: Facts) {
     this.#downloaded = new Set();
@@ -59,18 +65,31 @@ export class Origins {
     return found;
   }
 
+  /** As `of`, for what is run as a program: the items of a list are its arguments. */
+  ofProgram(expression: Expression, scope: number): Set<Origin> {
+    this.#skipsLists = true;
+    const found = this.of(expression, scope);
+    this.#skipsLists = false;
+    return found;
+  }
+
   #remember(path: Expression | undefined): void {
     if (path && (path.kind !== 'constant' || typeof path.value === 'string'))
       this.#downloaded.add(showPlace(path));
   }
 
   #opened(file: Expression, scope: number): Expression[] {
-    const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [file];
-    return values.flatMap((value) => {
+    const values = file.kind === 'name' ? this.facts.valuesOf(file.id, scope) : [{ value: file }];
+    return values.flatMap(({ value }) => {
       if (value.kind !== 'call' || !OPENERS.test(this.facts.nameOf(value.callee))) return [];
       const [path] = value.args;
       return path ? [path.value] : [];
     });
+  }
+
+  #isText(expression: Expression, scope: number): boolean {
+    const values = expression.kind === 'name' ? this.facts.valuesOf(expression.id, scope) : [];
+    return [expression, ...values.map(({ value }) => value)].some((one) => getPlainText(one) !== undefined);
   }
 
   #collect(
@@ -84,26 +103,38 @@ export class Origins {
     const into = (inner: Expression | undefined, from = scope) => {
       if (inner) this.#collect(inner, from, found, depth + 1, seen);
     };
+    const intoAll = (name: string) => {
+      const key = `${scope} ${name}`;
+      if (seen.has(key)) return;
+      seen.add(key);
+      for (const { value, scope: from } of this.facts.valuesOf(name, scope)) into(value, from);
+    };
     switch (expression.kind) {
-      case 'name': {
+      case 'name':
         // `map(chr, …)`
         if (expression.id === 'chr') found.add('decoded');
-        const key = `${scope} ${expression.id}`;
-        if (seen.has(key)) return;
-        seen.add(key);
-        for (const value of this.facts.valuesOf(expression.id, scope)) into(value);
-        for (const { value, scope: from } of this.facts.givenFor(expression.id, scope)) into(value, from);
+        intoAll(expression.id);
         return;
-      }
       case 'call':
         this.#call(expression, found);
         // Whatever a call does to a value, the value still comes from where it came from.
         if (expression.callee.kind === 'attribute') into(expression.callee.object);
-        else if (expression.callee.kind !== 'name') into(expression.callee);
-        for (const argument of expression.args) into(argument.value);
+        else into(expression.callee);
+        if (expression.callee.kind === 'attribute') intoAll(`${expression.callee.name}()`);
+        else if (expression.callee.kind === 'name') intoAll(`${expression.callee.id}()`);
+        for (const { value } of expression.args)
+          for (const one of value.kind === 'list' ? value.items : [value]) into(one);
         return;
       case 'attribute':
+        intoAll(`.${expression.name}`);
+        into(expression.object);
+        return;
       case 'item':
+        if (REVERSED.test(showPlace(expression.key)) && this.#isText(expression.object, scope))
+          found.add('decoded');
+        if (expression.object.kind === 'name') intoAll(`${expression.object.id}[]`);
+        into(expression.object);
+        return;
       case 'slice':
         into(expression.object);
         return;
@@ -121,7 +152,11 @@ export class Origins {
         return;
       case 'list':
       case 'tuple':
-        for (const item of expression.items) into(item);
+      case 'set':
+        if (!this.#skipsLists) for (const item of expression.items) into(item);
+        return;
+      case 'dict':
+        for (const entry of expression.entries) into(entry.value);
         return;
       case 'comprehension':
         into(expression.value);
@@ -149,8 +184,18 @@ export class Origins {
     )
       found.add('downloaded');
     if (name.startsWith('huggingface_hub.') && name.endsWith('_download')) found.add('downloaded');
-    // `''.join(chr(n) for n in …)` spells a text out in numbers.
-    if (name === 'chr') found.add('decoded');
+    const { callee, args } = expression;
+    const first = args[0]?.value;
+    // `bytes([112, 114])` spells a text out in numbers, as `''.join(chr(n) for n in …)` does.
+    const given = first?.kind === 'call' ? this.facts.nameOf(first.callee) : (first?.kind ?? '');
+    if (/^(?:bytes|bytearray)$/.test(name) && NUMBERS.includes(given)) found.add('decoded');
+    if (callee.kind !== 'attribute') return;
+    const text = first && getPlainText(first);
+    const isDecoded =
+      DECODING_METHODS.test(callee.name) ||
+      (callee.name === 'decode' && text !== undefined && HIDING_CODEC.test(text)) ||
+      (callee.name === 'join' && given === 'reversed');
+    if (isDecoded) found.add('decoded');
   }
 }
 

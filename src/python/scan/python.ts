@@ -32,6 +32,8 @@ function findPassedOn(call: Call, facts: Facts): Call | undefined {
 const FETCH_AND_RUN =
   /(?:curl|wget|fetch)\b[^|\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|\n]{0,300}\|\s*python|powershell[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s|(?:DownloadString|DownloadFile)\s*\(|Invoke-Expression|\biex\s*\(|certutil[^\n]{0,60}-urlcache|\bmshta\s+https?:|bitsadmin\b[^\n]{0,60}\/transfer/i;
 
+const PIPED = /\|\s*(?:sudo\s+)?(?:(?:ba|z|da)?sh|python[\d.]*|iex)\b/;
+
 const RUNS_ARGUMENTS = [RUNNERS, UNPICKLERS, PROGRAMS];
 /** Arguments of one call that are searched for such a function. */
 const MAX_ARGUMENTS = 100;
@@ -97,15 +99,17 @@ function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   const parts =
     call.name.startsWith('os.') || call.name.startsWith('asyncio.') ? given : command ? [command] : [];
   // The program itself, not a downloaded picture that ffmpeg is given to read.
-  if (command && origins.isDownloaded(findProgram(command))) return 'downloaded-program';
+  const program = command && findProgram(command);
+  if (program && origins.isDownloaded(program)) return 'downloaded-program';
   if (
     /^(?:ba|z|da)?sh$|python/.test(words.split(' ')[0] ?? '') &&
     parts.some((part) => origins.isDownloaded(part))
   )
     return 'downloaded-program';
-  const from = command ? origins.of(command, call.scope) : new Set();
-  // Text from the network inside of a list is an argument; as the whole command it is the program.
-  if (command?.kind !== 'list' && (from.has('network') || from.has('decoded'))) return 'hidden-command';
+  // Text from the network inside of a list, or behind a program, is an argument; in its place it is the program.
+  const run = PIPED.test(words) ? command : program;
+  const from = run && command?.kind !== 'list' ? origins.ofProgram(run, call.scope) : new Set();
+  if (from.has('network') || from.has('decoded')) return 'hidden-command';
   const all = [words, ...more.flatMap((one) => collectTexts(one, call.scope, facts))]
     .join(' ')
     .slice(0, MAX_WORDS);
@@ -113,9 +117,22 @@ function judgeProgram(call: Call, facts: Facts, origins: Origins): RuleName {
   return /^\s*(?:sudo )?rm\s+-\w*r|\brmdir\s+\/s/i.test(words) ? 'deletes-folders' : 'subprocess';
 }
 
-function findProgram(command: Expression): Expression {
-  const first = command.kind === 'list' || command.kind === 'tuple' ? command.items[0] : undefined;
-  return first ?? command;
+/** What stands before a path that is run: nothing, or another program that runs it. */
+const LAUNCHES =
+  /(?:^|[;&|])\s*(?:(?:sudo|nohup|exec|env|cmd|start|open|chmod|wine|mono|perl|node|(?:ba|z|da)?sh|python[\d.]*)\b[^;&|]*)?["'./\\]*$/;
+
+function findProgram(command: Expression): Expression | undefined {
+  if (command.kind === 'list' || command.kind === 'tuple') return command.items[0];
+  if (command.kind === 'format') {
+    const [first, second] = command.parts;
+    if (typeof first !== 'string') return first;
+    return typeof second !== 'string' && LAUNCHES.test(first.slice(0, MAX_WORDS)) ? second : undefined;
+  }
+  if (command.kind !== 'binary') return command;
+  const text = getPlainText(command.left);
+  if (text === undefined) return findProgram(command.left);
+  const before = command.operator === '%' ? text.replace(/%[\s\S]*/, '') : text;
+  return LAUNCHES.test(before.slice(0, MAX_WORDS)) ? command.right : undefined;
 }
 
 /** Expressions that are read for the words of one command; names can refer to each other without end. */
@@ -152,7 +169,8 @@ function collectTexts(
       return facts
         .valuesOf(expression.id, scope)
         .slice(0, 5)
-        .flatMap((one) => collectTexts(one, scope, facts, depth + 1, left));
+
+        .flatMap(({ value, scope: from }) => collectTexts(value, from, facts, depth + 1, left));
     default:
       return [];
   }
